@@ -81,9 +81,13 @@ def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> lis
 
 
 def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
-    """Lower the score of hits outside the time that the query names, without dropping them."""
-    if window is None:
-        return list(hits)
+    """Lower the score of hits outside the time that the query names, without dropping them.
+
+    A window in which no hit lies says nothing of any of them, and is ignored.
+    """
+    hits = list(hits)
+    if window is None or not any(hit.event.happened_at in window for hit in hits):
+        return hits
     return _weighed(hits, lambda hit: 1.0 if hit.event.happened_at in window else OUTSIDE)
 
 

@@ -33,6 +33,7 @@ from .timerule import (
     day_of_month,
     lately,
     month_of,
+    nth_weekday,
     open_weekend,
     quarter_of,
     rule,
@@ -93,8 +94,13 @@ _CN = "[零一二三四五六七八九十百两]"
 _ARABIC_DAY = "(?:3[01]|[12][0-9]|0?[1-9])"
 _CN_DAY = "(?:三十一?|二十[一二三四五六七八九]?|十[一二三四五六七八九]?|[一二三四五六七八九])"
 _MONTH = "(?<![0-9.十一二三四五六七八九百两几每])(?P<m>1[0-2]|0?[1-9]|十[一二]?|[一二三四五六七八九]) ?月份?"
+_UNSAID_DAY = (  # 十二月二十五, and 三月五 only where it cannot be a name: 三月七 is one
+    "(?:三十一?|二十[一二三四五六七八九]?|十[一二三四五六七八九]?)(?![日号月十一二三四五六七八九百千万个块元点岁人天年次分条张])"
+    "|[一二三四五六七八九](?=那[天晚]|说的|早上|上午|中午|下午|晚上|[之以]?[前后](?![端台]))"
+)
 _IN_MONTH = (
-    f"(?: ?(?:(?P<d>{_ARABIC_DAY}|{_CN_DAY}) ?[日号]|(?P<bare>{_ARABIC_DAY})(?![0-9年月个%万元块人次点]|[.:][0-9]))"
+    f"(?: ?(?:(?P<d>{_ARABIC_DAY}|{_CN_DAY}) ?[日号]|(?P<unsaid>{_UNSAID_DAY})"
+    f"|(?P<bare>{_ARABIC_DAY})(?![0-9年月个%万元块人次点]|[.:][0-9]))"
     f"(?:[到至~—、-](?P<d2>{_ARABIC_DAY})(?![0-9月年点]|[.:][0-9])[日号]?)?|{_MONTH_PART})?"
 )
 _CALENDAR_YEAR = "(?<![0-9])(?P<y>[0-9]{4}|[零一二三四五六七八九]{4}) ?年"
@@ -105,6 +111,7 @@ _ON_DAY = (
     "(?P<on>一(?![直起定共次些样般切下度步个位年半旦边])|[二三四五六](?![天次个种份篇场章遍家十])"
     "|日(?![常报程志益均记])|天(?![气天空数使]))(?!局)"
 )
+_NTH = f"(?:第(?P<count>[一二三四五1-5])个?|最后一?个?){_WEEK_WORD}{_ON_DAY}"
 _ALONE = "(?<![一二两三四五六七八九十几半整每0-9个上下本这隔逢])"
 _UNIT = "(?P<unit>小时|钟头|分钟|秒钟?|天|星期|礼拜|周|(?<=[个半])月|年)"
 _AMOUNT = f"(?P<n>(?<![0-9.第])[0-9]{{1,3}}|(?<![0-9.第]){_CN}{{1,4}}|半) ?个?(?P<half>半?){_UNIT}(?P<more>半?)"
@@ -156,7 +163,7 @@ def _weekend(_match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 def _month(match: re.Match[str], frame: TimeFrame) -> Stretch:
     first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
-    numbered = match["d"] or match["bare"]
+    numbered = match["d"] or match["unsaid"] or match["bare"]
     if not numbered:
         return month(first, _part(match))
     start = first.replace(day=number(numbered))
@@ -196,11 +203,22 @@ def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
 
 def _date(match: re.Match[str], frame: TimeFrame) -> Stretch:
     named, in_month = _year_named(match, frame), number(match["m"])
-    numbered = match["d"] or match["bare"]
+    numbered = match["d"] or match["unsaid"] or match["bare"]
     if not numbered:
         return month_of(named, in_month, frame, _part(match))
     first = dated(named, in_month, number(numbered), frame)
     return days(first, first.replace(day=number(match["d2"]))) if match["d2"] else day(first)
+
+
+def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    """Return the second Sunday of a month, or its last Friday; without a year of the latest such month."""
+    found = match.groupdict()
+    if found.get("which"):
+        first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
+    else:
+        first = dated(_year_named(match, frame), number(match["m"]), 1, frame)
+    count = number(match["count"]) if match["count"] else -1
+    return day(nth_weekday(first.year, first.month, count, _ON[match["on"]]))
 
 
 def _amount(match: re.Match[str]) -> float:
@@ -286,8 +304,8 @@ _OTHER_WORDS = (  # 晚上周杰伦, 以后天天, 日本周边: the character b
 _LOOK_ALIKES = (  # words and names that contain a time word
     "后天(?:性|免疫|形成|培养|努力|习得|因素)|明日方舟|明日香|今日头条|今日说法|昨日重现|昨日青空|明天会更好|明天系"
     "|五月天|六月雪|七月与安生|十月革命|八月长安|四月是你的谎言|三月的狮子|十月怀胎|周一围|周末愉快|三月兔|今日份"
-    f"|(?:十[一二]?|[一二三四五六七八九])月{_CN_DAY}(?![日号月十一二三四五六七八九])"
-    "|大?年初[一二三四五六]|现在(?:时态?|完成时|进行时|分词)|回头(?:客|率|路|草|是岸|看(?!看)|一看|想想)|改日期"
+    f"|(?:十[一二]?|[一二三四五六七八九])月(?!{_UNSAID_DAY}){_CN_DAY}(?![日号月十一二三四五六七八九])"
+    "|(?<!大)年初[一二三四五六]|现在(?:时态?|完成时|进行时|分词)|回头(?:客|率|路|草|是岸|看(?!看)|一看|想想)|改日期"
     "|最近(?:邻|公共|发展区|端|点对|的?(?:一?[家个座条站]|地铁|车站|公交|出口|医院|药店|超市|便利店|商场|机场|餐厅))"
     "|(?<=[离距])[一-龥a-z0-9]{1,10}最近|最近的?[0-9一二三五十两]{1,4}[条个次行页篇章名场局张]|当周(?:周?[一二三四五六日末])?"
     "|刚刚(?:好|够)|等下(?:[午周次班课雨雪车])|等会[议员长]|[接招款优看虐善]待会"
@@ -307,6 +325,10 @@ CHINESE: tuple[Rule, ...] = (
     rule("habit", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}[到至~—-]{_WEEK_WORD}?(?P<till>[一二三四五六日天])", _weekdays),
     rule("open", f"{_ALONE}{_WEEK_WORD}{_ON_DAY}{_PART}", _weekday),
     rule("open", f"{_ALONE}周末", _weekend),
+    rule("relative", f"(?P<which>上上|上|这|本|下下|下)[一1]?个?月的?{_NTH}", _nth_weekday),
+    rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}的?{_NTH}", _nth_weekday),
+    rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}的?{_NTH}", _nth_weekday),
+    rule("yearless", f"{_MONTH}的?{_NTH}", _nth_weekday),
     rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", _month),
     rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", _month),
     rule("relative", "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])", _this_month),

@@ -7,7 +7,7 @@ from datetime import date
 
 from .lunar_calendar import lunar_feast
 from .time_spans import DAY, Stretch, days
-from .timerule import RELATIVE_YEARS, Rule, TimeFrame, rule
+from .timerule import RELATIVE_YEARS, Rule, TimeFrame, nth_weekday, rule
 
 _NEAR = 14 * DAY  # range of "before" and "after" a holiday
 _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
@@ -30,12 +30,25 @@ _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
     "双11": (11, 11, 1),
     "双十二": (12, 12, 1),
     "双12": (12, 12, 1),
+    "光棍节": (11, 11, 1),
+    "暑假": (7, 1, 62),
+    "寒假": (1, 10, 50),
     "平安夜": (12, 24, 1),
     "圣诞": (12, 24, 2),
     "圣诞节": (12, 24, 2),
 }
 _LUNAR: dict[str, tuple[str, int, int]] = {  # holiday of the table, days after it, length in days
     "春节": ("春节", 0, 7),
+    "过年期间": ("春节", -1, 8),
+    "过年的时候": ("春节", -1, 8),
+    "过年那几天": ("春节", -1, 8),
+    "大年初一": ("春节", 0, 1),
+    "大年初二": ("春节", 1, 1),
+    "大年初三": ("春节", 2, 1),
+    "腊八": ("春节", -22, 1),
+    "腊八节": ("春节", -22, 1),
+    "小年夜": ("春节", -7, 1),
+    "正月十五": ("春节", 14, 1),
     "除夕": ("春节", -1, 1),
     "除夕夜": ("春节", -1, 1),
     "大年三十": ("春节", -1, 1),
@@ -50,14 +63,19 @@ _LUNAR: dict[str, tuple[str, int, int]] = {  # holiday of the table, days after 
     "重阳": ("重阳", 0, 1),
     "重阳节": ("重阳", 0, 1),
 }
+_NTH_WEEKDAYS: dict[str, tuple[int, int, int]] = {  # month, how manyth, weekday (Monday is 0)
+    "母亲节": (5, 2, 6),
+    "父亲节": (6, 3, 6),
+    "感恩节": (11, 4, 3),
+}
 _COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五一晚, 初六一起走, 老六一直不来
-_NAMES = "|".join(sorted((*_FEASTS, *_LUNAR), key=len, reverse=True))
+_NAMES = "|".join(sorted((*_FEASTS, *_LUNAR, *_NTH_WEEKDAYS), key=len, reverse=True))
 
 
 def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
     feast, named = match["feast"], _year_named(match, frame)
     first = _begun(feast, frame.today) if named is None else _first_day(feast, named)
-    last = first + ((_FEASTS.get(feast) or _LUNAR[feast])[2] - 1) * DAY
+    last = first + (_length(feast) - 1) * DAY
     stretch = days(first, last)
     if match["before"]:
         stretch = days(first - _NEAR, first - DAY)
@@ -74,7 +92,13 @@ def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
     return int(match["y"]) if found.get("y") else None
 
 
+def _length(feast: str) -> int:
+    return 1 if feast in _NTH_WEEKDAYS else (_FEASTS.get(feast) or _LUNAR[feast])[2]
+
+
 def _first_day(feast: str, year: int) -> date:
+    if feast in _NTH_WEEKDAYS:
+        return nth_weekday(year, *_NTH_WEEKDAYS[feast])
     if feast in _LUNAR:
         name, after, _ = _LUNAR[feast]
         return lunar_feast(name, year) + after * DAY
@@ -89,7 +113,7 @@ def _begun(feast: str, today: date) -> date:
 
 
 _WORDS = (
-    f"(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲)"
+    f"(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲|联欢|档(?!口)|粽|快乐|工(?![作资])|青鸟|蒜|粥|作业|班(?!里|上))"
     "(?<!元宵(?=[怎煮馅吃和或汤]))(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?"
 )
 FEASTS: tuple[Rule, ...] = (

@@ -116,6 +116,18 @@ def weekday(index: int, frame: TimeFrame) -> date:
     return _step(frame, (index - frame.today.weekday()) % 7, 7)
 
 
+def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
+    """Return the ``count``-th such weekday of a month (Monday is 0), the last one for -1; raise ValueError if none."""
+    first = date(in_year, in_month, 1)
+    if count < 0:
+        last = shifted(first, 1) - DAY
+        return last - (last.weekday() - index) % 7 * DAY
+    found = first + ((index - first.weekday()) % 7 + 7 * (count - 1)) * DAY
+    if found.month != in_month:
+        raise ValueError(count)
+    return found
+
+
 def open_weekend(frame: TimeFrame) -> Stretch:
     """Return the intended weekend; raise ValueError if the current one could be meant, too."""
     monday = monday_of(frame.today)

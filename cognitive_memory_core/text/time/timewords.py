@@ -17,13 +17,20 @@ from .chinese_time import CHINESE
 from .feasts import FEASTS
 from .hours import hours_in, latest, narrowed
 from .instants import EARLIEST, LATEST
-from .time_spans import DAY, Stretch
+from .time_spans import DAY, WEEK, Stretch
 from .timerule import Kind, Lean, Rule, TimeFrame
 from .western_time import WESTERN
 
 READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + FEASTS + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
+_AS_WELL_AS = re.compile(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
+_BEFORE_A_DAY = re.compile("[之以]前|前(?![后端台天年几两一二三四五])|为止")
+_AFTER_A_DAY = re.compile("[之以]后|后(?![天年面来续悔端台])")
+_BEFORE = re.compile("(?:before|until|till|prior to|up to) $")
+_AFTER = re.compile("after $")
+_TO_SOMEBODY = re.compile("(?:@|问问?|告诉|叫|提醒|[找请帮])$")
+_OF_SOMEBODY = re.compile("是谁|这个?[人货家]|老师|同学|[说问][他她]|的(?:生日|老家|电话|微信|猫|狗)")
 _BESIDE = re.compile("[ (（,，、)）的]{0,3}(?:那一?周|当周|那个|所在周|即|也就是|也即)?[ ,，的]{0,2}")
 _RECURS = re.compile("[月年][初中底末](?:都|一般|通常|总是|照例|固定)")  # of every month or year: 月底都要结账
 _EVENT = re.compile("[考赛婚产课会假试职学节展演行航播市工业期术店]$")  # 开考前两周 is counted from the exam
@@ -64,6 +71,11 @@ class Mention:
     _rule: Rule
 
     @property
+    def text(self) -> str:
+        """The expression in its folded form."""
+        return self._match.group()
+
+    @property
     def part(self) -> str:
         """The part of a day as written (下午, evening); "" if there is none."""
         return self._match.groupdict().get("part") or ""
@@ -93,21 +105,30 @@ def _mentioned(text: str) -> tuple[Mention, ...]:
 def time_window(text: str, reference: datetime) -> Interval | None:
     """Return the window that a query names, in the zone of ``reference``; None if it names none.
 
-    The first time expression counts, together with a second one joined to it (3月1日到3月5日, 三月底四月初).
+    The first time expression counts, together with a second one joined to it (3月1日到3月5日, 三月底四月初). Of two
+    that are both meant (上周一和上周五) the window holds both and what lies between; of alternatives (上周还是上个月)
+    it is the first. Before a day its month counts, or the week before it; after it whatever lies up to now.
     A bare month, date or weekday refers to the past, today included. Hours beside a day narrow it; hours alone are
     those of the latest day on which they have begun, or of the next one if the clause looks ahead. Raises
     BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
-    asked = ((mention, stretch) for mention in _mentions(text) if (stretch := _asked(mention, now)))
+    asked = (
+        (mention, _bounded(stretch, mention, text, now))
+        for mention in _mentions(text)
+        if (stretch := _asked(mention, text, now))
+    )
     first, second = next(asked, None), next(asked, None)
     if first is None:
         return _zoned(_hours(text, now), reference)
     mention, stretch = first
-    if second and (_JOINED.fullmatch(text, mention.stop, second[0].start) or _touch(first, second)):
+    between = text[mention.stop : second[0].start] if second else ""
+    if second and (_JOINED.fullmatch(between) or _touch(first, second)):
         stretch = _joined(stretch, *second)
-    else:
+    elif second and _AS_WELL_AS.fullmatch(between):
+        stretch = _hull(stretch, second[1])
+    elif stretch == mention.at(now):
         stretch = narrowed(stretch, folded(text[:READ]), mention.start, mention.stop, mention.part)
     return _zoned(stretch, reference)
 
@@ -181,8 +202,42 @@ def _mentions(text: str) -> Iterator[Mention]:
             yield Mention(match.start(), at, _RULES[order].kind, match, _RULES[order])
 
 
-def _asked(mention: Mention, now: datetime) -> Stretch | None:
-    return None if mention.kind == "now" else mention.at(now)
+def _asked(mention: Mention, text: str, now: datetime) -> Stretch | None:
+    """Return the span of a mention that may be asked about: no present, no habit, nobody called 周末."""
+    if mention.kind == "now" or (mention.kind == "open" and (_is_habit(text, mention) or _is_person(text, mention))):
+        return None
+    return mention.at(now)
+
+
+def _is_person(text: str, mention: Mention) -> bool:
+    """Return whether a weekend is spoken of as a person: 周末是谁, @周末."""
+    if text[mention.start : mention.stop] != "周末":
+        return False
+    before = text[max(mention.start - 4, 0) : mention.start]
+    return bool(_TO_SOMEBODY.search(before) or _OF_SOMEBODY.match(text, mention.stop))
+
+
+def _bounded(stretch: Stretch, mention: Mention, text: str, now: datetime) -> Stretch:
+    """Return what lies before or after a day, where a word beside it says so; otherwise its span unchanged."""
+    if stretch.stop - stretch.start > DAY or mention.part:
+        return stretch
+    read = folded(text[:READ])
+    before, first = read[max(mention.start - 16, 0) : mention.start], stretch.start
+    if _AFTER_A_DAY.match(read, mention.stop) or _AFTER.search(before):
+        return Stretch(stretch.stop, _tomorrow(now)) if stretch.stop < now else stretch
+    if not (_BEFORE_A_DAY.match(read, mention.stop) or _BEFORE.search(before)):
+        return stretch
+    is_numbered = any(map(str.isdecimal, mention.text)) or "月" in mention.text or "号" in mention.text
+    start = first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK
+    return Stretch(start, first)
+
+
+def _tomorrow(now: datetime) -> datetime:
+    return now.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
+
+
+def _hull(first: Stretch, second: Stretch) -> Stretch:
+    return Stretch(min(first.start, second.start), max(first.stop, second.stop))
 
 
 def _touch(first: tuple[Mention, Stretch], second: tuple[Mention, Stretch]) -> bool:
@@ -194,7 +249,7 @@ def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:
     """Join two spans; a second date without a year falls into the year that begins with the first."""
     if last.stop <= first.start and mention.kind in ("yearless", "open"):
         last = mention.at(first.start + 364 * DAY) or last
-    return Stretch(first.start, last.stop) if last.stop > first.start else first
+    return Stretch(first.start, last.stop) if last.stop > first.start else _hull(first, last)
 
 
 def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
+from .lunar_calendar import lunar_feast
 from .numerals import number
 from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
 from .timerule import (
@@ -15,8 +16,10 @@ from .timerule import (
     Unit,
     ago,
     dated,
+    day_of_month,
     lately,
     month_of,
+    nth_weekday,
     open_weekend,
     quarter_of,
     rule,
@@ -79,6 +82,23 @@ _FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
     "christmas": (12, 24, 2),
     "new year's eve": (12, 31, 1),
 }
+_NTH_WEEKDAYS: dict[str, tuple[int, int, int]] = {  # month, how manyth, weekday (Monday is 0)
+    **dict.fromkeys(("mother's day", "mothers day", "mothers' day"), (5, 2, 6)),
+    **dict.fromkeys(("father's day", "fathers day", "fathers' day"), (6, 3, 6)),
+    "thanksgiving": (11, 4, 3),
+}
+_LUNAR: dict[str, tuple[str, int]] = {  # holiday of the table, length in days
+    **dict.fromkeys(("chinese new year", "lunar new year", "spring festival"), ("春节", 7)),
+    **dict.fromkeys(("dragon boat festival", "the dragon boat festival"), ("端午", 1)),
+    **dict.fromkeys(("mid-autumn festival", "moon festival"), ("中秋", 1)),
+}
+_ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "last": -1} | {
+    "1st": 1,
+    "2nd": 2,
+    "3rd": 3,
+    "4th": 4,
+    "5th": 5,
+}
 _THIRDS = {"early": "初", "mid": "中", "late": "底"}
 
 
@@ -98,13 +118,14 @@ _COUPLE = "(?:a )?couple(?: of)?"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{_either(_STEPS)})"
-_FEAST = f"(?P<feast>{_either(_FEASTS)})"
+_FEAST = f"(?P<feast>{_either((*_FEASTS, *_NTH_WEEKDAYS, *_LUNAR))})"
 _SEASON = f"(?P<season>{_either(_SEASONS)})"
 _NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
     "(?:the )?(?:(?P<q>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter"
     "(?![a-z0-9_-]| (?:final|pounder|mile|note|back|century))"
     "|(?<!press )(?<!audi )(?<!奥迪)(?P<q2>q[1-4])(?![a-z0-9_]|[键纸币]| ?(?:key|button|是哪)))"
 )
+_NTH = f"(?:on )?(?:the )?(?P<count>{_either(_ORDINALS)}) {_WEEKDAY} (?:of|in)"
 _WEEK = "week|woche|semaine|settimana|semana"
 _LATIN_UNITS = "semaine|mois|annee|an|week-end|fine settimana|settimana|mese|anno|fin de semana|semana|mes|ano"
 _WEEKEND = "weekend|week-end|wochenende|fine settimana|fin de semana"
@@ -168,13 +189,38 @@ def _season(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
     """Return a holiday of the named year, or the latest one that has begun; "next" means the following one."""
-    number_of_month, number_of_day, length = _FEASTS[_word(match, "feast")]
-    named = match.groupdict().get("y")
-    first = dated(int(named) if named else None, number_of_month, number_of_day, frame)
+    feast, named = _word(match, "feast"), match.groupdict().get("y")
+    length = _LUNAR[feast][1] if feast in _LUNAR else (*_FEASTS.get(feast, ()), 1)[2 if feast in _FEASTS else 0]
+    first = _first_day(feast, int(named) if named else frame.today.year)
+    if not named and first > frame.today:
+        first = _first_day(feast, frame.today.year - 1)
     if match.groupdict().get("which") == "next":
-        first = first.replace(year=first.year + 1)
+        first = _first_day(feast, first.year + 1)
     found = days(first, first + (length - 1) * DAY)
     return Stretch(found.start, found.stop)
+
+
+def _first_day(feast: str, number_of_year: int) -> date:
+    if feast in _LUNAR:
+        return lunar_feast(_LUNAR[feast][0], number_of_year)
+    if feast in _NTH_WEEKDAYS:
+        return nth_weekday(number_of_year, *_NTH_WEEKDAYS[feast])
+    return date(number_of_year, *_FEASTS[feast][:2])
+
+
+def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    """Return the second Sunday of a month, or its last Friday; without a year of the latest such month."""
+    found = match.groupdict()
+    if found.get("which"):
+        first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
+    else:
+        first = dated(int(found["y"]) if found.get("y") else None, _MONTHS[_word(match, "month")], 1, frame)
+    count, index = _ORDINALS[_word(match, "count")], _WEEKDAYS[_word(match, "on")]
+    return day(nth_weekday(first.year, first.month, count, index))
+
+
+def _numbered(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    return day(day_of_month(int(match["d"]), frame))
 
 
 def _quarter(match: re.Match[str], frame: TimeFrame) -> Stretch:
@@ -339,6 +385,10 @@ WESTERN: tuple[Rule, ...] = (
     rule(
         "relative", f"{_FROM}(?P<unit>{_LATIN_UNITS}) (?:derniere?|passee?|scors[ao]|passat[ao]|pasad[ao]){_TO}", _last
     ),
+    rule("absolute", f"{_FROM}{_NTH} {_MONTH}{_YEAR}", _nth_weekday),
+    rule("yearless", f"{_FROM}{_NTH} {_MONTH}{_TO}", _nth_weekday),
+    rule("relative", f"{_FROM}{_NTH} {_STEP} month{_TO}", _nth_weekday),
+    rule("decoy", f"{_FROM}(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}{_TO}"),
     rule("relative", f"{_FROM}{_STEP} {_WEEKDAY}{_TO}", _stepped_weekday),
     rule("open", f"{_FROM}(?:on )?{_WEEKDAY}{_TO}", _weekday),
     rule("relative", f"{_FROM}{_STEP} {_MONTH}{_TO}", _stepped_month),
@@ -347,6 +397,13 @@ WESTERN: tuple[Rule, ...] = (
     rule("absolute", f"{_FROM}(?:(?:in|during|since|of|until|by|through) )?{_MONTH}{_YEAR}", _month),
     rule("yearless", f"{_FROM}{_DAY} ?(?:of |de )?{_MONTH}{_TO}", _date),
     rule("yearless", f"{_FROM}{_MONTH} {_DAY}{_TO}", _date),
+    rule(
+        "open",
+        f"{_FROM}(?:(?<=on )|(?<=by )|(?<=before )|(?<=after )|(?<=since ))the "
+        f"(?P<d>3[01]|[12]?[0-9])(?:st|nd|rd|th){_TO}"
+        "(?! (?:of|floor|century|street|avenue|time|try|place|day|attempt|page|chapter))",
+        _numbered,
+    ),
     rule("yearless", f"{_FROM}(?:in|during|since|of|until|by|through) {_MONTH}{_TO}", _month),
     rule("absolute", f"{_FROM}(?:in|year|since|during|from|until|by|of) (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _year),
     rule("relative", f"{_FROM}{_COUNT} {_UNIT} (?:ago|back|fa){_TO}", _ago),

@@ -146,6 +146,14 @@ def test_the_time_named_comes_first_without_dropping_the_rest():
     assert preferring([old, then], None) == [old, then]
 
 
+def test_a_window_without_hits_is_ignored():
+    """A time in which no candidate lies lowers none of them."""
+    old = a_hit(0.5, "很久以前", happened_at=NOON - timedelta(days=90))
+    older = a_hit(0.4, "更久以前", happened_at=NOON - timedelta(days=99))
+    window = Interval(NOON - timedelta(days=9), NOON)
+    assert preferring([old, older], window) == [old, older]
+
+
 def test_new_is_lifted_by_the_formula():
     """The score is relevance * (1 + boost * 0.5 ** (age / half_life))."""
     hit = a_hit(0.5, happened_at=NOON - timedelta(days=10))

@@ -16,9 +16,9 @@ DAY = timedelta(days=1)
 Window = tuple[datetime, datetime]
 
 
-def asked(language: str) -> Iterator[tuple[str, Window | None]]:
-    """Load the labelled questions of a language."""
-    for line in Path(__file__).with_name(f"asked_{language}.tsv").read_text("utf-8").splitlines():
+def asked(name: str) -> Iterator[tuple[str, Window | None]]:
+    """Load a set of labelled questions."""
+    for line in Path(__file__).with_name(f"asked_{name}.tsv").read_text("utf-8").splitlines():
         text, _, ends = line.partition("\t")
         if not text.startswith("# "):
             yield text, labelled(ends) if ends else None
@@ -54,5 +54,16 @@ def test_questions_are_read_as_people_read_them(language: str, missed: int, made
     timed = [text for text, label in cases if label and not is_right(read(text), label)]
     timeless = [text for text, label in cases if label is None and read(text)]
     assert len(cases) > 200
+    assert len(timed) <= missed, timed
+    assert len(timeless) <= made_up, timeless
+
+
+@pytest.mark.parametrize(("language", "missed", "made_up"), [("zh", 1, 0), ("en", 1, 1)])
+def test_feasts_counted_days_and_bounds(language: str, missed: int, made_up: int) -> None:
+    """Quarters, holidays, counted weekdays, bounds and two windows are found; habits and people called 周末 are not."""
+    cases = list(asked(f"more_{language}"))
+    timed = [text for text, label in cases if label and not is_right(read(text), label)]
+    timeless = [text for text, label in cases if label is None and read(text)]
+    assert len(cases) > 60
     assert len(timed) <= missed, timed
     assert len(timeless) <= made_up, timeless
