@@ -252,13 +252,16 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
     await ledger.close()
 
 
-@pytest.mark.parametrize("scene", [OPERATOR, PRIVATE])
-async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene) -> None:
-    """Searches wider than a place use FTS5 and are not cached."""
+@pytest.mark.parametrize(("scene", "is_held"), [(OPERATOR, False), (PRIVATE, True)])
+async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene, is_held: bool) -> None:
+    """Searches wider than a place use FTS5 and are not cached; a private chat with its person's group lines is one."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message("乌龙茶")])
-    assert len(await ledger.lexical.messages(["乌龙"], Reading(scene), 5)) == 1
-    assert ledger.lexical._hot.bytes == 0
+    await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
+    for _ in range(2):
+        found = await ledger.lexical.messages(["乌龙"], Reading(scene), 5)
+        assert len(found) == (1 if is_held else 2)
+        await ledger.lexical.loaded()
+    assert bool(ledger.lexical._hot.bytes) == is_held
     assert EVENTS.place_of(Reading(OPERATOR)) is None
     assert EVENTS.place_of(Reading(PRIVATE)) is not None
     await ledger.close()

@@ -71,14 +71,9 @@ def _admits_message(reading: Reading, message: Message) -> bool:
     return reading.admits_line(message)
 
 
-def _place_of_events(reading: Reading) -> Filter | None:
+def _place_of(reading: Reading) -> Filter | None:
     is_bounded = reading.scene.kind != "operator" or reading.group_id
     return place_filter(reading) if is_bounded else None
-
-
-def _place_of_messages(reading: Reading) -> Filter | None:
-    """Return the place of messages; None for a private scene, whose group lines only the word index can find."""
-    return _place_of_events(reading) if reading.scene.kind != "private" else None
 
 
 EVENTS = Corpus(
@@ -90,7 +85,7 @@ EVENTS = Corpus(
     _admits_event,
     EVENT_WORDS_FROM,
     event_terms,
-    _place_of_events,
+    _place_of,
 )
 MESSAGES = Corpus(
     "messages",
@@ -101,6 +96,6 @@ MESSAGES = Corpus(
     _admits_message,
     MESSAGE_WORDS_FROM,
     message_terms,
-    _place_of_messages,
+    _place_of,
     UNVEILED,
 )

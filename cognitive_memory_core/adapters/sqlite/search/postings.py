@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
-_MOST_COUNTED = np.iinfo(np.uint16).max
+_MOST_COUNTED = np.iinfo(np.uint8).max
 Terms = NDArray[np.int64]
 Seqs = NDArray[np.int64]
 Rows = NDArray[np.int32]
-Counts = NDArray[np.uint16]
+Counts = NDArray[np.uint8]
 Scores = NDArray[np.float64]
 
 
@@ -129,7 +129,7 @@ def _counted(terms: Terms, rows: Rows) -> Segment:
     terms, rows = terms[order], rows[order]
     first = np.flatnonzero(_differs(terms) | _differs(rows))
     counts = np.diff(first, append=len(terms))
-    return _grouped(terms[first], rows[first], np.minimum(counts, _MOST_COUNTED).astype(np.uint16))
+    return _grouped(terms[first], rows[first], np.minimum(counts, _MOST_COUNTED).astype(np.uint8))
 
 
 def _merged(one: Segment, other: Segment) -> Segment:

@@ -17,7 +17,7 @@ from .filters import Filter
 from .place_cache import PlaceCache
 from .postings import Postings, Seqs
 
-HELD_BYTES = 32 * 1024 * 1024
+HELD_BYTES = 48 * 1024 * 1024  # a place of 100,000 lines of chat takes about 35 MB
 TOGETHER = 250  # rows tokenised per step, about ten milliseconds
 AGAIN = 64  # searches after which a refused place is tried again, if rows left the index in the meantime
 _MOST_REFUSED = 1024
