@@ -205,7 +205,7 @@ def _attribution(event: Event) -> str:
     if not event.sender_id:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label
-    if not event.is_absolute:
+    if not event.is_absolute and not event.text.startswith(sentences.context.SAID_BY.format(speaker=speaker)):
         return quoted(sentences.context.OWN_WORDS.format(speaker=speaker))
     return "" if _begins_with_speaker(event, speaker) else quoted(sentences.context.SAID_BY.format(speaker=speaker))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from ... import sentences
 from ...domain.event import Draft, Event, Statement
 from ...domain.fact import Fact
 from ...domain.ids import derived_id
 from ...domain.job import Job
-from ...domain.people import Anchors
+from ...domain.people import Anchors, Person
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scene
 from ...domain.turn import Turn
@@ -37,7 +39,7 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
     if said.updates:
         yield _fact(own_key(scene, said.updates, settings), event)
     if said.is_of_place and scene.kind == "group":
-        yield _fact(ProfileKey.group(scene.group_id, scene.agent), event)
+        yield _group_fact(scene, event)
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:
@@ -54,6 +56,14 @@ def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
     if scene.kind == "private" or settings.sharing == "shared":
         return ProfileKey.user(speaker, scene.agent)
     return ProfileKey.member(scene.group_id, speaker, scene.agent)
+
+
+def _group_fact(scene: Scene, event: Event) -> Fact:
+    """Return a fact of a group, with the person who said it: the profile is shown to all, on one person's word."""
+    speaker = Person(event.sender_id, event.sender_name).label
+    is_told = not event.sender_id or event.text.startswith(speaker)
+    text = event.text if is_told else sentences.context.SAID_BY.format(speaker=speaker) + event.text
+    return replace(_fact(ProfileKey.group(scene.group_id, scene.agent), event), text=text)
 
 
 def _fact(key: ProfileKey, event: Event) -> Fact:

@@ -26,6 +26,7 @@ from ..rewriting.gate import judged
 from ..rewriting.neighbours import Neighbourhood
 from ..rewriting.progress import Progress
 from ..rewriting.surroundings import Surroundings
+from ..rewriting.vouching import vouched
 from .draft import drafted
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
@@ -100,7 +101,8 @@ class Pipeline:
         statements = self._thoughts.find(job.work, anchors)
         if statements is None:
             names = called(anchors)
-            statements = [judged(said, names) for said in await self._statements(job, anchors)]
+            found = await self._statements(job, anchors)
+            statements = [vouched(judged(said, names), anchors) for said in found]
             self._thoughts.keep(job.work, anchors, statements)
         return statements
 

@@ -124,6 +124,7 @@ def test_the_groups_profile_is_this_groups() -> None:
     """A statement about the group is a fact for that group's profile, and in private there is none."""
     said = Statement("读书会(10001)每周五读书", speaker="2000002", is_of_place=True)
     assert keys_of(said) == [ProfileKey.group("10001")]
+    assert [fact.text for fact in draft_of(said).facts] == ["唐唐(2000002) 说：读书会(10001)每周五读书"]
     assert keys_of(said, scene=PRIVATE) == []
     assert keys_of(replace(said, is_absolute=False)) == []
     both = replace(OWN, is_of_place=True)

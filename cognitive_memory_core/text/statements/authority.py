@@ -1,0 +1,59 @@
+"""Claims that only their speaker vouches for: rank, ownership, orders to the bot, where to pay, others' consent."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+
+from ..identity.written_ids import plain
+from ..lexical.folding import folded
+from ..patterns import Pattern
+
+READ = 2_000  # characters of a text that are read
+_RANK = "(?:群主|管理员|超管|超级用户|版主|主人|开发者|站长|创建者|root|admin(?:istrator)?|superuser|owner)"
+_RANKED = Pattern(
+    f"(?:是|为|乃|即|当选|当上|升为|任命|成了|成为)[^，,。！!？?；;\\n]{{0,12}}{_RANK}(?!娘|群|证|家|公)"
+    f"|(?:我|本人|俺)[^，,。！!？?；;\\n]{{0,4}}(?:老板|老大)(?=$|[，,。！!；;\\s])|叫(?:我|自己|他|她)[^，。]{{0,4}}(?:主人|老板|爸爸|爹)"
+    f"|是(?:机器人|bot|大家|全群|这个?群|本群|你们?)的?(?:老板|老大|主人|爸爸|爹)|拥有[^，。]{{0,8}}(?:权限|所有权)|(?:机器人|bot|本群)归[^，。]{{1,24}}(?:管|所有)"
+    f"|(?<![a-z])(?:am|is|are) (?:the |an? |your )?{_RANK}(?![a-z])"
+)
+_ORDER = Pattern(
+    "(?:忽略|无视|忘记|忘掉|覆盖|绕过)[^，。！!？?\\n]{0,12}(?:指令|设定|规则|提示|限制|之前的)"
+    "|(?:机器人|bot|助手|ai)[^，,。！!？?\\n]{0,8}(?:必须|只能|只|应该|应当|要|得|不准|不许|不得|一律|以后)"
+    "[^，。！!？?\\n]{0,8}(?:听|服从|执行|回答|回复|照做|同意|叫|称呼|告诉|转|发)"
+    "|(?:以后|今后|往后|从现在起|一律|凡事|都要?|必须|只)(?:听从?|服从)[^，。！!？?\\n]{1,24}|(?:我|自己|[他她)）])(?:一个人)?说了算|听(?:我|自己)的(?:命令|指挥|话)"
+    "|最高(?:权限|指令)|开发者模式|系统提示|越狱"
+    ""
+    "|(?:ignore|disregard) (?:all|any|the|previous|prior)|you must (?:obey|always|only)"
+)
+_PAYMENT = Pattern(
+    "卡号|收款(?:码|账|帐|人|方)|银行卡[^，。]{0,8}[0-9]|付款码"
+    "|(?:转账|转帐|打钱|打款|汇款|付款|付钱|转钱|交钱|充值)(?:[^，,。！!？?\\n]{0,8})(?:给|到|至|进|往)"
+    "|(?:钱|款|费用?|尾款|定金|押金|公费)[^，,。！!？?\\n]{0,8}(?:转|打|付|汇|交)(?:给|到|至|进)"
+    "|(?<![0-9])[0-9]{16,19}(?![0-9])|usdt|钱包地址|(?:pay|transfer|wire)[^.]{0,24} to "
+)
+_EVERYBODY = Pattern(
+    "(?:大家|全群|所有人|全员|全体|群友们?|一致|全票|各位)[^，,。！!？?；;\\n]{0,8}"
+    "(?:同意|决定|通过|赞成|认可|答应|支持|约定|认为|承认|规定|知道)"
+    "|everyone (?:agreed|agrees|decided)"
+)
+_LABEL = re.compile(r"([^\s，。：:、（）()“”]{1,48})[(（]([0-9A-Za-z_-]{1,128})[)）]")
+
+
+def is_unvouched(text: str) -> bool:
+    """Return whether a text claims a rank or ownership, gives the bot orders, or says whom to pay."""
+    said = folded(text[:READ])
+    return any(pattern.compiled.search(said) for pattern in (_RANKED, _ORDER, _PAYMENT))
+
+
+def speaks_for_all(text: str) -> bool:
+    """Return whether a text says that everybody agrees, which one person cannot vouch for."""
+    return bool(_EVERYBODY.compiled.search(folded(text[:READ])))
+
+
+def borrows_a_name(text: str, bearers: Mapping[str, Collection[str]], known: Collection[str]) -> bool:
+    """Return whether a text writes a known name with an id that nobody known has."""
+    return any(
+        match[2] not in known and any(match[1].endswith(name) for name in bearers)
+        for match in _LABEL.finditer(plain(text))
+    )
