@@ -190,6 +190,7 @@ class ProfileSettings(_Group):
 
     revision_keep: Count = 5
     merge_delay_seconds: Amount = 600.0
+    merge_min_facts: Annotated[int, Field(gt=0)] = 3
     merge_max_facts: Annotated[int, Field(gt=0)] = 12
     max_chars: Annotated[int, Field(gt=0)] = 800
 

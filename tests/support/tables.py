@@ -89,6 +89,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "攒多久写进侧写一次（秒）；还没有侧写的人最多等 20 秒",
         "seconds in which facts gather; a first profile waits 20 at most",
     ),
+    "profile.merge_min_facts": (
+        "已有侧写的人，少于这么多件事就先攒着，最多攒一天",
+        "facts that an existing profile waits for, for a day at the longest",
+    ),
     "profile.merge_max_facts": ("攒够几件事就写一次", "facts that are merged at once"),
     "profile.max_chars": ("一份侧写最多几个字", "characters of a profile"),
     "pins.max": ("每个地方最多几条置顶", "pins of a place"),

@@ -68,7 +68,13 @@ PROMISED: dict[str, Any] = {
         "concurrency": 2,
         "shutdown_seconds": 10.0,
     },
-    "profile": {"revision_keep": 5, "merge_delay_seconds": 600.0, "merge_max_facts": 12, "max_chars": 800},
+    "profile": {
+        "revision_keep": 5,
+        "merge_delay_seconds": 600.0,
+        "merge_min_facts": 3,
+        "merge_max_facts": 12,
+        "max_chars": 800,
+    },
     "pins": {"max": 50},
     "queue": {
         "failed_max_age_days": 30,

@@ -10,6 +10,7 @@ from ...settings import ProfileSettings
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one
 LONGEST_HIDDEN = 3600.0  # seconds between two tries while the profile is hidden for a withdrawn fact
+LONGEST_WAIT = 86_400.0  # seconds that fewer facts than merge_min_facts wait for more
 LEARNING_DELAY = 10.0  # seconds that facts wait at least while jobs wait, which may bring more of them
 _LONGEST_DELAY = 1e8  # seconds; a longer delay would overflow a date
 
@@ -25,8 +26,9 @@ def due_at(
 ) -> datetime:
     """Return when the facts of one profile are due; stored instants in the future are wrong and count as past.
 
-    Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Neither skips the pause after a
-    failure. ``is_learning`` says that jobs wait: facts then wait for a few seconds even if the settings have no delay.
+    Fewer than ``merge_min_facts`` facts of an existing profile wait for more, a day at the longest, unless there is no
+    delay at all. Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Neither skips the pause
+    after a failure. ``is_learning`` says that jobs wait: facts then wait a few seconds even without a delay.
     """
     least = LEARNING_DELAY if is_learning else 0.0
     delay = _delay(waiting, settings, least, is_first=is_first, is_hurried=is_hurried)
@@ -49,4 +51,7 @@ def _delay(
     if is_hurried or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
         return 0.0
     delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
-    return max(min(delay, FIRST_DELAY) if is_first else delay, least)
+    if is_first:
+        return max(min(delay, FIRST_DELAY), least)
+    is_enough = waiting.facts >= settings.merge_min_facts or not delay
+    return max(delay if is_enough else max(delay, LONGEST_WAIT), least)

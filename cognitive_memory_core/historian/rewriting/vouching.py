@@ -28,9 +28,8 @@ def vouched(statement: Statement, anchors: Anchors) -> Statement:
 def _reported(statement: Statement, anchors: Anchors) -> str:
     speaker = statement.speaker or next(iter(statement.voices), "")
     label = anchors.named(speaker).label if speaker else ""
-    if not label or statement.text.startswith((f"{label} 说", f"{label}说")):
-        return statement.text
-    return sentences.context.SAID_BY.format(speaker=label) + statement.text
+    said = sentences.context.SAID_BY.format(speaker=label)
+    return statement.text if not label or statement.text.startswith(said[:-1]) else said + statement.text
 
 
 def _has_borrowed_name(statement: Statement, anchors: Anchors) -> bool:

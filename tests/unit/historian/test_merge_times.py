@@ -33,7 +33,10 @@ def wait_of(
 @pytest.mark.parametrize(
     ("given", "seconds"),
     [
-        ({}, 600),
+        ({}, 86400),
+        ({"facts": 2}, 86400),
+        ({"facts": 3}, 600),
+        ({"facts": 2, "settings": ProfileSettings(merge_min_facts=2)}, 600),
         ({"first": True}, 20),
         ({"first": True, "settings": ProfileSettings(merge_delay_seconds=5)}, 5),
         ({"facts": 11}, 600),
@@ -48,7 +51,7 @@ def wait_of(
         ({"attempts": 3, "failed_at": NOON, "withdrawn": 1}, 3600),
         ({"attempts": 99, "failed_at": NOON, "facts": 40}, 86400),
         ({"attempts": 1, "failed_at": NOON - timedelta(seconds=59), "hurried": True}, 1),
-        ({"attempts": 1, "failed_at": NOON}, 600),
+        ({"attempts": 1, "failed_at": NOON, "facts": 3}, 600),
         ({"since": NOON + timedelta(days=3)}, 0),
         ({"attempts": 9, "failed_at": NOON + timedelta(days=3), "hurried": True}, 0),
     ],

@@ -56,7 +56,7 @@ async def unmoved() -> None:
 
 
 async def test_a_first_portrait_comes_after_twenty_seconds_and_the_next_after_ten_minutes() -> None:
-    """Facts wait 20 seconds for a person's first profile, and merge_delay_seconds for later ones."""
+    """Facts wait 20 s for the first profile, three of them merge_delay_seconds for later ones, and fewer a day."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
@@ -65,14 +65,20 @@ async def test_a_first_portrait_comes_after_twenty_seconds_and_the_next_after_te
         assert world.merger.merged == []
         world.clock.advance(seconds=1)
         await until(lambda: len(world.merger.merged) == 1)
-        await told(world, merging, TANG, "乙")
+        await told(world, merging, TANG, "乙", "丁")
         world.clock.advance(seconds=599)
         await unmoved()
         assert len(world.merger.merged) == 1
         await told(world, merging, TANG, "丙")
         world.clock.advance(seconds=1)
         await until(lambda: len(world.merger.merged) == 2)
-    assert world.merger.merged[1][2] == ["乙", "丙"]
+        await told(world, merging, TANG, "戊")
+        world.clock.advance(seconds=3600)
+        await unmoved()
+        assert len(world.merger.merged) == 2
+        world.clock.advance(days=1)
+        await until(lambda: len(world.merger.merged) == 3)
+    assert world.merger.merged[1][2] == ["乙", "丁", "丙"]
 
 
 async def test_a_hurry_ends_when_nothing_waits() -> None:
@@ -84,13 +90,13 @@ async def test_a_hurry_ends_when_nothing_waits() -> None:
         await until(lambda: merging.is_idle)
         merging.nudge()
         await unmoved()
-        for fact in ("乙", "丙"):
+        for fact in ("乙", "丙", "丁"):
             await told(world, merging, TANG, fact)
             await unmoved()
         assert len(world.merger.merged) == 1
         world.clock.advance(seconds=600)
         await until(lambda: len(world.merger.merged) == 2)
-    assert world.merger.merged[1][2] == ["乙", "丙"]
+    assert world.merger.merged[1][2] == ["乙", "丙", "丁"]
 
 
 async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
