@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from .measure import Report, percentile
 REACH = 80.0  # % of the questions
 WINDOW = core.HistorianSettings().recent_messages_inject_k  # lines that a chat hands its model itself
 TELLING = 8  # characters; a shorter forbidden line may stand in anybody's text
+_LABEL = re.compile(r"[^\s，。：:、()（）；“”]*\((\w+)\)(?:〔[^〕]*〕)?")
 COLUMNS = ("figure", "n", "gold events", "log alone")
 
 
@@ -118,9 +120,14 @@ def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _events_in(chat: Chat, context: core.Context) -> frozenset[str]:
-    shown = "\n".join(_section(context, sentences.context.TITLE_EVENTS))
-    made_of = (fact["message_ids"] for _, fact in chat.facts if quoted(str(fact["text"])) in shown)
+    shown = _unnamed("\n".join(_section(context, sentences.context.TITLE_EVENTS)))
+    made_of = (fact["message_ids"] for _, fact in chat.facts if _unnamed(quoted(str(fact["text"]))) in shown)
     return frozenset(source for sources in made_of if isinstance(sources, list) for source in sources)
+
+
+def _unnamed(text: str) -> str:
+    """Return a text with ids alone: people are shown as they are called today."""
+    return _LABEL.sub(r"(\1)", text)
 
 
 def _section(context: core.Context, title: str) -> tuple[str, ...]:
