@@ -20,6 +20,7 @@ _NO = frozenset(("false", "no", "n", "0", "0.0", "否", "不", "假", "无", "�
 _NOTHING = frozenset(("无", "没有", "暂无", "未知", "不详", "空", "none", "null", "nil", "n/a", "na", "unknown", "-"))
 _NUMBER = re.compile(r"[^\d.-]{0,4}(\d{1,6})(?:\.0{0,6})?[^\d.-]{0,4}")
 _SPLIT = re.compile("[、，,;；|\n]")
+_SPAN = re.compile("L?([0-9]{1,6}) ?[-~–—到至] ?L?([0-9]{1,6})")
 _BULLETS = "-*•·– "
 
 
@@ -81,8 +82,17 @@ def number_of(value: object) -> int:
 
 def numbers_of(value: object, count: int) -> tuple[int, ...]:
     """Return up to ``count`` distinct whole numbers above 0, in the given order."""
-    numbers = (number_of(part) for part in parts_of(value))
+    numbers = (number for part in parts_of(value) for number in _counted(part, count))
     return tuple(dict.fromkeys(number for number in numbers if number > 0))[:count]
+
+
+def _counted(part: object, count: int) -> Iterable[int]:
+    """Return the number that is written, or those of a range such as 4-6, at most ``count``."""
+    span = _SPAN.fullmatch(part.strip()) if isinstance(part, str) else None
+    if span is None:
+        return (number_of(part),)
+    first, last = int(span[1]), int(span[2])
+    return range(first, min(last, first + count - 1) + 1)
 
 
 def share_of(value: object, default: float) -> float:

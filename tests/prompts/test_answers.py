@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.prompts.answers import Drawn, Said, Triaged
+from cognitive_memory_core.prompts.values import numbers_of
 from tests.prompts.asked import questions
 
 ANSWERS = Path(__file__).parent / "answers"
@@ -151,3 +152,11 @@ def _texts(plain: Any) -> list[str]:
     inner = plain.values() if isinstance(plain, dict) else plain if isinstance(plain, list) else ()
     assert not isinstance(plain, float) or math.isfinite(plain)
     return [text for part in inner for text in _texts(part)]
+
+
+def test_ranges_are_lines() -> None:
+    """Line numbers may be given as ranges; one that runs backwards names none, and a wide one is bounded."""
+    assert numbers_of("4-6", 50) == (4, 5, 6)
+    assert numbers_of(["2", "7到8", 9], 50) == (2, 7, 8, 9)
+    assert numbers_of("6-4", 50) == ()
+    assert len(numbers_of("1-999999", 50)) == 50

@@ -74,7 +74,7 @@ class Neighbourhood:
         return tuple(event for _, event in best[:MOST])
 
     async def _beside(self, text: str, names: Collection[str], reading: Reading) -> list[tuple[float, Event]]:
-        terms = query_terms(_content(text, names)) or query_terms(text)
+        terms = query_terms(_content(text, names))
         if not terms:
             return []
         try:
