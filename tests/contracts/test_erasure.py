@@ -419,7 +419,7 @@ class History:
             tuple(self.chance.sample([GONE, "2000002", "2000003"], self.chance.randrange(3))),
         )
         speaker = self.chance.choice([scene.user_id, "2000002", ""])
-        is_theirs = speaker == GONE or (scene.kind == "private" and scene.user_id == GONE)
+        is_theirs = speaker == GONE or (scene.user_id == GONE and (scene.kind == "private" or not speaker))
         text = self.text(secret=is_theirs)
         event = an_event(text, scene, sender_id=speaker, subjects=subjects, happened_at=self.moment())
         left = replace(

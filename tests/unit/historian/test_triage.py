@@ -179,7 +179,7 @@ async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
     rewriting = ScriptedChat(*[statements(bad)] * 2)
     writing = historian(ScriptedChat(triaged(found(bad, 3), found(NUTS, 1))), rewriting)
     kept = [statement.text for statement in await writing.triage(Dialogue(GROUP, LINES), anchors())]
-    assert kept == [NUTS, "老齐(28471095)养了一只猫"]
+    assert kept == [NUTS, "老齐(28471095)：“我养了一只猫”"]
     assert rewriting.asks[0].prompt.count("我养了一只猫") == 2
     assert "不是这条观察" in rewriting.asks[0].prompt
 
@@ -213,7 +213,7 @@ async def test_what_stays_unusable_gives_way_to_the_rules(bad: str, caplog: pyte
     """If nothing usable is made of a line, the rules' wording is stored and counted in the log."""
     with caplog.at_level(logging.WARNING):
         kept = await judged(found(bad, 3), found(NUTS, 1), retries=(statements(bad),) * 2)
-    assert [statement.text for statement in kept] == [NUTS, "老齐(28471095)养了一只猫"]
+    assert [statement.text for statement in kept] == [NUTS, "老齐(28471095)：“我养了一只猫”"]
     assert (kept[1].speaker, kept[1].message_ids) == ("28471095", ("m3",))
     assert "1 条甄别出来的话，改记所依据的原话" in caplog.text
 

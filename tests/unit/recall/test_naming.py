@@ -84,8 +84,8 @@ def test_equal_names_name_all_their_bearers():
 def test_only_the_beginning_and_the_latest_are_looked_at():
     """Only the beginning of a long text and the most recent people are considered."""
     crowd = [Person(f"p{number}", f"路人第{number}号") for number in range(MOST_PEOPLE + 1)]
-    assert Names.of(crowd).named(f"路人第{MOST_PEOPLE - 1}号在吗", crowd) == {f"p{MOST_PEOPLE - 1}"}
-    assert Names.of(crowd).named(f"路人第{MOST_PEOPLE}号在吗", crowd) == frozenset()
+    assert Names.of(crowd).named(f"路人第{MOST_PEOPLE - 1}号在吗") == {f"p{MOST_PEOPLE - 1}"}
+    assert Names.of(crowd).named(f"路人第{MOST_PEOPLE}号在吗") == frozenset()
     assert Names.of(PEOPLE).named("字" * READ + "阿棠") == frozenset()
 
 
