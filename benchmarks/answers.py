@@ -13,11 +13,13 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.context.render import QUOTED_LENGTH, minute, quoted
+from cognitive_memory_core.text.identity.names import clean_name
 
 from .groupchat import Chat, Line, Question, learned, read, told
 from .labelled import DEFAULTS, ZONE, SetClock, Tuning, mean, opened
@@ -26,7 +28,6 @@ from .measure import Report, percentile
 REACH = 80.0  # % of the questions
 WINDOW = core.HistorianSettings().recent_messages_inject_k  # lines that a chat hands its model itself
 TELLING = 8  # characters; a shorter forbidden line may stand in anybody's text
-_LABEL = re.compile(r"[^\s，。：:、()（）；“”]*\((\w+)\)(?:〔[^〕]*〕)?")
 COLUMNS = ("figure", "n", "gold events", "log alone")
 
 
@@ -120,14 +121,18 @@ def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _events_in(chat: Chat, context: core.Context) -> frozenset[str]:
-    shown = _unnamed("\n".join(_section(context, sentences.context.TITLE_EVENTS)))
-    made_of = (fact["message_ids"] for _, fact in chat.facts if _unnamed(quoted(str(fact["text"]))) in shown)
+    labels = _labels(frozenset(clean_name(line.name) for line in chat.lines))
+    shown = labels.sub(r"(\1)", "\n".join(_section(context, sentences.context.TITLE_EVENTS)))
+    facts = ((fact["message_ids"], quoted(str(fact["text"]))) for _, fact in chat.facts)
+    made_of = (sources for sources, text in facts if labels.sub(r"(\1)", text) in shown)
     return frozenset(source for sources in made_of if isinstance(sources, list) for source in sources)
 
 
-def _unnamed(text: str) -> str:
-    """Return a text with ids alone: people are shown as they are called today."""
-    return _LABEL.sub(r"(\1)", text)
+@cache
+def _labels(names: frozenset[str]) -> re.Pattern[str]:
+    """Return a pattern of people's labels: they are shown with the name of today, and the one of then behind it."""
+    longest_first = sorted(filter(None, names), key=len, reverse=True)
+    return re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})\((\w+)\)(?:〔[^〕]*〕)?")
 
 
 def _section(context: core.Context, title: str) -> tuple[str, ...]:
