@@ -29,7 +29,9 @@ def _reported(statement: Statement, anchors: Anchors) -> str:
     speaker = statement.speaker or next(iter(statement.voices), "")
     label = anchors.named(speaker).label if speaker else ""
     said = sentences.context.SAID_BY.format(speaker=label)
-    return statement.text if not label or statement.text.startswith(said[:-1]) else said + statement.text
+    return (
+        statement.text if not label or statement.text.startswith((said[:-1], f"{label}：“")) else said + statement.text
+    )
 
 
 def _has_borrowed_name(statement: Statement, anchors: Anchors) -> bool:

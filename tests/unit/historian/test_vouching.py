@@ -25,6 +25,8 @@ def test_a_claim_is_its_speakers_word(text: str) -> None:
     assert said.text == f"阿棠(2000001) 说：{text}"
     assert (said.is_absolute, said.is_of_place) == (False, False)
     assert vouched(said, ANCHORS) == said
+    quoted = f"阿棠(2000001)：“{text}”"
+    assert vouched(replace(CLAIM, text=quoted), ANCHORS).text == quoted
 
 
 def test_a_claim_of_several_is_the_first_ones_word() -> None:
