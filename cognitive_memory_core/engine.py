@@ -20,7 +20,7 @@ from .domain.profile import ProfileKey
 from .errors import UnavailableError
 from .event_correcting import EventCorrecting
 from .event_forgetting import EventForgetting
-from .forgetting import Forgetting, Purge
+from .forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from .historian.indexing.indexer import Indexer
 from .historian.indexing.reconciler import IndexReconciler, IndexState
 from .historian.jobs.admission import Admission
@@ -49,7 +49,7 @@ from .recall.retriever import Retriever
 from .recall.search import Search
 from .settings import Live, Settings
 from .status import Status
-from .wiring import Parts, parts_of
+from .wiring import Adapters, opened_adapters
 
 MIRRORED_AGAIN = 200  # memos; far more than are made between two writes of the mirror
 DRAIN_POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll counts rows, so the interval grows
@@ -58,51 +58,44 @@ DRAIN_POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll counts rows, so the 
 class Engine:
     """The running components of an open memory. :meth:`start` and :meth:`stop` are idempotent."""
 
-    def __init__(self, parts: Parts, settings: Live[Settings]) -> None:
-        """Assemble the components from parts."""
-        self.parts = parts
+    def __init__(self, adapters: Adapters, settings: Live[Settings]) -> None:
+        """Assemble the components from adapters."""
+        self.adapters = adapters
         self.settings = settings
-        self.consent = Consent(parts.consent, parts.names, parts.eraser, parts.incognito)
+        ledger, embedder = adapters.ledger, adapters.embedding.embedder
+        self.consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
         self.access = ReadAccess(self.consent, settings)
-        self.sightings = NameObserver(parts.names, Renaming(parts.profiles, parts.profile_index), parts.clock)
-        self.journal = MessageBuffer(parts.log, self.sightings)
-        self.pinboard = Pinboard(parts.notes, parts.clock)
-        self.follower = self._follower()
+        renaming = Renaming(adapters.profiles, ledger.profiles)
+        self.name_observer = NameObserver(ledger.names, renaming, adapters.clock)
+        self.buffer = MessageBuffer(ledger.log, self.name_observer)
+        self.pinboard = Pinboard(ledger.notes, adapters.clock)
+        self.reconciler = self._reconciler()
         size = settings.current.models.embedding.batch_size
-        self.indexer = Indexer(parts.embedder, parts.shelf, on_stored=self.follow, batch=size)
-        self.profile_indexer = ProfileIndexer(parts.profiles, parts.profile_index, parts.embedder)
-        self.names = CurrentNames(parts.names)
-        self.portraits = self._portraits()
+        self.indexer = Indexer(embedder, ledger.shelf, on_stored=self.follow, batch=size)
+        self.profile_indexer = ProfileIndexer(adapters.profiles, ledger.profiles, embedder)
+        self.names = CurrentNames(ledger.names)
+        self.profile_reader = self._profile_reader()
         self.merging = self._merging()
         self.history = self._history()
         self.worker = self._worker()
         self.intake = self._intake()
-        self.purge = Purge(parts.eraser, parts.clock, self._rebuild)
+        self.purge = Purge(ledger.eraser, adapters.clock, self._rebuild)
         self.forgetting = self._forgetting()
         self.event_forgetting = self._event_forgetting()
-        self.event_correcting = EventCorrecting(parts.events, self.consent, settings)
-        self.upkeep = Upkeep(parts.log, settings, parts.watch.horizon, self._erase_due)
+        self.event_correcting = EventCorrecting(ledger.events, self.consent, settings)
+        self.upkeep = Upkeep(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.retriever = self._retriever()
-        said = MessageSearch(parts.lexical, parts.log, parts.clock, self.journal.settle)
-        self.search = Search(self.retriever, said, settings, parts.events)
-        self.builder = ContextBuilder(
-            self.retriever,
-            parts.notes,
-            parts.view.waiting_memos,
-            settings,
-            self.access,
-            profiles=self.portraits,
-            names=self.names,
-            quotations=Quotations(said, parts.log, self.journal.window),
-        )
+        said = MessageSearch(adapters.lexical, ledger.log, adapters.clock, self.buffer.settle)
+        self.search = Search(self.retriever, said, settings, ledger.events)
+        self.builder = self._builder(said)
         self.reads = self._reads()
-        parts.watch.on_brought_back = self.consent.load
+        adapters.watch.on_brought_back = self.consent.load
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
     async def open(cls, settings: Live[Settings], data_dir: Path, given: Overrides) -> Engine:
         """Open a data directory as its owner; the caller must call :meth:`close`."""
-        engine = cls(await parts_of(settings, data_dir, given), settings)
+        engine = cls(await opened_adapters(settings, data_dir, given), settings)
         try:
             await engine.consent.load()
             await engine.mirror_last_memos()
@@ -113,8 +106,8 @@ class Engine:
 
     async def mirror_last_memos(self) -> None:
         """Copy the latest memos to the mirror, which lacks some if a process was killed between two writes."""
-        for memo in await self.parts.notes.latest_memos(MIRRORED_AGAIN):
-            await self.parts.mirror.copy(memo)
+        for memo in await self.adapters.ledger.notes.latest_memos(MIRRORED_AGAIN):
+            await self.adapters.mirror.copy(memo)
 
     @property
     def is_running(self) -> bool:
@@ -133,24 +126,24 @@ class Engine:
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
         """Shorten a dialogue without people who opted out; by a model if one is set and the memory is enabled."""
-        summariser = self.parts.thinkers.summariser if self.is_running else None
+        summariser = self.adapters.chat_models.summariser if self.is_running else None
         compressor = Compressor(summariser, self.consent.hidden)
         return await compressor.compress(admitted(lines, self.consent.admitted), budget)
 
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
-        return await self.parts.view.failed()
+        return await self.adapters.queue.failed()
 
     def start(self) -> None:
         """Start the loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
         if self._loops:
             return
-        wanted = [self.journal.run(), self.sightings.run(), self.upkeep.run()]
-        wanted += [loop.run() for loop in self.parts.loops]
+        wanted = [self.buffer.run(), self.name_observer.run(), self.upkeep.run()]
+        wanted += [loop.run() for loop in self.adapters.loops]
         if self.settings.current.enabled:
             wanted += [self.worker.run(), self.indexer.run(), self.merging.run(), self.profile_indexer.run()]
-            wanted += [self.follower.run()] if self.follower else []
-            wanted += [self.parts.calibrating.run()] if self.parts.calibrating else []
+            wanted += [self.reconciler.run()] if self.reconciler else []
+            wanted += [self.adapters.embedding.calibrating.run()] if self.adapters.embedding.calibrating else []
         self._loops = [asyncio.create_task(loop) for loop in wanted]
 
     async def stop(self) -> None:
@@ -160,11 +153,11 @@ class Engine:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
         self._loops = []
-        await self.journal.settle()
+        await self.buffer.settle()
 
     async def close(self) -> None:
         """Stop, and release files and directory even if stopping fails."""
-        async with self.parts.resources:
+        async with self.adapters.resources:
             try:
                 await self.stop()
             finally:
@@ -194,46 +187,46 @@ class Engine:
 
     def follow(self) -> None:
         """Notify the vector index that vectors changed."""
-        if self.follower:
-            self.follower.nudge()
+        if self.reconciler:
+            self.reconciler.nudge()
 
     async def reindex(self) -> int:
         """Rebuild the vector index and refresh the profile index; return the number of vectors."""
         await self.profile_indexer.refresh()
-        self.portraits.forget()
-        if self.follower:
-            return await self.follower.rebuild()
-        return len(await self.parts.shelf.embedded_ids(self.parts.embedder.fingerprint))
+        self.profile_reader.forget()
+        if self.reconciler:
+            return await self.reconciler.rebuild()
+        return len(await self.adapters.ledger.shelf.embedded_ids(self.adapters.embedding.embedder.fingerprint))
 
     async def status(self) -> Status:
         """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so."""
-        worker, parts, failing = self.worker, self.parts, self._failing()
+        worker, adapters, failing = self.worker, self.adapters, self._failing()
         status = Status(
             is_running=self.is_running,
             reason=self.reason,
-            jobs=parts.view.counts(),
+            jobs=adapters.queue.counts(),
             refused=self.intake.admission.refused,
             paused=worker.paused,
-            breakers=tuple((breaker.name, breaker.state) for breaker in parts.breakers),
-            last_error=await asyncio.to_thread(parts.problem) or next((error for _, error in failing), ""),
+            breakers=tuple((breaker.name, breaker.state) for breaker in adapters.breakers),
+            last_error=await asyncio.to_thread(adapters.owner.problem) or next((error for _, error in failing), ""),
             failing=failing,
-            is_over_daily_calls=parts.thinkers.budget.is_spent,
+            is_over_daily_calls=adapters.chat_models.budget.is_spent,
             without_model=self._without_model(),
-            dropped_messages=self.journal.dropped,
+            dropped_messages=self.buffer.dropped,
             removed_messages=self.upkeep.removed,
         )
         return await self._with_figures(status)
 
     async def _with_figures(self, status: Status) -> Status:
-        today = self.parts.clock.now().astimezone(self.settings.current.zone).date()
+        today = self.adapters.clock.now().astimezone(self.settings.current.zone).date()
         try:
-            await self.parts.meter.settle()
+            await self.adapters.meter.settle()
             return replace(
                 status,
-                totals=await self.parts.archive.totals(),
+                totals=await self.adapters.ledger.archive.totals(),
                 index_lag=await self.indexer.lag(),
-                spent_today=tuple(await self.parts.accounts.spent(today)),
-                index=await self.follower.state() if self.follower else IndexState(),
+                spent_today=tuple(await self.adapters.ledger.accounts.spent(today)),
+                index=await self.reconciler.state() if self.reconciler else IndexState(),
                 purge=await self.purge.state(),
                 merges=await self.merging.state(),
             )
@@ -241,7 +234,7 @@ class Engine:
             return status.with_error(str(away))
 
     async def _until_idle(self) -> bool:
-        is_written = await self.journal.settle()
+        is_written = await self.buffer.settle()
         if not self.is_running:
             return is_written  # no job will run: what waits stays stored, and is counted by the status
         pause = DRAIN_POLL
@@ -249,7 +242,7 @@ class Engine:
             self._hurry()
             await asyncio.sleep(pause)
             pause = min(pause * 1.2, LONGEST_POLL)
-        await self.parts.meter.settle()
+        await self.adapters.meter.settle()
         return True
 
     def _hurry(self) -> None:
@@ -261,8 +254,8 @@ class Engine:
         if self.merging.is_idle:
             self.indexer.hurry()
             self.profile_indexer.hurry()
-            if self.follower:
-                self.follower.hurry()
+            if self.reconciler:
+                self.reconciler.hurry()
 
     async def _is_merged(self) -> bool:
         try:
@@ -273,45 +266,65 @@ class Engine:
     async def _is_indexed(self) -> bool:
         try:
             has_lag = await self.indexer.lag() or await self.profile_indexer.has_lag()
-            return not (has_lag or (self.follower and await self.follower.lag()))
+            return not (has_lag or (self.reconciler and await self.reconciler.lag()))
         except UnavailableError:
             return False
 
     def _failing(self) -> tuple[tuple[str, str], ...]:
-        """Return what fails at present with its error: loops, the latest failure first; then guarded parts."""
+        """Return what fails at present with its error: loops, the latest failure first; then guarded adapters."""
         lasting = sorted((one for one in self._troubles() if one.error), key=lambda one: one.began, reverse=True)
-        away = [(breaker.name, breaker.last_error) for breaker in self.parts.breakers if breaker.state == "failed"]
+        away = [(breaker.name, breaker.last_error) for breaker in self.adapters.breakers if breaker.state == "failed"]
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 
     def _troubles(self) -> list[Trouble]:
         """Return the error states of all background components."""
-        loops = [self.journal.loop, self.sightings.loop, self.upkeep.loop, *self.parts.loops]
-        loops += [self.indexer.loop] + ([self.follower.loop] if self.follower else [])
-        parts = [self.journal.reading, self.journal.crowding, self.sightings.renaming.trouble, self.parts.watch.trouble]
+        loops = [self.buffer.loop, self.name_observer.loop, self.upkeep.loop, *self.adapters.loops]
+        loops += [self.indexer.loop] + ([self.reconciler.loop] if self.reconciler else [])
+        parts = [
+            self.buffer.reading,
+            self.buffer.crowding,
+            self.name_observer.renaming.trouble,
+            self.adapters.watch.trouble,
+        ]
         own = [*self.worker.troubles, *self.merging.troubles, *self.profile_indexer.troubles]
         return [loop.trouble for loop in loops] + parts + own
 
     def _without_model(self) -> tuple[str, ...]:
         has_embedding = bool(self.settings.current.models.embedding.model_name)
-        missing = {"historian": not self.parts.thinkers.has_model, "embedding": not has_embedding}
+        missing = {"historian": not self.adapters.chat_models.has_model, "embedding": not has_embedding}
         return tuple(name for name, is_missing in missing.items() if is_missing)
 
-    def _follower(self) -> IndexReconciler | None:
-        parts = self.parts
-        if parts.store is None:
+    def _reconciler(self) -> IndexReconciler | None:
+        adapters = self.adapters
+        if adapters.store is None:
             return None
-        return IndexReconciler(parts.store, parts.shelf, parts.book, parts.embedder.fingerprint)
+        return IndexReconciler(
+            adapters.store, adapters.ledger.shelf, adapters.ledger.book, adapters.embedding.embedder.fingerprint
+        )
 
-    def _portraits(self) -> ProfileReader:
-        parts = self.parts
+    def _profile_reader(self) -> ProfileReader:
+        adapters = self.adapters
         return ProfileReader(
-            parts.profiles,
-            parts.profile_index,
-            parts.embedder,
+            adapters.profiles,
+            adapters.ledger.profiles,
+            adapters.embedding.embedder,
             self.access,
             self.settings,
-            facts=parts.facts,
+            facts=adapters.ledger.facts,
             names=self.names,
+        )
+
+    def _builder(self, said: MessageSearch) -> ContextBuilder:
+        adapters = self.adapters
+        return ContextBuilder(
+            self.retriever,
+            adapters.ledger.notes,
+            adapters.queue.waiting_memos,
+            self.settings,
+            self.access,
+            profiles=self.profile_reader,
+            names=self.names,
+            quotations=Quotations(said, adapters.ledger.log, self.buffer.window),
         )
 
     def _reads(self) -> Reads:
@@ -320,33 +333,37 @@ class Engine:
             names=self.names,
             contexts=self.builder,
             search=self.search,
-            event_ledger=self.parts.events,
-            buffer=self.journal,
-            profile_reader=self.portraits,
+            event_ledger=self.adapters.ledger.events,
+            buffer=self.buffer,
+            profile_reader=self.profile_reader,
             history=self.history,
             pinboard=self.pinboard,
         )
 
     def _retriever(self) -> Retriever:
-        parts = self.parts
+        adapters = self.adapters
         return Retriever(
-            parts.events,
-            parts.lexical,
+            adapters.ledger.events,
+            adapters.lexical,
             self._index(),
-            parts.embedder,
+            adapters.embedding.embedder,
             self.settings,
-            parts.clock,
-            names=parts.names,
-            reranker=parts.reranker,
+            adapters.clock,
+            names=adapters.ledger.names,
+            reranker=adapters.reranking.reranker,
         )
 
     def _index(self) -> NearbyEvents:
-        parts = self.parts
-        return NearestVectors(parts.exact, self.follower, parts.events) if self.follower else parts.exact
+        adapters = self.adapters
+        return (
+            NearestVectors(adapters.ledger.index, self.reconciler, adapters.ledger.events)
+            if self.reconciler
+            else adapters.ledger.index
+        )
 
     async def _rebuild(self) -> None:
-        if self.follower:
-            await self.follower.rebuild(afresh=True)
+        if self.reconciler:
+            await self.reconciler.rebuild(afresh=True)
 
     async def _erase_due(self) -> None:
         await self.event_forgetting.erase_expired()
@@ -355,44 +372,31 @@ class Engine:
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.indexer.nudge()  # reworded texts have no vector
         self.merging.nudge()  # profiles that lost a place are merged anew
-        if self.follower:
-            await self.follower.unindex(event_ids)
+        if self.reconciler:
+            await self.reconciler.unindex(event_ids)
 
     def _forgetting(self) -> Forgetting:
-        parts = self.parts
-        return Forgetting(
-            self.journal,
-            parts.queue_eraser,
-            parts.names,
-            parts.archive,
-            parts.notes,
-            parts.mirror,
-            parts.eraser,
-            self.consent,
-            self.purge,
-            parts.watch,
-            self._held,
-            self._unindex,
-            parts.profile_eraser,
-            self._unportray,
-            parts.facts,
+        adapters = self.adapters
+        ledger = adapters.ledger
+        erased = LedgerErasure(ledger.eraser, ledger.names, ledger.archive, ledger.notes, ledger.facts)
+        return Forgetting(erased, self._around_erasures(), adapters.queue, adapters.mirror, self.consent)
+
+    def _around_erasures(self) -> ErasureSurroundings:
+        return ErasureSurroundings(
+            buffer=self.buffer,
+            profiles=self.adapters.profiles,
+            purge=self.purge,
+            clock=self.adapters.watch,
+            held=self._held,
+            unindex=self._unindex,
+            refresh=self._refresh_profiles,
         )
 
     def _event_forgetting(self) -> EventForgetting:
-        parts = self.parts
-        return EventForgetting(
-            self.journal,
-            parts.events,
-            parts.event_eraser,
-            parts.profile_eraser,
-            parts.clock,
-            parts.watch.horizon,
-            self.purge,
-            self._held,
-            self._unindex,
-            self._unportray,
-            on_changed=self.merging.nudge,
-        )
+        adapters = self.adapters
+        around = replace(self._around_erasures(), clock=adapters.clock)
+        ledger, changed = adapters.ledger, self.merging.nudge
+        return EventForgetting(ledger.events, ledger.event_eraser, around, adapters.watch.horizon, changed)
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
@@ -400,85 +404,85 @@ class Engine:
         async with self.worker.held(), self.merging.held():
             yield
 
-    async def _unportray(self, keys: Sequence[ProfileKey]) -> None:
+    async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
-            await taken_in(self.parts.profiles, self.parts.profile_index, key)
-        self.sightings.forget(keys)
-        self.portraits.forget()
+            await taken_in(self.adapters.profiles, self.adapters.ledger.profiles, key)
+        self.name_observer.forget(keys)
+        self.profile_reader.forget()
 
     def _worker(self) -> HistorianWorker:
-        parts = self.parts
+        adapters = self.adapters
         pipeline = Pipeline(
-            parts.thinkers.historian,
-            parts.events,
-            parts.notes,
-            self.sightings,
-            parts.mirror,
+            adapters.chat_models.historian,
+            adapters.ledger.events,
+            adapters.ledger.notes,
+            self.name_observer,
+            adapters.mirror,
             self.consent,
             self.settings.current.zone,
-            parts.facts,
-            parts.lexical,
+            adapters.ledger.facts,
+            adapters.lexical,
             self.settings,
-            parts.log,
-            asks_model=parts.thinkers.has_model,
+            adapters.ledger.log,
+            asks_model=adapters.chat_models.has_model,
         )
-        return HistorianWorker(parts.queue, parts.view, pipeline, self.settings, on_stored=self._note_stored)
+        return HistorianWorker(adapters.queue, adapters.queue, pipeline, self.settings, on_stored=self._note_stored)
 
     def _note_stored(self) -> None:
         self.indexer.nudge()
         self.merging.nudge()
 
     def _merging(self) -> ProfileMerging:
-        parts = self.parts
+        adapters = self.adapters
         return ProfileMerging(
             EntityMerge(
-                parts.thinkers.merger,
-                parts.profiles,
-                parts.profile_index,
-                parts.facts,
-                parts.names,
+                adapters.chat_models.merger,
+                adapters.profiles,
+                adapters.ledger.profiles,
+                adapters.ledger.facts,
+                adapters.ledger.names,
                 self.settings,
-                parts.clock,
+                adapters.clock,
                 name_of=self._name_of,
                 is_left_out=lambda key: key.user_id in self.consent.opted_out,
-                on_written=self._note_drawn,
+                on_written=self._note_profile_written,
             ),
-            is_learning=lambda: parts.view.counts().pending > 0,
+            is_learning=lambda: adapters.queue.counts().pending > 0,
         )
 
     def _name_of(self, key: ProfileKey) -> str:
         """Return the seen name of a group, or of a person if profiles are shared; else ""."""
         is_wanted = key.entity_type == "group" or self.settings.current.sharing == "shared"
-        return self.sightings.name_of(key) if is_wanted else ""
+        return self.name_observer.name_of(key) if is_wanted else ""
 
-    def _note_drawn(self) -> None:
-        self.portraits.forget()
+    def _note_profile_written(self) -> None:
+        self.profile_reader.forget()
         self.profile_indexer.nudge()
 
     def _history(self) -> ProfileHistory:
-        parts = self.parts
+        adapters = self.adapters
         return ProfileHistory(
-            parts.profiles,
-            parts.profile_index,
-            self.portraits,
+            adapters.profiles,
+            adapters.ledger.profiles,
+            self.profile_reader,
             self.access,
-            parts.clock,
+            adapters.clock,
             self.profile_indexer.nudge,
-            parts.event_eraser,
+            adapters.ledger.event_eraser,
         )
 
     def _intake(self) -> Intake:
-        parts = self.parts
+        adapters = self.adapters
         return Intake(
-            parts.queue,
-            parts.view,
-            parts.events,
-            parts.notes,
-            parts.mirror,
-            self.journal,
+            adapters.queue,
+            adapters.queue,
+            adapters.ledger.events,
+            adapters.ledger.notes,
+            adapters.mirror,
+            self.buffer,
             self.consent,
             self.settings,
-            parts.clock,
+            adapters.clock,
             Admission(self.settings),
             on_queued=self.worker.nudge,
             on_withdrawn=self.merging.nudge,

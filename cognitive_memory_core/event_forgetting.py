@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,11 +13,8 @@ from .domain.event import Event
 from .domain.forgetting import keys_of
 from .domain.profile import ProfileKey
 from .errors import CognitiveMemoryError, UnknownEvent
-from .forgetting import Purge
-from .historian.messages.message_buffer import MessageBuffer
-from .ports.ambient import Clock
+from .forgetting import ErasureSurroundings
 from .ports.ledger import EventEraser, EventLedger
-from .ports.profiles import ProfileEraser
 from .text.safety.recitals import untelling
 
 log = logging.getLogger(__name__)
@@ -28,32 +24,26 @@ log = logging.getLogger(__name__)
 class EventForgetting:
     """Forgets events, and erases them after the restore period.
 
-    ``horizon`` returns an instant that has certainly passed. ``held`` keeps jobs and merges from writing meanwhile.
-    ``unindex`` removes ids from the vector index. ``unportray`` refreshes index and caches of changed profiles.
+    ``horizon`` returns an instant that has certainly passed. ``on_changed`` is called when an event was forgotten or
+    restored.
     """
 
-    journal: MessageBuffer
     events: EventLedger
     eraser: EventEraser
-    portraits: ProfileEraser
-    clock: Clock
+    around: ErasureSurroundings
     horizon: Callable[[], datetime]
-    purge: Purge
-    held: Callable[[], AbstractAsyncContextManager[None]]
-    unindex: Callable[[Sequence[str]], Awaitable[None]]
-    unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]]
     on_changed: Callable[[], None]
 
     async def forget(self, event: Event) -> None:
         """Retire an event and hide the lines that tell it, including unwritten ones."""
         if event.retired_at is None:
-            await self.journal.settle()
-            await self.eraser.forget(event.id, self.clock.now())
+            await self.around.buffer.settle()
+            await self.eraser.forget(event.id, self.around.clock.now())
             self.on_changed()
 
     async def restore(self, event: Event) -> Event:
         """Restore a retired event; raises UnknownEvent if that is impossible or its restore period is over."""
-        is_over = event.retired_at is not None and event.retired_at < self.clock.now() - RESTORABLE
+        is_over = event.retired_at is not None and event.retired_at < self.around.clock.now() - RESTORABLE
         restored = None if is_over else await self.events.restore(event.id)
         if restored is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
@@ -75,14 +65,14 @@ class EventForgetting:
         expired = await self.eraser.expired(self.horizon() - RESTORABLE)
         if not expired:
             return 0
-        async with self.purge.erasing():
-            async with self.held():
-                await self.unportray(
+        async with self.around.purge.erasing():
+            async with self.around.held():
+                await self.around.refresh(
                     await self._reworded(expired)
                 )  # the ledger comes last: it records what must be erased
-                erased = await self.eraser.erase([event.id for event in expired], self.clock.now())
-            await self.unindex(erased.event_ids)
-        self.purge.begin(await self.purge.state())
+                erased = await self.eraser.erase([event.id for event in expired], self.around.clock.now())
+            await self.around.unindex(erased.event_ids)
+        self.around.purge.begin(await self.around.purge.state())
         return erased.events
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
@@ -91,4 +81,4 @@ class EventForgetting:
         for event in expired:
             for key in keys_of(event):
                 told.setdefault(key, []).append(event)
-        return [key for key, events in told.items() if await self.portraits.reword(key, untelling(events))]
+        return [key for key, events in told.items() if await self.around.profiles.reword(key, untelling(events))]

@@ -148,41 +148,58 @@ class Purge:
 
 
 @dataclass(frozen=True)
-class Forgetting:
-    """Erases persons and places in an order that can be interrupted anywhere and repeated.
+class ErasureSurroundings:
+    """What every erasure involves beside the ledger.
 
-    The ledger holds the names and memo ids needed to clean the other stores, so it is erased last, in one transaction.
-    Stores that may have been written meanwhile are cleaned once more after it. ``held`` keeps jobs and merges from
-    writing. ``unportray`` refreshes index and caches of changed profiles.
+    ``held`` keeps jobs and merges from writing meanwhile. ``unindex`` removes events from the vector index.
+    ``refresh`` refreshes index and caches of changed profiles.
     """
 
-    journal: MessageBuffer
-    queue: QueueEraser
-    names: NameBook
-    archive: Archive
-    notes: NoteBook
-    mirror: MemoMirror
-    eraser: Eraser
-    consent: Consent
+    buffer: MessageBuffer
+    profiles: ProfileEraser
     purge: Purge
     clock: Clock
     held: Callable[[], AbstractAsyncContextManager[None]]
     unindex: Callable[[Sequence[str]], Awaitable[None]]
-    portraits: ProfileEraser
-    unportray: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+    refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class LedgerErasure:
+    """The ports of the ledger that an erasure reads or writes."""
+
+    eraser: Eraser
+    names: NameBook
+    archive: Archive
+    notes: NoteBook
     facts: FactBook
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """Erases persons and places in an order that can be interrupted anywhere and repeated.
+
+    The ledger holds the names and memo ids needed to clean the other stores, so it is erased last, in one transaction.
+    Stores that may have been written meanwhile are cleaned once more after it.
+    """
+
+    ledger: LedgerErasure
+    around: ErasureSurroundings
+    queue: QueueEraser
+    mirror: MemoMirror
+    consent: Consent
 
     async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
         """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask."""
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
-        async with self.purge.erasing():
-            await self.journal.settle()
-            memo_ids = await self.notes.memo_ids(user_id)
+        async with self.around.purge.erasing():
+            await self.around.buffer.settle()
+            memo_ids = await self.ledger.notes.memo_ids(user_id)
             hide = await self._hiding(scene, user_id)
-            async with self.held():
+            async with self.around.held():
                 done = await self._erase_person(user_id, hide, memo_ids)
-            await self.unindex(done.wiped.event_ids)
+            await self.around.unindex(done.wiped.event_ids)
         return await self._erasure(done)
 
     async def forget_place(self, scene: Scene) -> Erasure:
@@ -191,45 +208,45 @@ class Forgetting:
         The caller must check who may erase a group: this layer knows no roles.
         """
         scope = scene.scope
-        async with self.purge.erasing():
-            async with self.held():
+        async with self.around.purge.erasing():
+            async with self.around.held():
                 done = await self._erase_place(scope)
-            await self.unindex(done.wiped.event_ids)
+            await self.around.unindex(done.wiped.event_ids)
         return await self._erasure(done)
 
     async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _ErasedParts:
         place = _chat_with(user_id)
-        await self.journal.erase_person(user_id, hide)
+        await self.around.buffer.erase_person(user_id, hide)
         jobs = await self.queue.erase_person(user_id, hide)
         await self.mirror.erase(memo_ids, place, hide)
-        keys = await self._erase_portraits(self.portraits.erase_person(user_id, hide))
-        wiped = await self.eraser.forget_person(user_id, self.clock.now(), hide)
+        keys = await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
+        wiped = await self.ledger.eraser.forget_person(user_id, self.around.clock.now(), hide)
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, place, hide)
-        keys |= await self._erase_portraits(self.portraits.erase_person(user_id, hide))
-        await self.journal.erase_person(user_id, hide)
+        keys |= await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
+        await self.around.buffer.erase_person(user_id, hide)
         return _ErasedParts(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
 
     async def _erase_place(self, scope: Scope) -> _ErasedParts:
-        await self.journal.erase_place(scope)
+        await self.around.buffer.erase_place(scope)
         jobs = await self.queue.erase_place(scope)
-        fed = await self.facts.fed_by(scope)
-        keys = await self._erase_portraits_of(scope, fed)
-        wiped = await self.eraser.forget_place(scope, self.clock.now())
+        fed = await self.ledger.facts.fed_by(scope)
+        keys = await self._erase_profiles_of(scope, fed)
+        wiped = await self.ledger.eraser.forget_place(scope, self.around.clock.now())
         await self.consent.load()
         await self.mirror.erase(wiped.memo_ids, scope, str)
-        keys |= await self._erase_portraits_of(scope, fed)
-        await self.journal.erase_place(scope)
+        keys |= await self._erase_profiles_of(scope, fed)
+        await self.around.buffer.erase_place(scope)
         return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
-    async def _erase_portraits_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
+    async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
         """Remove the profiles of a place, and those of people with facts from it, which are merged again."""
-        keys = await self._erase_portraits(self.portraits.erase_place(scope))
-        return keys | await self._erase_portraits(self.portraits.erase(fed))
+        keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
+        return keys | await self._erase_profiles(self.around.profiles.erase(fed))
 
-    async def _erase_portraits(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
+    async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
         keys = await erasing
-        await self.unportray(keys)
+        await self.around.refresh(keys)
         return set(keys)
 
     async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
@@ -237,22 +254,22 @@ class Forgetting:
 
         Names known only to buffer, queue or caller are stored first, since a crash would lose them.
         """
-        known = await self.names.names_of([user_id])
-        waiting = self.journal.names_of(user_id) | await self.queue.names_of(user_id)
+        known = await self.ledger.names.names_of([user_id])
+        waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
         found = dict.fromkeys((*asking, *known, *sorted(waiting), *await self._names_borne(user_id)))
         borne = list(found)[:MOST_NAMES]
-        shown, now = {clean_name(name) for name in borne} - {""}, self.clock.now()
+        shown, now = {clean_name(name) for name in borne} - {""}, self.around.clock.now()
         news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
-        await self.names.note_all(news)
-        shared = frozenset(await self.names.shared([user_id]))
+        await self.ledger.names.note_all(news)
+        shared = frozenset(await self.ledger.names.shared([user_id]))
         theirs = {name for name in borne if clean_name(name) in shared}
         return Redaction.of({user_id}, {*borne, *shown}, shared | theirs)
 
     async def _names_borne(self, user_id: str) -> list[str]:
         """Return a person's names in their own events and messages, latest first."""
         latest: dict[str, datetime] = {}
-        async for row in self.archive.rows(user_id=user_id):
+        async for row in self.ledger.archive.rows(user_id=user_id):
             if isinstance(row, EmbeddedEvent):
                 name, at = row.event.sender_name, row.event.happened_at
             elif isinstance(row, Message):
@@ -263,9 +280,9 @@ class Forgetting:
         return sorted(latest, key=lambda name: latest[name], reverse=True)
 
     async def _erasure(self, done: _ErasedParts) -> Erasure:
-        copies, wiped = await self.eraser.copies(), done.wiped
-        state = await self.purge.state()
-        self.purge.begin(state)
+        copies, wiped = await self.ledger.eraser.copies(), done.wiped
+        state = await self.around.purge.state()
+        self.around.purge.begin(state)
         return Erasure(
             events=wiped.events,
             messages=wiped.messages,
@@ -274,7 +291,7 @@ class Forgetting:
             names=wiped.names,
             jobs=done.jobs,
             profiles=done.profiles,
-            reworded=wiped.reworded + done.portraits - done.profiles,
+            reworded=wiped.reworded + done.touched - done.profiles,
             purged=state.erased_at is None,
             copies=tuple(copy.path for copy in copies),
         )
@@ -282,12 +299,12 @@ class Forgetting:
 
 @dataclass(frozen=True)
 class _ErasedParts:
-    """What was erased: jobs, ledger rows, ``profiles`` removed, out of ``portraits`` removed or reworded."""
+    """What was erased: jobs, ledger rows, ``profiles`` removed, out of ``touched`` removed or reworded."""
 
     jobs: int
     wiped: Wiped
     profiles: int
-    portraits: int
+    touched: int
 
 
 def _chat_with(user_id: str) -> Scope:

@@ -218,7 +218,9 @@ class CognitiveMemory:
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
         """Share a person's own profile, learned in private, with every place where they are, or stop sharing it."""
-        await self._opened.consent.set_sharing(checked_id(user_id, "user_id"), shared, self._opened.parts.clock.now())
+        await self._opened.consent.set_sharing(
+            checked_id(user_id, "user_id"), shared, self._opened.adapters.clock.now()
+        )
 
     async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
         """Replace an event that the asker said by one with this text; its sources and its date stay.
@@ -279,9 +281,9 @@ class CognitiveMemory:
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
         engine = self._opened
-        engine.journal.forget_person(checked_id(user_id, "user_id"))
-        await engine.consent.opt_out(user_id, engine.parts.clock.now())
-        engine.journal.forget_person(user_id)  # messages that arrived during the write
+        engine.buffer.forget_person(checked_id(user_id, "user_id"))
+        await engine.consent.opt_out(user_id, engine.adapters.clock.now())
+        engine.buffer.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
         """Undo :meth:`opt_out`."""
@@ -295,7 +297,7 @@ class CognitiveMemory:
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO} 的分钟数"))
         engine = self._opened
-        now = engine.parts.clock.now()
+        now = engine.adapters.clock.now()
         await engine.consent.go_incognito(scene, now, now + timedelta(minutes=minutes))
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
@@ -319,7 +321,7 @@ class CognitiveMemory:
 
     async def revive(self, job_id: str | None = None) -> int:
         """Queue one buried job again, or all; return how many."""
-        revived = await self._opened.parts.queue.revive(job_id)
+        revived = await self._opened.adapters.queue.revive(job_id)
         self._opened.worker.nudge()
         return revived
 
@@ -352,14 +354,14 @@ class CognitiveMemory:
         new or regular file, StorageRefused if the disk refuses.
         """
         engine, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.parts.data_dir)
-        await engine.journal.settle()
-        await engine.parts.eraser.copies(made=Copy(str(target), "export", engine.parts.clock.now()))
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.adapters.data_dir)
+        await engine.buffer.settle()
+        await engine.adapters.ledger.eraser.copies(made=Copy(str(target), "export", engine.adapters.clock.now()))
         return await transfer.exported(
-            engine.parts.archive,
+            engine.adapters.ledger.archive,
             target,
             user_id=user_id,
-            profiles=engine.parts.profiles,
+            profiles=engine.adapters.profiles,
             worded=engine.history.exported,
         )
 
@@ -370,27 +372,30 @@ class CognitiveMemory:
         refuses, with nothing half-made. Indexes are left out and rebuilt when the copy is opened.
         """
         engine, transfer = self._opened, await asyncio.to_thread(_transfer)
-        await engine.journal.settle()
-        parts = engine.parts
+        await engine.buffer.settle()
+        adapters = engine.adapters
         async with engine.purge.undisturbed():
             await transfer.backed_up(
-                parts.data_dir,
+                adapters.data_dir,
                 Path(path),
-                queue=parts.queue_eraser,
-                eraser=parts.eraser,
-                mirror=parts.mirror,
-                at=parts.clock.now(),
+                queue=adapters.queue,
+                eraser=adapters.ledger.eraser,
+                mirror=adapters.mirror,
+                at=adapters.clock.now(),
             )
 
     async def import_(self, path: Path) -> int:
         """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
         engine, transfer = self._opened, await asyncio.to_thread(_transfer)
         absorbed = await transfer.imported(
-            engine.parts.archive, Path(path), profiles=engine.parts.profiles, stays_out=engine.consent.keeps_out
+            engine.adapters.ledger.archive,
+            Path(path),
+            profiles=engine.adapters.profiles,
+            stays_out=engine.consent.keeps_out,
         )
         await engine.consent.load()
         await engine.profile_indexer.refresh()
-        engine.portraits.forget()
+        engine.profile_reader.forget()
         engine.indexer.nudge()
         engine.follow()
         return absorbed

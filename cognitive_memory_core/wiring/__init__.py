@@ -1,5 +1,5 @@
-"""Composition root: the one folder that knows every adapter. Returns parts; knows no façade."""
+"""Composition root: the one folder that knows every adapter. Opens adapters; knows no façade."""
 
-from .parts import Parts, parts_of
+from .adapters import Adapters, opened_adapters
 
-__all__ = ["Parts", "parts_of"]
+__all__ = ["Adapters", "opened_adapters"]

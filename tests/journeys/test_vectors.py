@@ -7,8 +7,9 @@ import re
 import shutil
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -28,7 +29,7 @@ from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.overrides import Overrides
 from cognitive_memory_core.recall.nearest import ExactSearch
 from cognitive_memory_core.settings import Live
-from cognitive_memory_core.wiring import parts_of
+from cognitive_memory_core.wiring import opened_adapters
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer
 from tests.support.telling import READING, tell
@@ -179,8 +180,10 @@ async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> No
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
     """A search too large for exact search is still answered exactly until the store process runs, then by it."""
     live = Live(Settings())
-    parts = await parts_of(live, tmp_path, Overrides())
-    engine = Engine(replace(parts, exact=Wide(parts.exact)), live)
+    adapters = await opened_adapters(live, tmp_path, Overrides())
+    ledger: Any = adapters.ledger
+    ledger.index = Wide(ledger.index)
+    engine = Engine(adapters, live)
     memory = CognitiveMemory()
     memory._engine = engine
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.overrides import Overrides
 from cognitive_memory_core.settings import Live, VectorStoreSettings
-from cognitive_memory_core.wiring import Parts, parts_of
+from cognitive_memory_core.wiring import Adapters, opened_adapters
 from tests.inmemory import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
 
@@ -26,7 +26,6 @@ from .planted import Standing, tokens_in
 from .reading_rule import may_read
 
 Make = Literal["sqlite", "in memory", "chroma"]
-_CALLED = {"exact": "index", "profile_index": "profiles", "profiles": ""}  # parts that have other names in a ledger
 
 
 @dataclass
@@ -76,12 +75,12 @@ class WatchedWords:
 
 @dataclass
 class WatchedVectors:
-    """An exact index that reports to a witness; with a ``follower``, searches go to the vector store instead."""
+    """An exact index that reports to a witness; with a ``reconciler``, searches go to the vector store instead."""
 
     index: Any
-    parts: Parts
+    adapters: Adapters
     witness: Witness
-    follower: IndexReconciler | None = None
+    reconciler: IndexReconciler | None = None
 
     async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
         """Return events, and report them."""
@@ -90,10 +89,10 @@ class WatchedVectors:
         return found
 
     async def _found(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
-        if self.follower is None:
+        if self.reconciler is None:
             return await self.index.nearest(vector, reading, limit)
-        cosines = dict(await self.follower.nearest(vector, reading, limit))
-        return [(event, cosines[event.id]) for event in await self.parts.events.fetch(list(cosines))]
+        cosines = dict(await self.reconciler.nearest(vector, reading, limit))
+        return [(event, cosines[event.id]) for event in await self.adapters.ledger.events.fetch(list(cosines))]
 
     async def is_wide(self, reading: Reading) -> bool:
         """Return False: the memory has only this index."""
@@ -111,13 +110,13 @@ async def opened(
     """Open an empty memory over a kind of store; background work runs only when the memory is drained."""
     backend = "chroma" if make == "chroma" else "exact"
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=backend), **settings))
-    parts = await parts_of(live, data_dir, Overrides(clock=clock))
+    adapters = await opened_adapters(live, data_dir, Overrides(clock=clock))
     if make == "in memory":
-        parts = _in_memory(parts, clock)
-    vectors = WatchedVectors(parts.exact, parts, witness)
-    parts = replace(parts, exact=vectors, lexical=WatchedWords(parts.lexical, witness))
-    engine = Engine(parts, live)
-    vectors.follower = engine.follower
+        adapters = _in_memory(adapters, clock)
+    ledger: Any = adapters.ledger
+    vectors = ledger.index = WatchedVectors(ledger.index, adapters, witness)
+    engine = Engine(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
+    vectors.reconciler = engine.reconciler
     await engine.consent.load()
     memory = core.CognitiveMemory()
     memory._engine = engine
@@ -127,10 +126,8 @@ async def opened(
         await engine.close()
 
 
-def _in_memory(parts: Parts, clock: FrozenClock) -> Parts:
-    ledger = InMemoryLedger(clock=clock)
-    ledger.index.follow(parts.embedder.fingerprint)
-    profiles = InMemoryProfiles(5, clock)
-    named = {one.name: _CALLED.get(one.name, one.name) for one in fields(Parts)}
-    own = {part: getattr(ledger, name) for part, name in named.items() if hasattr(ledger, name)}
-    return replace(parts, **own, profiles=profiles, profile_eraser=profiles)
+def _in_memory(adapters: Adapters, clock: FrozenClock) -> Adapters:
+    ledger: Any = InMemoryLedger(clock=clock)
+    ledger.index.follow(adapters.embedding.embedder.fingerprint)
+    profiles: Any = InMemoryProfiles(5, clock)
+    return replace(adapters, ledger=ledger, lexical=ledger.lexical, profiles=profiles)

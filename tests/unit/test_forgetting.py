@@ -20,7 +20,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
-from cognitive_memory_core.forgetting import Forgetting, Purge
+from cognitive_memory_core.forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline
@@ -87,21 +87,25 @@ class World:
         eraser = Step(self.ledger.eraser, self, "ledger")
         self.purge = Purge(self.ledger.eraser, self.clock, self.rebuild)
         self.forgetting = Forgetting(
-            self.journal,
+            LedgerErasure(
+                eraser,  # type: ignore[arg-type]
+                self.ledger.names,
+                self.ledger.archive,
+                self.ledger.notes,
+                self.ledger.facts,
+            ),
+            ErasureSurroundings(
+                self.journal,
+                Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
+                self.purge,
+                self.clock,
+                self.held,
+                self.unindex,
+                self.unportray,
+            ),
             Step(self.queue, self, "queue"),  # type: ignore[arg-type]
-            self.ledger.names,
-            self.ledger.archive,
-            self.ledger.notes,
             Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
-            eraser,  # type: ignore[arg-type]
             self.consent,
-            self.purge,
-            self.clock,
-            self.held,
-            self.unindex,
-            Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
-            self.unportray,
-            self.ledger.facts,
         )
 
     @property

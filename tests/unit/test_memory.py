@@ -803,7 +803,7 @@ async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_nex
     """A memo that is missing in end_summaries.json after a crash is added at the next start."""
     async with opened(tmp_path, background=False) as memory:
         assert memory._engine is not None
-        await memory._engine.parts.notes.write_memo(a_memo("只进了账本"))
+        await memory._engine.adapters.ledger.notes.write_memo(a_memo("只进了账本"))
     assert not (tmp_path / "end_summaries.json").exists()
     async with opened(tmp_path, background=False):
         pass

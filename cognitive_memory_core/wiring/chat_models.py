@@ -36,7 +36,7 @@ ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge")
 
 
 @dataclass(frozen=True)
-class Thinkers:
+class ChatModels:
     """Historian, merger and summariser, and the breakers around their models."""
 
     historian: Historian
@@ -60,14 +60,14 @@ class _ModelInUse:
     breaker: Breaker
 
 
-async def thinkers_of(
+async def chat_models_of(
     settings: Live[Settings], prompts: Path, meter: SpendingMeter, stack: AsyncExitStack, given: Chat | None
-) -> Thinkers:
+) -> ChatModels:
     """Build them. ``given`` replaces every chat model; ``prompts`` is the folder of the operator's templates."""
     rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
     asked = _standing_for_all(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
     if not asked:
-        return Thinkers(rules, merging, budget)
+        return ChatModels(rules, merging, budget)
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules)
@@ -75,7 +75,7 @@ async def thinkers_of(
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
     backed = BackedHistorian(historian, rules, budget, RuleLook()), BackedMerger(merger, merging)
-    return Thinkers(*backed, budget, breakers, summariser)
+    return ChatModels(*backed, budget, breakers, summariser)
 
 
 def _library(folder: Path) -> PromptLibrary:

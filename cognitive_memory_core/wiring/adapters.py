@@ -1,0 +1,156 @@
+"""Opens everything under a data directory."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
+from ..adapters.chroma.leftovers import clear_generations
+from ..adapters.chroma.store import ChromaStore
+from ..adapters.files.directory_owner import DirectoryOwner
+from ..adapters.files.end_summaries import EndSummaries
+from ..adapters.files.profiles import FileProfiles
+from ..adapters.files.queue import FileQueue
+from ..adapters.heap import return_large_blocks
+from ..adapters.sqlite import SqliteLedger
+from ..background import BackgroundLoop
+from ..completion import released_on_failure
+from ..disk import Disk
+from ..historian.clock_watch import ClockWatch
+from ..historian.spending.meter import SpendingMeter
+from ..ports.ambient import Clock
+from ..ports.ledger import (
+    LexicalIndex,
+)
+from ..ports.overrides import Overrides
+from ..ports.vectors import SleepingStore
+from ..settings import Live, Settings, VectorStoreSettings
+from .beginning import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
+from .chat_models import ChatModels, chat_models_of
+from .embedding import Embedding, embedding_of
+from .reranking import Reranking, reranking_of
+
+GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now(self) -> datetime:
+        """Return the present instant in UTC."""
+        return datetime.now(timezone.utc)
+
+
+@dataclass(frozen=True)
+class Adapters:
+    """What was opened under a data directory; the ledger, the queue and the profiles each serve several ports."""
+
+    clock: Clock
+    watch: ClockWatch
+    data_dir: Path
+    owner: DirectoryOwner
+    ledger: SqliteLedger
+    lexical: LexicalIndex
+    queue: FileQueue
+    profiles: FileProfiles
+    mirror: EndSummaries
+    store: SleepingStore | None
+    embedding: Embedding
+    reranking: Reranking
+    chat_models: ChatModels
+    meter: SpendingMeter
+    breakers: tuple[Breaker, ...]
+    resources: AsyncExitStack
+
+    @property
+    def loops(self) -> tuple[BackgroundLoop, ...]:
+        """The background loops of adapters."""
+        return self.mirror.loop, self.meter.loop, self.watch.loop
+
+
+async def opened_adapters(live: Live[Settings], data_dir: Path, given: Overrides) -> Adapters:
+    """Open everything under a data directory as its owner; on DirectoryInUse or StorageRefused, release everything."""
+    settings, clock = live.current, given.clock or SystemClock()
+    async with released_on_failure() as stack:
+        owner = DirectoryOwner(data_dir)
+        await owner.acquire(settings.historian.shutdown_seconds + GRACE)
+        stack.callback(owner.release)
+        ledger = await _ledger(data_dir, clock, owner, stack)
+        watch = await _watch(clock, ledger, stack)
+        meter = await _meter(clock, ledger, settings, stack)
+        embedding = await embedding_of(settings, ledger, meter, stack, clock=clock, given=given.embedder)
+        ledger.index.follow(embedding.embedder.fingerprint)
+        reranking = await reranking_of(settings.models.rerank, meter, stack, given.reranker)
+        disk = Disk(owner.check)
+        queue = await FileQueue.open(data_dir / "queues", settings.queue, clock, disk=disk, horizon=watch.horizon)
+        await _recovered(queue, stack)
+        mirror = EndSummaries(data_dir / "end_summaries.json", clock, disk=disk)
+        stack.push_async_callback(mirror.flush)
+        store = await _store(settings.vector_store, data_dir / "chromadb", stack)
+        profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=disk)
+        chat_models = await chat_models_of(live, data_dir / "prompts", meter, stack, given.chat)
+        stores = vectors, words = Breaker("vectors"), Breaker("ledger")
+        return Adapters(
+            clock=clock,
+            watch=watch,
+            data_dir=data_dir,
+            owner=owner,
+            ledger=ledger,
+            lexical=GuardedLexical(ledger.lexical, words),
+            queue=queue,
+            profiles=profiles,
+            mirror=mirror,
+            store=GuardedStore(store, vectors) if store else None,
+            embedding=embedding,
+            reranking=reranking,
+            chat_models=chat_models,
+            meter=meter,
+            breakers=(embedding.breaker, *stores, *reranking.breakers, *chat_models.breakers),
+            resources=stack,
+        )
+
+
+async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: AsyncExitStack) -> SqliteLedger:
+    """Open the ledger; from then on, writes are refused if the file of that name is another one."""
+    return_large_blocks()
+    path = data_dir / LEDGER
+    await asyncio.to_thread(refuse_lost_ledger, data_dir)
+    ledger = await SqliteLedger.open(path, clock=clock, check=owner.check)
+    stack.push_async_callback(ledger.close)
+    await asyncio.to_thread(owner.watch, path)
+    await asyncio.to_thread(forget_consent_to_begin_anew, data_dir)
+    return ledger
+
+
+async def _watch(clock: Clock, ledger: SqliteLedger, stack: AsyncExitStack) -> ClockWatch:
+    watch = ClockWatch(clock, ledger.clock_book)
+    await watch.load()
+    stack.push_async_callback(watch.close)
+    return watch
+
+
+async def _meter(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: AsyncExitStack) -> SpendingMeter:
+    meter = SpendingMeter(ledger.accounts, clock, settings.zone)
+    stack.push_async_callback(meter.settle)
+    await meter.load()
+    return meter
+
+
+async def _recovered(queue: FileQueue, stack: AsyncExitStack) -> None:
+    stack.push_async_callback(queue.close)
+    await queue.recover()
+
+
+async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> SleepingStore | None:
+    """Return the vector store, which runs only while it is needed; None for exact search only."""
+    if vector_store.url or vector_store.backend == "exact":
+        await asyncio.to_thread(clear_generations, folder)
+    if vector_store.backend == "exact":
+        return None
+    store = ChromaStore(folder, vector_store)
+    stack.push_async_callback(store.close)
+    return store
