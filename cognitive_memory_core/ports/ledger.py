@@ -350,7 +350,7 @@ class MessageLog(Protocol):
         ...
 
 
-class VeiledLog(MessageLog, Protocol):
+class HidingLog(MessageLog, Protocol):
     """A message log that filters out hidden lines."""
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
@@ -358,7 +358,7 @@ class VeiledLog(MessageLog, Protocol):
         ...
 
 
-class BoundedLog(VeiledLog, Protocol):
+class BoundedLog(HidingLog, Protocol):
     """A message log whose size on disk can be bounded."""
 
     async def shrink(self, most: int, *, spared: int) -> int:

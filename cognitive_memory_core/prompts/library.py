@@ -21,7 +21,7 @@ from .answers import Drawn, Said, Triaged
 from .parsing import AskContents, drawn_in, statements_in, summary_in, triaged_in
 from .rendering import block
 from .roster import Roster, roster_of
-from .template import TemplateParts, refusal, sheet_of, shipped
+from .template import TemplateParts, refusal, shipped, split_template
 
 FILLED_ROSTER = 12  # people that a triage prompt shows at least, if the place has that many
 _AROUND = ("time", "calendar", "place", "people", "lines")
@@ -57,8 +57,8 @@ class PromptLibrary:
         texts = own or {}
         refused = {name: _refusal(name, text) for name, text in texts.items()}
         self.problems: tuple[str, ...] = tuple(problem for problem in refused.values() if problem)
-        self._sheets: Mapping[str, TemplateParts] = {
-            name: shipped(name) if refused.get(name, "absent") else sheet_of(texts[name]) for name in TEMPLATES
+        self._templates: Mapping[str, TemplateParts] = {
+            name: shipped(name) if refused.get(name, "absent") else split_template(texts[name]) for name in TEMPLATES
         }
 
     def rewrite(
@@ -73,7 +73,7 @@ class PromptLibrary:
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
         given = AskContents(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), _ids(roster, lines))
-        instructions, prompt = self._sheets["rewrite"].filled(parts)
+        instructions, prompt = self._templates["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
 
@@ -83,7 +83,7 @@ class PromptLibrary:
         given = AskContents((), len(lines), len(_near(anchors)), _ids(roster, lines))
         earlier = rendering.earlier_lines(anchors.earlier, roster, anchors.when)
         parts = {**_around(anchors, roster, lines), "earlier": block("前情", earlier)}
-        instructions, prompt = self._sheets["triage"].filled(parts)
+        instructions, prompt = self._templates["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
 
@@ -95,7 +95,7 @@ class PromptLibrary:
             "earlier": block("前文摘要", rendering.cut(earlier, rendering.EARLIER)),
             "max_chars": str(max_chars),
         }
-        instructions, prompt = self._sheets["compress"].filled(parts)
+        instructions, prompt = self._templates["compress"].filled(parts)
         return Ask("compress", instructions, prompt, "dialogue_summary", forms.COMPRESS, summary_in)
 
     def merge(
@@ -109,7 +109,7 @@ class PromptLibrary:
         feedback: str = "",
     ) -> Ask[Drawn]:
         """Ask for the next version of a profile; ``feedback`` is the reason why the last answer was refused."""
-        instructions, prompt = self._sheets["merge"].filled(
+        instructions, prompt = self._templates["merge"].filled(
             {
                 "time": rendering.moment(now),
                 "target": _target(person, profile, facts),

@@ -33,10 +33,12 @@ class TemplateParts:
 
 def shipped(name: str) -> TemplateParts:
     """Read a template shipped with this package; blocking."""
-    return sheet_of((resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8"))
+    return split_template(
+        (resources.files(__name__.rpartition(".")[0]) / "templates" / f"{name}.md").read_text("utf-8")
+    )
 
 
-def sheet_of(text: str) -> TemplateParts:
+def split_template(text: str) -> TemplateParts:
     """Split a template at its separator."""
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n")
     at = _separators(lines)[0]
@@ -50,13 +52,13 @@ def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str])
     """
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
         return sentences.settings.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
-    if len(_separators(text.split("\n"))) != 1 or not sheet_of(text).instructions.strip():
+    if len(_separators(text.split("\n"))) != 1 or not split_template(text).instructions.strip():
         return sentences.settings.TEMPLATE_WITHOUT_SEPARATOR.format(name=name, separator=SEPARATOR)
-    return _misplaced(name, sheet_of(text), needed, known)
+    return _misplaced(name, split_template(text), needed, known)
 
 
-def _misplaced(name: str, sheet: TemplateParts, needed: frozenset[str], known: frozenset[str]) -> str:
-    (above, stray_above), (held, stray) = _placeholders(sheet.instructions), _placeholders(sheet.prompt)
+def _misplaced(name: str, template: TemplateParts, needed: frozenset[str], known: frozenset[str]) -> str:
+    (above, stray_above), (held, stray) = _placeholders(template.instructions), _placeholders(template.prompt)
     if stray or stray_above:
         return sentences.settings.TEMPLATE_STRAY_DOLLAR.format(name=name)
     if above:

@@ -74,7 +74,7 @@ async def test_lines_that_come_later_are_hidden_too(ledger: Ledger) -> None:
     assert [line.id for line in await ledger.log.recent(GROUP.scope, 9)] == ["m-2", "b-2"]
 
 
-async def test_an_equal_event_that_stands_lifts_the_veil(ledger: Ledger) -> None:
+async def test_an_equal_event_that_stands_shows_the_lines_again(ledger: Ledger) -> None:
     """If an equal event is active, restoring returns that one, and the hidden lines are shown."""
     await told(ledger)
     again = an_event(MOVING.text, message_ids=("m-9",))

@@ -23,7 +23,7 @@ class InMemoryEventEraser:
         """Retire an event and hide the messages that tell it."""
         if event_id in self._state.events:
             self._state.retire(event_id, at)
-            self._state.veil(self._state.events[event_id])
+            self._state.hide_lines(self._state.events[event_id])
 
     async def untold(self) -> list[Event]:
         """Return the retired events that must not be shown anywhere."""

@@ -90,7 +90,7 @@ class InMemoryEvents:
         twin = self._state.standing_twin(event)
         if twin is None:
             return self._state.restore(event)
-        self._state.unveil(event.id)
+        self._state.show_lines(event.id)
         return twin
 
     def _is_kept(self, fact: Fact) -> bool:

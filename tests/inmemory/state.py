@@ -145,7 +145,7 @@ class InMemoryState:
         for known in (self.sources, self.vectors, self.changed, self.numbers):
             known.pop(event_id, None)
         self.facts.drop_event(event_id)
-        self.unveil(event_id)
+        self.show_lines(event_id)
         self.forgotten.discard(event_id)
 
     def reword(self, event: Event, revision: int, *, keeps_vector: bool) -> None:
@@ -209,18 +209,18 @@ class InMemoryState:
         restored = replace(event, retired_at=None)
         self._put(restored)
         self.changed[event.id] = self.next_revision()
-        self.unveil(event.id)
+        self.show_lines(event.id)
         self.forgotten.discard(event.id)
         return restored
 
-    def veil(self, event: Event) -> None:
+    def hide_lines(self, event: Event) -> None:
         """Forget a retired event, and hide the messages that it was made from and those that repeat it."""
         self.forgotten.add(event.id)
         for place, message in self.messages.items():
             if self._is_source(place, event) or retells(message, event):
                 self.hidden_lines.setdefault(place, set()).add(event.id)
 
-    def unveil(self, event_id: str) -> None:
+    def show_lines(self, event_id: str) -> None:
         """Show the messages again that were hidden for an event."""
         left = {place: because - {event_id} for place, because in self.hidden_lines.items()}
         self.hidden_lines = {place: because for place, because in left.items() if because}

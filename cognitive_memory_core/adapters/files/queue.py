@@ -48,11 +48,11 @@ class FileQueue:
     """
 
     def __init__(
-        self, spool: JobFiles, settings: QueueSettings, clock: Clock, elapsed: Elapsed = time.monotonic
+        self, files: JobFiles, settings: QueueSettings, clock: Clock, elapsed: Elapsed = time.monotonic
     ) -> None:
         """Wrap job files that are not indexed yet; use :meth:`open`."""
         self._elapsed = elapsed
-        self._spool = spool
+        self._files = files
         self._settings = settings
         self._clock = clock
         self._horizon = clock.now
@@ -156,7 +156,7 @@ class FileQueue:
 
     async def failed(self) -> list[FailedJob]:
         """Read the files of the buried jobs."""
-        found = await self._finished(self._run(self._spool.reports, self._backlog.failed()))
+        found = await self._finished(self._run(self._files.reports, self._backlog.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
@@ -199,7 +199,7 @@ class FileQueue:
         try:
             with self._right_of_way.taken():
                 async with self._doors.of(job.scope):
-                    await self._run(self._spool.arrive, entry, data)
+                    await self._run(self._files.arrive, entry, data)
             is_durable = True
         finally:
             (self._backlog.settle if is_durable else self._backlog.drop)(entry)
@@ -247,7 +247,7 @@ class FileQueue:
 
     async def _taken_in_hand(self, entry: JobEntry) -> Claim | None:
         try:
-            job = await self._run(self._spool.claim, entry)
+            job = await self._run(self._files.claim, entry)
             return Claim(job, entry.attempts, entry.name)
         except Vanished:
             self._backlog.drop(entry)
@@ -274,7 +274,7 @@ class FileQueue:
     async def _complete(self, claim: Claim) -> None:
         async with self._jobs.of(claim.job.id):
             if (entry := self._held(claim)) is not None:
-                await self._run(self._spool.forget, entry)
+                await self._run(self._files.forget, entry)
                 self._backlog.drop(entry)
 
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
@@ -287,7 +287,7 @@ class FileQueue:
 
     async def _put_back(self, entry: JobEntry, attempts: int, rests_until: float | None = None) -> None:
         try:
-            await self._run(self._spool.put_back, entry, attempts=attempts)
+            await self._run(self._files.put_back, entry, attempts=attempts)
             self._backlog.put_back(entry, rests_until)
         except Vanished:
             self._backlog.drop(entry)
@@ -300,7 +300,7 @@ class FileQueue:
     async def _bury(self, entry: JobEntry, error: str) -> None:
         now = self._clock.now()
         try:
-            await self._run(self._spool.bury, entry, error, now)
+            await self._run(self._files.bury, entry, error, now)
             self._backlog.fail(entry, now)
         except Vanished:
             self._backlog.drop(entry)
@@ -316,7 +316,7 @@ class FileQueue:
 
     def _surveyed(self) -> ScheduleIndex:
         backlog = ScheduleIndex()
-        for entry in self._spool.survey(self._clock.now()):
+        for entry in self._files.survey(self._clock.now()):
             backlog.admit(entry)
             self._instants.note(entry.instant)
         return backlog
@@ -351,7 +351,7 @@ class FileQueue:
     async def _has_revived(self, entry: JobEntry) -> bool:
         instant = self._instants.issued(self._clock.now())
         try:
-            await self._run(self._spool.revive, entry, instant)
+            await self._run(self._files.revive, entry, instant)
         except Vanished:
             self._backlog.drop(entry)
             return False
@@ -366,7 +366,7 @@ class FileQueue:
         for entry in self._backlog.with_message(scope, message_id):
             async with self._jobs.of(entry.job_id):
                 with self._backlog.kept(entry):
-                    changed += await self._has_lost(entry, partial(self._spool.withdraw, message_id=message_id))
+                    changed += await self._has_lost(entry, partial(self._files.withdraw, message_id=message_id))
         return changed
 
     async def _holding(self, scope: Scope, wanted: frozenset[str]) -> frozenset[str]:
@@ -375,13 +375,13 @@ class FileQueue:
         entries = [entry for message_id in wanted for entry in self._backlog.with_message(scope, message_id)]
         for entry in {entry.job_id: entry for entry in entries}.values():
             async with self._jobs.of(entry.job_id):
-                found |= await self._run(self._spool.learned_from, entry)
+                found |= await self._run(self._files.learned_from, entry)
         return wanted & found
 
     async def _names_of(self, user_id: str) -> set[str]:
         await self._all_arrived()
         async with self._moving, self._jobs.all():
-            return await self._run(self._spool.names_of, self._there(), user_id)
+            return await self._run(self._files.names_of, self._there(), user_id)
 
     async def _erase(self, cleaning: Cleaning, is_meant: Callable[[JobEntry], bool]) -> int:
         changed = 0
@@ -389,22 +389,22 @@ class FileQueue:
         async with self._moving:
             for entry in filter(is_meant, self._there()):
                 async with self._jobs.of(entry.job_id):
-                    changed += await self._has_lost(entry, partial(self._spool.clean, cleaning=cleaning))
+                    changed += await self._has_lost(entry, partial(self._files.clean, cleaning=cleaning))
             async with self._jobs.all():
-                changed += await self._run(self._spool.clean_files, await self._nobodys_files(), cleaning)
-                await self._run(self._spool.sync)
+                changed += await self._run(self._files.clean_files, await self._nobodys_files(), cleaning)
+                await self._run(self._files.sync)
         return changed
 
     async def _nobodys_files(self) -> list[tuple[str, str]]:
         """Return the files without an index entry; a job being written is known to the index or not listed yet."""
-        listed = await self._run(self._spool.listed)
+        listed = await self._run(self._files.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
         arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}
         return [file for file in listed if file not in known and file[1] not in arriving]
 
     async def _copy_to(self, folder: Path) -> None:
         async with self._moving, self._jobs.all():
-            await self._run(self._spool.copy_to, folder, self._there())
+            await self._run(self._files.copy_to, folder, self._there())
 
     def _there(self) -> list[JobEntry]:
         """Return the entries whose files are on disk."""
@@ -439,7 +439,7 @@ class FileQueue:
 
     async def _refresh(self) -> None:
         async with self._moving:
-            for found in await self._run(self._spool.strangers, self._is_indexed):
+            for found in await self._run(self._files.strangers, self._is_indexed):
                 await self._adopt(found)
 
     async def _count_claim(self) -> None:
@@ -455,7 +455,7 @@ class FileQueue:
         for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
             with contextlib.suppress(StorageRefused):
                 async with self._jobs.of(entry.job_id):
-                    await self._run(self._spool.forget, entry)
+                    await self._run(self._files.forget, entry)
                 self._backlog.drop(entry)
                 gone.append(entry.job_id)
         if gone:
@@ -472,11 +472,11 @@ class FileQueue:
         name = parsed(found.name)
         twin = self._backlog.find(name.job_id) if name else None
         if twin is not None:
-            if twin.state is not JobState.FAILED or await self._run(self._spool.is_there, twin):
+            if twin.state is not JobState.FAILED or await self._run(self._files.is_there, twin):
                 return
             self._backlog.drop(twin)  # somebody moved it out of failed by hand
         with contextlib.suppress(Vanished):
-            entry = await self._run(self._spool.adopt, found, self._clock.now(), self._is_taken)
+            entry = await self._run(self._files.adopt, found, self._clock.now(), self._is_taken)
             self._instants.note(entry.instant)
             self._backlog.admit(entry)
 

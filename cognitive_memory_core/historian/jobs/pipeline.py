@@ -15,7 +15,7 @@ from ...domain.note import Memo
 from ...domain.people import Anchors, Person
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
-from ...ports.ledger import EventLedger, FactBook, LexicalIndex, NoteBook, VeiledLog
+from ...ports.ledger import EventLedger, FactBook, HidingLog, LexicalIndex, NoteBook
 from ...ports.mirror import MemoMirror
 from ...ports.models import Historian
 from ...settings import Live, Settings
@@ -54,7 +54,7 @@ class Pipeline:
     facts: FactBook
     lexical: LexicalIndex
     settings: Live[Settings]
-    log: VeiledLog
+    log: HidingLog
     asks_model: bool = True
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 

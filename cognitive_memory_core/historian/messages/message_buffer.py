@@ -12,7 +12,7 @@ from ...background import UNTIL_NUDGED, BackgroundLoop, Trouble
 from ...domain.message import Message
 from ...domain.scope import Scope
 from ...errors import UnavailableError
-from ...ports.ledger import VeiledLog
+from ...ports.ledger import HidingLog
 from ..profiles.name_observer import NameObserver
 from .unwritten import UnwrittenMessages
 
@@ -26,7 +26,7 @@ class MessageBuffer:
     """Buffers messages until they are written; never raises on capture. Beyond its capacity, drops are counted."""
 
     def __init__(
-        self, message_log: VeiledLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
+        self, message_log: HidingLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
     ) -> None:
         """Write to a log, and record the senders' names."""
         self._log = message_log

@@ -52,19 +52,19 @@ class ModelMerger:
 
     async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
         """Return the profile text with the facts merged in; raises BadAnswer if both answers are rejected."""
-        sitting = _MergeSession(person, profile, facts, now, self.settings.current.profile.max_chars)
-        first, complaint = await self._drawn(sitting)
+        session = _MergeSession(person, profile, facts, now, self.settings.current.profile.max_chars)
+        first, complaint = await self._drawn(session)
         if complaint is None:
-            return sitting.old if first is None else first
-        second, _ = await self._drawn(sitting, complaint.feedback)
-        return await asyncio.to_thread(sitting.better, first, second)
+            return session.old if first is None else first
+        second, _ = await self._drawn(session, complaint.feedback)
+        return await asyncio.to_thread(session.better, first, second)
 
-    async def _drawn(self, sitting: _MergeSession, feedback: str = "") -> tuple[Portrait | None, _Complaint | None]:
+    async def _drawn(self, session: _MergeSession, feedback: str = "") -> tuple[Portrait | None, _Complaint | None]:
         """Ask once; return the profile, None if there is nothing new, and the complaint about it."""
         ask = self.prompts.merge(
-            sitting.person, sitting.shown, sitting.facts, sitting.now, max_chars=sitting.limit, feedback=feedback
+            session.person, session.shown, session.facts, session.now, max_chars=session.limit, feedback=feedback
         )
-        return await asyncio.to_thread(sitting.judged, await self.chat.ask(ask))
+        return await asyncio.to_thread(session.judged, await self.chat.ask(ask))
 
 
 @dataclass(frozen=True)

@@ -54,46 +54,46 @@ class RewriteTask:
     voices: tuple[str, ...] = ()
 
 
-def stated(matter: RewriteTask, said: Said, anchors: Anchors) -> Statement:
+def stated(task: RewriteTask, said: Said, anchors: Anchors) -> Statement:
     """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
     text = one_line(said.text[:READ])
-    speaker = "" if matter.voices else _speaker(said, text, matter, anchors)
-    is_founded = echoes(text, matter.heard, anchors)
-    is_own = is_founded and bool(speaker) and speaker == matter.own and _means(said.speaker, anchors.named(speaker))
+    speaker = "" if task.voices else _speaker(said, text, task, anchors)
+    is_founded = echoes(text, task.heard, anchors)
+    is_own = is_founded and bool(speaker) and speaker == task.own and _means(said.speaker, anchors.named(speaker))
     kind = _kind(said)
     is_experience = kind == "experience"
     return Statement(
         text,
         kind,
-        subjects=tuple(dict.fromkeys((*_subjects(said.subjects, text, speaker, anchors), *matter.voices))),
+        subjects=tuple(dict.fromkeys((*_subjects(said.subjects, text, speaker, anchors), *task.voices))),
         speaker=speaker,
         confidence=_clamped(said.confidence),
         is_own=is_own,
         is_of_place=is_founded and anchors.place.group_id in said.subjects,
         repeats=_repeated(said.same_as, text, speaker, anchors),
-        heard_as=matter.heard_as if is_own else "",
-        voices=matter.voices,
-        updates=_updated(text, matter, anchors),
-        message_ids=matter.message_ids,
-        happened_at=matter.happened_at,
+        heard_as=task.heard_as if is_own else "",
+        voices=task.voices,
+        updates=_updated(text, task, anchors),
+        message_ids=task.message_ids,
+        happened_at=task.happened_at,
         pain=said.pain if is_experience else "",
         solution=said.solution if is_experience else "",
         outcome=said.outcome if is_experience else "",
     )
 
 
-def unworded(matter: RewriteTask, text: str, anchors: Anchors) -> Statement:
+def unworded(task: RewriteTask, text: str, anchors: Anchors) -> Statement:
     """Build the statement of a text that could not be rewritten: it is kept as it is, and is not absolute."""
-    speaker = "" if matter.voices else matter.speakers[0]
+    speaker = "" if task.voices else task.speakers[0]
     return Statement(
         text,
         subjects=_subjects((), text, speaker, anchors),
         speaker=speaker,
         is_absolute=False,
-        is_own=bool(speaker) and speaker == matter.own,
-        voices=matter.voices,
-        message_ids=matter.message_ids,
-        happened_at=matter.happened_at,
+        is_own=bool(speaker) and speaker == task.own,
+        voices=task.voices,
+        message_ids=task.message_ids,
+        happened_at=task.happened_at,
     )
 
 
@@ -130,23 +130,23 @@ def called(anchors: Anchors) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *map(spoken, names))))
 
 
-def _speaker(said: Said, text: str, matter: RewriteTask, anchors: Anchors) -> str:
+def _speaker(said: Said, text: str, task: RewriteTask, anchors: Anchors) -> str:
     """Return the speaker the model names if one of their lines shares a word with the text, else the likeliest one."""
-    likeliest = matter.speakers[0]
-    if said.speaker == likeliest or said.speaker not in matter.speakers:
+    likeliest = task.speakers[0]
+    if said.speaker == likeliest or said.speaker not in task.speakers:
         return likeliest
-    return said.speaker if echoes(text, matter.lines.get(said.speaker, ""), anchors) else likeliest
+    return said.speaker if echoes(text, task.lines.get(said.speaker, ""), anchors) else likeliest
 
 
-def _updated(text: str, matter: RewriteTask, anchors: Anchors) -> str:
+def _updated(text: str, task: RewriteTask, anchors: Anchors) -> str:
     """Return the one of several voices of whom alone a text tells a change, in words of their own line; else ""."""
-    if not matter.voices or not puts_right(text):
+    if not task.voices or not puts_right(text):
         return ""
     known = [person.id for person in (anchors.speaker, *anchors.people) if person.id]
     named = [one for one in dict.fromkeys(known) if f"({one})" in plain(text)]
-    if len(named) != 1 or named[0] not in matter.voices or reports(text, named[0]):
+    if len(named) != 1 or named[0] not in task.voices or reports(text, named[0]):
         return ""
-    return named[0] if echoes(text, matter.lines.get(named[0], ""), anchors) else ""
+    return named[0] if echoes(text, task.lines.get(named[0], ""), anchors) else ""
 
 
 def _means(named: str, speaker: Person) -> bool:

@@ -18,25 +18,25 @@ QUOTED = 400  # characters of a line
 CONFIDENCE = 0.6
 
 
-def cited_lines(sheet: RewriteBatch, dialogue: Dialogue) -> list[Message]:
+def cited_lines(batch: RewriteBatch, dialogue: Dialogue) -> list[Message]:
     """Return the lines cited by the tasks that have no usable text, in the order of the dialogue."""
-    cited = {one for matter, best in sheet.outcomes() if best is None for one in matter.message_ids}
+    cited = {one for task, best in batch.outcomes() if best is None for one in task.message_ids}
     return [line for line in dialogue.messages if line.id in cited]
 
 
 async def quotations(
-    lines: Sequence[Message], dialogue: Dialogue, sheet: RewriteBatch, rules: Historian
+    lines: Sequence[Message], dialogue: Dialogue, batch: RewriteBatch, rules: Historian
 ) -> list[Statement]:
     """Quote the lines that a model contradicted, and return what the rules make of the others."""
-    contradicted = {one for matter in sheet.contradicted for one in matter.message_ids}
-    quoted = [_quoted(line, sheet) for line in lines if line.id in contradicted]
+    contradicted = {one for task in batch.contradicted for one in task.message_ids}
+    quoted = [_quoted(line, batch) for line in lines if line.id in contradicted]
     left = tuple(line for line in lines if line.id not in contradicted)
-    return [*quoted, *(await rules.triage(replace(dialogue, messages=left), sheet.anchors) if left else ())]
+    return [*quoted, *(await rules.triage(replace(dialogue, messages=left), batch.anchors) if left else ())]
 
 
-def _quoted(line: Message, sheet: RewriteBatch) -> Statement:
+def _quoted(line: Message, batch: RewriteBatch) -> Statement:
     said = shortened(one_line(line.text), QUOTED)
-    speaker = sheet.anchors.named(line.sender_id)
+    speaker = batch.anchors.named(line.sender_id)
     return Statement(
         sentences.stored.QUOTATION.format(speaker=speaker.label, line=said),
         speaker=speaker.id,

@@ -39,7 +39,7 @@ class Attempt:
 class RewriteBatch:
     """The rewrite tasks of one job with their attempts; ``force`` accepts any usable text at once."""
 
-    matters: Sequence[RewriteTask]
+    tasks: Sequence[RewriteTask]
     context: Sequence[str]
     anchors: Anchors
     force: bool = False
@@ -50,11 +50,11 @@ class RewriteBatch:
     @property
     def open(self) -> list[RewriteTask]:
         """The tasks without an accepted text."""
-        return [matter for matter in self.matters if not self._is_accepted(matter)]
+        return [task for task in self.tasks if not self._is_accepted(task)]
 
-    def tasks(self) -> list[Task]:
+    def prompt_tasks(self) -> list[Task]:
         """Return the prompt tasks for the open ones, with the last rejected text and its feedback."""
-        return [self._task(matter) for matter in self.open]
+        return [self._prompt_task(task) for task in self.open]
 
     @cached_property
     def around(self) -> Around:
@@ -67,48 +67,46 @@ class RewriteBatch:
         Changes no state. Takes up to 0.1 s for many people and long texts, so call it off the event loop.
         """
         said = {answer.number: answer for answer in answers}
-        return [(matter, self._attempt(matter, said.get(matter.number))) for matter in self.open]
+        return [(task, self._attempt(task, said.get(task.number))) for task in self.open]
 
     def note(self, attempts: Iterable[tuple[RewriteTask, Attempt]]) -> None:
         """Record attempts."""
-        for matter, attempt in attempts:
-            self._last[matter.number] = attempt
-            best = self._best.get(matter.number)
+        for task, attempt in attempts:
+            self._last[task.number] = attempt
+            best = self._best.get(task.number)
             if best is None or attempt.rank >= best.rank:
-                self._best[matter.number] = attempt
+                self._best[task.number] = attempt
 
     def outcomes(self) -> Iterator[tuple[RewriteTask, Attempt | None]]:
         """Yield each task with its best usable attempt; None if there is none."""
-        for matter in self.matters:
-            attempt = self._best.get(matter.number)
-            yield matter, attempt if attempt and attempt.verdict.is_usable else None
+        for task in self.tasks:
+            attempt = self._best.get(task.number)
+            yield task, attempt if attempt and attempt.verdict.is_usable else None
 
     @property
     def contradicted(self) -> list[RewriteTask]:
         """The tasks whose last text contradicted its lines."""
-        return [
-            one for one in self.matters if (last := self._last.get(one.number)) and CONTRARY & {*last.verdict.faults}
-        ]
+        return [one for one in self.tasks if (last := self._last.get(one.number)) and CONTRARY & {*last.verdict.faults}]
 
-    def _is_accepted(self, matter: RewriteTask) -> bool:
-        attempt = self._best.get(matter.number)
+    def _is_accepted(self, task: RewriteTask) -> bool:
+        attempt = self._best.get(task.number)
         if attempt is None:
             return False
         return attempt.verdict.is_usable if self.force else attempt.verdict.is_absolute
 
-    def _attempt(self, matter: RewriteTask, said: Said | None) -> Attempt:
-        statement = stated(matter, said or Said(matter.number, ""), self.anchors)
-        judged = judge_amid(statement.text, matter.heard, self.around, self.anchors)
-        verdict = self._founded(judged, statement.text, matter)
+    def _attempt(self, task: RewriteTask, said: Said | None) -> Attempt:
+        statement = stated(task, said or Said(task.number, ""), self.anchors)
+        judged = judge_amid(statement.text, task.heard, self.around, self.anchors)
+        verdict = self._founded(judged, statement.text, task)
         return Attempt(_marked(statement, verdict), verdict)
 
-    def _founded(self, verdict: Verdict, text: str, matter: RewriteTask) -> Verdict:
+    def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
         """Add the fault "unfounded" to a text that shares no word with what was heard, else what it contradicts."""
-        if verdict.faults or verdict.has_drift or is_translated(text, matter.heard):
+        if verdict.faults or verdict.has_drift or is_translated(text, task.heard):
             return verdict
-        if not echoes(text, matter.heard, self.anchors):
+        if not echoes(text, task.heard, self.anchors):
             return replace(verdict, faults=("unfounded",))
-        return replace(verdict, faults=disagreements(text, matter.cited, self._names, self._remembered))
+        return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
 
     @cached_property
     def _remembered(self) -> str:
@@ -118,14 +116,14 @@ class RewriteBatch:
     def _names(self) -> tuple[str, ...]:
         return called(self.anchors)
 
-    def _task(self, matter: RewriteTask) -> Task:
-        last = self._last.get(matter.number)
+    def _prompt_task(self, task: RewriteTask) -> Task:
+        last = self._last.get(task.number)
         if last is None:
-            return Task(matter.number, matter.text)
+            return Task(task.number, task.text)
         previous = shortened(last.statement.text, PREVIOUS)
         is_unfounded = "unfounded" in last.verdict.faults
-        text = shortened(one_line(matter.heard), PREVIOUS) if is_unfounded else matter.text
-        return Task(matter.number, text, previous, feedback(last.verdict))
+        text = shortened(one_line(task.heard), PREVIOUS) if is_unfounded else task.text
+        return Task(task.number, text, previous, feedback(last.verdict))
 
 
 def feedback(verdict: Verdict) -> str:

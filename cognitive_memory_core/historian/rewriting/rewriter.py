@@ -28,7 +28,7 @@ from .neighbours import is_dated_anew, is_timeless
 from .progress import Progress
 from .quoting import cited_lines, quotations
 from .rewrite_batch import Attempt, RewriteBatch
-from .triage import sheet_of
+from .triage import batch_of
 
 log = logging.getLogger(__name__)
 SMALL, FEW = 2_000, 40  # characters and people, up to which a prompt is written and judged on the event loop
@@ -55,32 +55,32 @@ class ModelHistorian:
 
         One that is refused, or not absolute after ``rewrite_max_retry`` retries, is stored marked as not absolute.
         """
-        sheet = self._progress.find(turn, anchors) or _sheet(turn, anchors)
-        sheet.anchors = replace(sheet.anchors, is_last_try=anchors.is_last_try)
+        batch = self._progress.find(turn, anchors) or _batch(turn, anchors)
+        batch.anchors = replace(batch.anchors, is_last_try=anchors.is_last_try)
         try:
-            await self._insist(sheet, turn, turn.source_message, turn.recent_messages)
+            await self._insist(batch, turn, turn.source_message, turn.recent_messages)
         except PermanentError as refusal:
-            _warn(sheet, described(refusal))
-            await self._spare(sheet, turn)
+            _warn(batch, described(refusal))
+            await self._spare(batch, turn)
         self._progress.settle(anchors.job_id)
-        return self._written(turn, sheet)
+        return self._written(turn, batch)
 
     async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
         """Return what is worth remembering, each statement attributed to the senders of the lines it rests on."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
-        sheet = self._progress.find(dialogue, anchors)
-        if sheet is None:
+        batch = self._progress.find(dialogue, anchors)
+        if batch is None:
             triaged, anchors = await self._judged(dialogue, anchors)
-            sheet, answers = sheet_of(triaged, dialogue, anchors)
-            await _note(sheet, answers)
-            sheet.calls += 1
-        await self._insist(sheet, dialogue, "", dialogue.messages)
+            batch, answers = batch_of(triaged, dialogue, anchors)
+            await _note(batch, answers)
+            batch.calls += 1
+        await self._insist(batch, dialogue, "", dialogue.messages)
         self._progress.settle(anchors.job_id)
-        return await self._found(sheet, dialogue)
+        return await self._found(batch, dialogue)
 
     async def _insist(
-        self, sheet: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
+        self, batch: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
     ) -> None:
         """Ask until every task is accepted or the tries are used up.
 
@@ -88,47 +88,47 @@ class ModelHistorian:
         call ends the tries, unless the model is unavailable.
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
-        while sheet.open and sheet.calls < tries:
-            self._progress.keep(work, sheet.anchors, sheet)
-            ask = partial(self._prompts.rewrite, sheet.tasks(), sheet.anchors, source=source, lines=lines)
-            question = await _computed(sheet, ask)
+        while batch.open and batch.calls < tries:
+            self._progress.keep(work, batch.anchors, batch)
+            ask = partial(self._prompts.rewrite, batch.prompt_tasks(), batch.anchors, source=source, lines=lines)
+            question = await _computed(batch, ask)
             try:
-                await _note(sheet, await self._rewriting.ask(question))
+                await _note(batch, await self._rewriting.ask(question))
             except (BadAnswer, TooSlow) as failure:
-                if not sheet.calls:
-                    _give_up(sheet, failure)
+                if not batch.calls:
+                    _give_up(batch, failure)
                     break
             except (NoModel, PermanentError):
-                if not sheet.calls:
+                if not batch.calls:
                     raise
                 break
-            sheet.calls += 1
+            batch.calls += 1
 
-    async def _spare(self, sheet: RewriteBatch, turn: Turn) -> None:
+    async def _spare(self, batch: RewriteBatch, turn: Turn) -> None:
         """Ask without surrounding lines and neighbours; if that is refused too, ask for each observation alone.
 
         The provider may have refused another person's line, or a neighbour.
         """
-        was_bare = not (sheet.anchors.neighbours or turn.source_message or turn.recent_messages)
-        sheet.anchors = replace(sheet.anchors, neighbours=())
+        was_bare = not (batch.anchors.neighbours or turn.source_message or turn.recent_messages)
+        batch.anchors = replace(batch.anchors, neighbours=())
         try:
-            if (was_bare or await self._is_refused(sheet, turn)) and len(sheet.open) > 1:
-                await self._ask_alone(sheet, turn)
+            if (was_bare or await self._is_refused(batch, turn)) and len(batch.open) > 1:
+                await self._ask_alone(batch, turn)
         finally:
-            self._progress.keep(turn, sheet.anchors, sheet)
+            self._progress.keep(turn, batch.anchors, batch)
 
-    async def _ask_alone(self, sheet: RewriteBatch, turn: Turn) -> None:
+    async def _ask_alone(self, batch: RewriteBatch, turn: Turn) -> None:
         refused = 0
-        for matter in sheet.open:
-            refused = refused + 1 if await self._is_refused(replace(sheet, matters=[matter]), turn) else 0
+        for task in batch.open:
+            refused = refused + 1 if await self._is_refused(replace(batch, tasks=[task]), turn) else 0
             if refused == MOST_REFUSED:
                 return
 
-    async def _is_refused(self, sheet: RewriteBatch, turn: Turn) -> bool:
+    async def _is_refused(self, batch: RewriteBatch, turn: Turn) -> bool:
         try:
-            await self._insist(sheet, turn, "", ())
+            await self._insist(batch, turn, "", ())
         except PermanentError as refusal:
-            _warn(sheet, described(refusal))
+            _warn(batch, described(refusal))
             return True
         return False
 
@@ -153,61 +153,61 @@ class ModelHistorian:
     async def _triaged(self, dialogue: Dialogue, anchors: Anchors) -> Triaged:
         return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, anchors))
 
-    def _written(self, turn: Turn, sheet: RewriteBatch) -> list[Statement]:
-        said = {duplicate_key(matter.text): self._stored(matter, best, sheet) for matter, best in sheet.outcomes()}
-        degraded = sum(best is None or not best.verdict.is_absolute for _, best in sheet.outcomes())
+    def _written(self, turn: Turn, batch: RewriteBatch) -> list[Statement]:
+        said = {duplicate_key(task.text): self._stored(task, best, batch) for task, best in batch.outcomes()}
+        degraded = sum(best is None or not best.verdict.is_absolute for _, best in batch.outcomes())
         if degraded:
-            _warn(sheet, sentences.log.GATE_GAVE_UP.format(count=degraded))
+            _warn(batch, sentences.log.GATE_GAVE_UP.format(count=degraded))
         return [said[duplicate_key(observation)] for observation in turn.observations]
 
-    async def _found(self, sheet: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
-        outcomes = list(sheet.outcomes())
-        found = [(matter, best) for matter, best in outcomes if best is not None]
+    async def _found(self, batch: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
+        outcomes = list(batch.outcomes())
+        found = [(task, best) for task, best in outcomes if best is not None]
         degraded = sum(not best.verdict.is_absolute for _, best in found)
         if degraded:
-            _warn(sheet, sentences.log.GATE_GAVE_UP.format(count=degraded))
+            _warn(batch, sentences.log.GATE_GAVE_UP.format(count=degraded))
         if len(found) < len(outcomes):
-            _warn(sheet, sentences.log.GATE_QUOTED.format(count=len(outcomes) - len(found)))
-        statements = [self._stored(matter, best, sheet) for matter, best in found]
+            _warn(batch, sentences.log.GATE_QUOTED.format(count=len(outcomes) - len(found)))
+        statements = [self._stored(task, best, batch) for task, best in found]
         told = {line for statement in statements for line in statement.message_ids}
-        left = [line for line in cited_lines(sheet, dialogue) if line.id not in told]
-        return [*statements, *await quotations(left, dialogue, sheet, self._rules)]
+        left = [line for line in cited_lines(batch, dialogue) if line.id not in told]
+        return [*statements, *await quotations(left, dialogue, batch, self._rules)]
 
-    def _stored(self, matter: RewriteTask, best: Attempt | None, sheet: RewriteBatch) -> Statement:
+    def _stored(self, task: RewriteTask, best: Attempt | None, batch: RewriteBatch) -> Statement:
         if best is None:
-            text = matter.text if one_line(matter.text) else sentences.stored.NOTHING_SHOWN
-            return unworded(matter, text, sheet.anchors)
+            text = task.text if one_line(task.text) else sentences.stored.NOTHING_SHOWN
+            return unworded(task, text, batch.anchors)
         said = best.statement
         if said.confidence < self._settings.current.historian.min_confidence:
             return replace(said, is_absolute=False, repeats="", heard_as="")
-        return replace(said, heard_as="") if is_dated_anew(said.text, matter.heard) else said
+        return replace(said, heard_as="") if is_dated_anew(said.text, task.heard) else said
 
 
-def _give_up(sheet: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
+def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
     """Log a missing first answer on a job's last try; otherwise raise, so that the job is retried."""
-    if not sheet.anchors.is_last_try:
+    if not batch.anchors.is_last_try:
         raise failure
-    _warn(sheet, described(failure))
+    _warn(batch, described(failure))
 
 
-async def _note(sheet: RewriteBatch, answers: Sequence[Said]) -> None:
+async def _note(batch: RewriteBatch, answers: Sequence[Said]) -> None:
     """Record an answer; judging it changes no state, so that the job can be cancelled meanwhile."""
-    sheet.note(await _computed(sheet, partial(sheet.tried, answers)))
+    batch.note(await _computed(batch, partial(batch.tried, answers)))
 
 
-async def _computed(sheet: RewriteBatch, work: Callable[[], T]) -> T:
+async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
     """Compute at once what takes about a millisecond, and in a thread what many people or long texts make slow."""
-    length = sum(map(len, sheet.context)) + sum(len(matter.heard) for matter in sheet.matters)
-    is_small = length <= SMALL and len(sheet.anchors.people) <= FEW
+    length = sum(map(len, batch.context)) + sum(len(task.heard) for task in batch.tasks)
+    is_small = length <= SMALL and len(batch.anchors.people) <= FEW
     return work() if is_small else await asyncio.to_thread(work)
 
 
-def _sheet(turn: Turn, anchors: Anchors) -> RewriteBatch:
+def _batch(turn: Turn, anchors: Anchors) -> RewriteBatch:
     """Build the rewrite batch of a turn: each distinct observation once, the scene's person as likeliest speaker."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
     spoken = {turn.scene.user_id: "", **said_by(lines)}
     texts = _once(turn.observations)
-    matters = [
+    tasks = [
         RewriteTask(
             number,
             text,
@@ -222,7 +222,7 @@ def _sheet(turn: Turn, anchors: Anchors) -> RewriteBatch:
         for number, text in enumerate(texts, 1)
     ]
     said = (line if isinstance(line, str) else line.text for line in turn.recent_messages)
-    return RewriteBatch(matters, (turn.source_message, *said, *texts), anchors, force=turn.force)
+    return RewriteBatch(tasks, (turn.source_message, *said, *texts), anchors, force=turn.force)
 
 
 def _once(texts: Sequence[str]) -> list[str]:
@@ -232,5 +232,5 @@ def _once(texts: Sequence[str]) -> list[str]:
     return list(first.values())
 
 
-def _warn(sheet: RewriteBatch, said: str) -> None:
-    log.warning("historian_rewrite job=%s: %s", sheet.anchors.job_id, said)
+def _warn(batch: RewriteBatch, said: str) -> None:
+    log.warning("historian_rewrite job=%s: %s", batch.anchors.job_id, said)

@@ -12,7 +12,7 @@ from ...domain.message import Message
 from ...domain.people import Anchors
 from ...domain.turn import Dialogue, shortened_line
 from ...errors import UnavailableError
-from ...ports.ledger import EventLedger, VeiledLog
+from ...ports.ledger import EventLedger, HidingLog
 
 EARLIER = 6  # lines before a dialogue
 WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
@@ -25,7 +25,7 @@ MOST = 8  # neighbours, with these
 class Surroundings:
     """Adds to the anchors of a dialogue what it may refer to; an unavailable store adds nothing."""
 
-    log: VeiledLog
+    log: HidingLog
     events: EventLedger
     consent: Consent
 

@@ -21,7 +21,7 @@ from .rewrite_batch import PREVIOUS, RewriteBatch
 log = logging.getLogger(__name__)
 
 
-def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[RewriteBatch, list[Said]]:
+def batch_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[RewriteBatch, list[Said]]:
     """Build the rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
@@ -29,9 +29,9 @@ def sheet_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[Re
         log.warning(
             "historian_rewrite job=%s: %s", anchors.job_id, sentences.log.UNCITED.format(count=len(said) - len(founded))
         )
-    matters = [_matter(number, one, lines, anchors) for number, (one, lines) in enumerate(founded, 1)]
+    tasks = [_task(number, one, lines, anchors) for number, (one, lines) in enumerate(founded, 1)]
     answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
-    return RewriteBatch(matters, [line.text for line in dialogue.messages], anchors), answers
+    return RewriteBatch(tasks, [line.text for line in dialogue.messages], anchors), answers
 
 
 def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
@@ -41,7 +41,7 @@ def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
     return [line for line in lines if line.sender_id and line.text.strip()]
 
 
-def _matter(number: int, said: Said, lines: Sequence[Message], anchors: Anchors) -> RewriteTask:
+def _task(number: int, said: Said, lines: Sequence[Message], anchors: Anchors) -> RewriteTask:
     """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
     spoken = said_by(lines)
     senders = tuple(spoken)

@@ -27,12 +27,12 @@ _DAYS_AFTER_NEW_YEARS_DAY = {
         "301 290 280 299 288 277 296 285 273 292 281 300 289 279 298 287 275 294 283 302 290 280 299 289 277"
     ),
 }
-_TABLE = {feast: tuple(map(int, numbers.split())) for feast, numbers in _DAYS_AFTER_NEW_YEARS_DAY.items()}
+_TABLE = {holiday: tuple(map(int, numbers.split())) for holiday, numbers in _DAYS_AFTER_NEW_YEARS_DAY.items()}
 
 
-def lunar_feast(feast: str, year: int) -> date:
+def lunar_holiday(holiday: str, year: int) -> date:
     """Return the day of 春节, 端午, 七夕, 中秋 or 重阳 in a solar year; raise ValueError for others."""
-    days = _TABLE[feast]
+    days = _TABLE[holiday]
     if not 0 <= year - _FIRST_YEAR < len(days):
         raise ValueError(year)
     return date(year, 1, 1) + timedelta(days=days[year - _FIRST_YEAR])

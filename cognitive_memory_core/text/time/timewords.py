@@ -14,7 +14,7 @@ from ..lexical.folding import folded
 from ..replacements import Edit, edited
 from ..spared_spans import Spared, named, quoted
 from .chinese_time import CHINESE
-from .feasts import FEASTS
+from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
 from .instants import EARLIEST, LATEST
 from .time_spans import DAY, WEEK, Stretch
@@ -22,7 +22,7 @@ from .timerule import Kind, Lean, Rule, TimeFrame
 from .western_time import WESTERN
 
 READ = 2_000  # characters of a text that are read
-_RULES = CHINESE + FEASTS + WESTERN
+_RULES = CHINESE + HOLIDAYS + WESTERN
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _AS_WELL_AS = re.compile(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
 _BEFORE_A_DAY = re.compile("[之以]前|前(?![后端台天年几两一二三四五])|为止")

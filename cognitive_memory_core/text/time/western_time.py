@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from datetime import date
 
-from .lunar_calendar import lunar_feast
+from .lunar_calendar import lunar_holiday
 from .numerals import number
 from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
 from .timerule import (
@@ -74,7 +74,7 @@ _QUARTER_WORDS = {
     for words in ("first second third fourth", "1st 2nd 3rd 4th", "q1 q2 q3 q4")
     for index, word in enumerate(words.split(), 1)
 }
-_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
+_HOLIDAYS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
     "new year's day": (1, 1, 1),
     "valentine's day": (2, 14, 1),
     "halloween": (10, 31, 1),
@@ -118,7 +118,7 @@ _COUPLE = "(?:a )?couple(?: of)?"
 _DAY = "(?P<d>[0-3]?[0-9])(?:st|nd|rd|th|\\.)?(?![0-9:])"
 _YEAR = "(?:,? ?(?:del? )?(?P<y>[0-9]{4})(?![0-9]))"
 _STEP = f"(?P<which>{_either(_STEPS)})"
-_FEAST = f"(?P<feast>{_either((*_FEASTS, *_NTH_WEEKDAYS, *_LUNAR))})"
+_HOLIDAY = f"(?P<holiday>{_either((*_HOLIDAYS, *_NTH_WEEKDAYS, *_LUNAR))})"
 _SEASON = f"(?P<season>{_either(_SEASONS)})"
 _NAMED_QUARTER = (  # not the key, the car, the match and the hamburger
     "(?:the )?(?:(?P<q>first|second|third|fourth|1st|2nd|3rd|4th)[ -]quarter"
@@ -187,25 +187,27 @@ def _season(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return found
 
 
-def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _holiday(match: re.Match[str], frame: TimeFrame) -> Stretch:
     """Return a holiday of the named year, or the latest one that has begun; "next" means the following one."""
-    feast, named = _word(match, "feast"), match.groupdict().get("y")
-    length = _LUNAR[feast][1] if feast in _LUNAR else (*_FEASTS.get(feast, ()), 1)[2 if feast in _FEASTS else 0]
-    first = _first_day(feast, int(named) if named else frame.today.year)
+    holiday, named = _word(match, "holiday"), match.groupdict().get("y")
+    length = (
+        _LUNAR[holiday][1] if holiday in _LUNAR else (*_HOLIDAYS.get(holiday, ()), 1)[2 if holiday in _HOLIDAYS else 0]
+    )
+    first = _first_day(holiday, int(named) if named else frame.today.year)
     if not named and first > frame.today:
-        first = _first_day(feast, frame.today.year - 1)
+        first = _first_day(holiday, frame.today.year - 1)
     if match.groupdict().get("which") == "next":
-        first = _first_day(feast, first.year + 1)
+        first = _first_day(holiday, first.year + 1)
     found = days(first, first + (length - 1) * DAY)
     return Stretch(found.start, found.stop)
 
 
-def _first_day(feast: str, number_of_year: int) -> date:
-    if feast in _LUNAR:
-        return lunar_feast(_LUNAR[feast][0], number_of_year)
-    if feast in _NTH_WEEKDAYS:
-        return nth_weekday(number_of_year, *_NTH_WEEKDAYS[feast])
-    return date(number_of_year, *_FEASTS[feast][:2])
+def _first_day(holiday: str, number_of_year: int) -> date:
+    if holiday in _LUNAR:
+        return lunar_holiday(_LUNAR[holiday][0], number_of_year)
+    if holiday in _NTH_WEEKDAYS:
+        return nth_weekday(number_of_year, *_NTH_WEEKDAYS[holiday])
+    return date(number_of_year, *_HOLIDAYS[holiday][:2])
 
 
 def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
@@ -423,9 +425,9 @@ WESTERN: tuple[Rule, ...] = (
     rule("relative", f"{_FROM}just now{_TO}", _just_now),
     rule("now", f"{_FROM}(?:right now|now|currently|nowadays|at the moment){_TO}", _now),
     rule("vague", f"{_FROM}(?:recently|lately|these days|the other day|soon|last time|next time){_TO}"),
-    rule("yearless", f"{_FROM}{_FEAST}{_TO}(?! (?:tree|carol|card))", _feast),
-    rule("relative", f"{_FROM}(?P<which>last|this|next) {_FEAST}{_TO}", _feast),
-    rule("absolute", f"{_FROM}{_FEAST}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _feast),
+    rule("yearless", f"{_FROM}{_HOLIDAY}{_TO}(?! (?:tree|carol|card))", _holiday),
+    rule("relative", f"{_FROM}(?P<which>last|this|next) {_HOLIDAY}{_TO}", _holiday),
+    rule("absolute", f"{_FROM}{_HOLIDAY}(?: of|,| in)? (?P<y>(?:19|20)[0-9]{{2}}){_TO}", _holiday),
     rule("decoy", f"{_FROM}(?:black friday|(?:ruby|fat|super) tuesday|monday blues){_TO}"),
     rule("decoy", f"{_FROM}(?:every|each) (?:{_either(_WEEKDAYS)}|[a-z]{{3,9}}day|day|week|month|year){_TO}"),
 )

@@ -28,7 +28,7 @@ def test_what_is_said_again_is_the_same_event() -> None:
 @pytest.mark.parametrize(("heard", "is_founded"), [("读书会周五停办", True), ("阿棠喜欢乌龙茶", False)])
 def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: bool) -> None:
     """A statement counts about the group, or as a person's own, only if it shares a word with what was said."""
-    matter = RewriteTask(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
+    task = RewriteTask(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
     said = Said(1, "读书会(10001)周五停办", subjects=("10001",))
-    statement = stated(matter, said, Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
+    statement = stated(task, said, Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert (statement.is_of_place, statement.is_own) == (is_founded, is_founded)

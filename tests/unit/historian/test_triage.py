@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
-from cognitive_memory_core.historian.rewriting.triage import sheet_of
+from cognitive_memory_core.historian.rewriting.triage import batch_of
 from cognitive_memory_core.historian.spending.budget import NoModel
 from cognitive_memory_core.prompts.answers import Said, Triaged
 from cognitive_memory_core.prompts.library import PromptLibrary
@@ -99,8 +99,8 @@ async def test_what_rests_on_no_line_of_a_person_is_dropped(
 def test_numbers_of_no_line_cite_nothing() -> None:
     """Line numbers start at 1, and numbers outside the dialogue are ignored."""
     observations = (Said(1, NUTS, lines=(0, -3, 99)), Said(2, CAT, lines=(0, 3, 99)))
-    sheet, answers = sheet_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), anchors())
-    assert [matter.message_ids for matter in sheet.matters] == [("m3",)]
+    batch, answers = batch_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), anchors())
+    assert [task.message_ids for task in batch.tasks] == [("m3",)]
     assert [answer.number for answer in answers] == [1]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.historian.rewriting.triage import sheet_of
+from cognitive_memory_core.historian.rewriting.triage import batch_of
 from cognitive_memory_core.prompts.answers import Said, Triaged
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
@@ -25,8 +25,8 @@ def refusal(heard: str, statement: str) -> str:
     text = statement.replace("@", TANG.label).replace("%", QI.label).replace("#", CARD.label)
     line = a_message(heard, Scene.group("10001", sender.id, user_name=sender.name), id="m1")
     said = Said(1, text, speaker=sender.id, lines=(1,))
-    sheet, answers = sheet_of(Triaged(True, "", (said,)), Dialogue(GROUP, (line,)), ANCHORS)
-    ((_, attempt),) = sheet.tried(answers)
+    batch, answers = batch_of(Triaged(True, "", (said,)), Dialogue(GROUP, (line,)), ANCHORS)
+    ((_, attempt),) = batch.tried(answers)
     return "" if attempt.verdict.is_absolute else repr(attempt.verdict)
 
 

@@ -283,7 +283,7 @@ def test_hours_are_no_offence_of_a_statement() -> None:
         ("last quarter was bad", "2025年第四季度 was bad"),
     ],
 )
-def test_quarters_and_feasts_in_statements(said: str, meant: str) -> None:
+def test_quarters_and_holidays_in_statements(said: str, meant: str) -> None:
     """A quarter or holiday relative to the year of speaking is written with that year."""
     assert with_dates(said, NOON) == meant
 

@@ -65,7 +65,7 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wi
     seqs = wiping.seqs_of(connection, "events e", (f"e.id IN {LISTED} AND {hidden_lines.GONE}", (listed(event_ids),)))
     if not seqs:
         return Wiped()
-    lines = hidden_lines.veiled_ids(connection, seqs)
+    lines = hidden_lines.hidden_seqs(connection, seqs)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
     connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(seqs)))  # also of lines pruned from the log
     messages = drop(connection, lines)

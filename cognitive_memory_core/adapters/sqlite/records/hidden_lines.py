@@ -14,7 +14,7 @@ from ....text.safety.recitals import retells, statement_of
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
 from ..database.statements import listed, select
 from ..search import words
-from ..search.filters import UNVEILED
+from ..search.filters import NOT_HIDDEN
 from . import event_rows
 
 FORM = 1  # version of the rule that finds hidden lines; another one is applied to all lines at the next start
@@ -29,7 +29,7 @@ GONE = f"e.retired_at IS NOT NULL AND (EXISTS ({_FORGOTTEN}) OR ({RESTS_ON_NOTHI
 _EVENT = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
 _LINE = ", ".join(f"e.{name}" for name in ("seq", *MESSAGE_FIELDS))
 _WITHDRAWN = select("1", "withdrawals", "scope = ? AND message_id = ?")
-_VEILED = select("1", "messages e", f"e.scope = ? AND e.id = ? AND NOT {UNVEILED}")
+_HIDDEN = select("1", "messages e", f"e.scope = ? AND e.id = ? AND NOT {NOT_HIDDEN}")
 _PUT = "INSERT OR IGNORE INTO veils VALUES (?, ?)"
 _SOURCES = (
     "INSERT OR IGNORE INTO veils SELECT m.seq, e.seq FROM events e JOIN messages m ON m.scope = e.scope"
@@ -43,7 +43,7 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
     for row in connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchall():
         event_rows.retire(connection, row, at)
         connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", row)
-        _veil(connection, row[0])
+        _hide(connection, row[0])
 
 
 def lift(connection: Connection, event_id: str) -> None:
@@ -71,11 +71,11 @@ def refresh(connection: Connection) -> None:
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         for row in connection.execute("SELECT seq FROM forgotten").fetchall():
-            _veil(connection, row[0])
+            _hide(connection, row[0])
         connection.execute("UPDATE meta SET value = ? WHERE key = 'veils'", (FORM,))
 
 
-def _veil(connection: Connection, seq: int) -> None:
+def _hide(connection: Connection, seq: int) -> None:
     event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
     connection.execute(_SOURCES, (seq,))
     found = (line for line, message in _alike(connection, event) if retells(message, event))
@@ -110,7 +110,7 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
 def _is_out(connection: Connection, message: Message) -> bool:
     """Return whether a line was withdrawn, or is stored and hidden."""
     place = bound(message.scene.scope.key, message.id)
-    found = connection.execute(f"{_WITHDRAWN} UNION ALL {_VEILED}", (*place, *place))
+    found = connection.execute(f"{_WITHDRAWN} UNION ALL {_HIDDEN}", (*place, *place))
     return found.fetchone() is not None
 
 
@@ -118,7 +118,7 @@ def _is_anything_forgotten(connection: Connection) -> bool:
     return connection.execute("SELECT 1 FROM forgotten LIMIT 1").fetchone() is not None
 
 
-def veiled_ids(connection: Connection, seqs: Sequence[int]) -> list[int]:
+def hidden_seqs(connection: Connection, seqs: Sequence[int]) -> list[int]:
     """Return the seqs of the lines that are hidden because of some events."""
     query = "SELECT DISTINCT seq FROM veils WHERE event_seq IN (SELECT value FROM json_each(?))"
     return [row[0] for row in connection.execute(query, (listed(seqs),))]

@@ -15,7 +15,7 @@ from ..database.database import Database
 from ..database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from ..database.statements import LISTED, bounded, insert, listed, new_seq, select
 from ..search import words
-from ..search.filters import UNVEILED
+from ..search.filters import NOT_HIDDEN
 from ..search.passages import passages_around
 from . import event_rows, hidden_lines, log_size
 from .tombstones import tombstones_of
@@ -116,7 +116,7 @@ def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
 def _recent(
     connection: Connection, scope: Scope, limit: int, before: datetime | None, without: Sequence[str]
 ) -> list[Message]:
-    clause, values = f"scope = ? AND {UNVEILED}", [scope.key]
+    clause, values = f"scope = ? AND {NOT_HIDDEN}", [scope.key]
     if before is not None:
         clause, values = f"{clause} AND at_us < ?", [*values, micros(before)]
     if without:
@@ -127,7 +127,7 @@ def _recent(
 
 
 def _find(connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-    query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {UNVEILED}", "ORDER BY at_us, seq")
+    query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {NOT_HIDDEN}", "ORDER BY at_us, seq")
     return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
 
 

@@ -15,7 +15,7 @@ from ....domain.hit import Reading
 from ....domain.message import Message
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
 from ..database.statements import LISTED, listed, select
-from .filters import UNVEILED, Filter, message_filter, place_filter, sql_filter
+from .filters import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
 from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
 
 T = TypeVar("T")
@@ -97,5 +97,5 @@ MESSAGES = Corpus(
     MESSAGE_WORDS_FROM,
     message_terms,
     _place_of,
-    UNVEILED,
+    NOT_HIDDEN,
 )

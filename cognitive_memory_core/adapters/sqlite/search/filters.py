@@ -11,7 +11,7 @@ from ..database.statements import LISTED, listed, select
 Filter = tuple[str, tuple[str | int, ...]]
 
 _SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
-UNVEILED = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
+NOT_HIDDEN = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
 _NOTHING: Filter = ("0", ())
 
 
@@ -31,7 +31,7 @@ def sql_filter(reading: Reading) -> Filter:
 
 def message_filter(reading: Reading) -> Filter:
     """Compile a reading over ``messages e``; a line of the bot counts for the person it was addressed to."""
-    parts: list[Filter] = [scene_filter(reading.scene), (UNVEILED, ()), *_common(reading)]
+    parts: list[Filter] = [scene_filter(reading.scene), (NOT_HIDDEN, ()), *_common(reading)]
     if reading.user_id:
         parts.append(("e.user_id = ?", (reading.user_id,)))
     if reading.kinds and "message" not in reading.kinds:

@@ -65,13 +65,13 @@ def window(text: str, at: datetime = NOON) -> str | None:
         ("国庆到元旦", "2025-10-01 2026-01-01"),
     ],
 )
-def test_a_feast_is_the_latest_one_that_began(text: str, expected: str) -> None:
+def test_a_holiday_is_the_latest_one_that_began(text: str, expected: str) -> None:
     """A holiday means its own days; before or after it means the two weeks there."""
     assert window(text) == expected
 
 
 @pytest.mark.parametrize(("day", "year"), [(30, 2025), (1, 2026), (7, 2026)])
-def test_a_feast_that_has_begun_is_this_years(day: int, year: int) -> None:
+def test_a_holiday_that_has_begun_is_this_years(day: int, year: int) -> None:
     """On its first day this year's holiday is meant, and on the day before last year's."""
     at = datetime(2026, 9 if day == 30 else 10, day, 12, tzinfo=SHANGHAI)
     assert window("国庆去哪玩", at) == f"{year}-10-01 {year}-10-07"
@@ -102,15 +102,15 @@ def test_a_feast_that_has_begun_is_this_years(day: int, year: int) -> None:
         "春节序曲",
     ],
 )
-def test_what_only_looks_like_a_feast_names_no_days_of_one(text: str) -> None:
+def test_what_only_looks_like_a_holiday_names_no_days_of_one(text: str) -> None:
     """A street, a number or a weekday that contains the characters of a holiday is none."""
-    assert not [mention for mention in mentions(text) if text[mention.start : mention.stop] in _FEASTS]
+    assert not [mention for mention in mentions(text) if text[mention.start : mention.stop] in _HOLIDAYS]
 
 
-_FEASTS = ("五一", "六一", "高考", "清明", "国庆", "双11", "双十一", "中秋", "春节")
+_HOLIDAYS = ("五一", "六一", "高考", "清明", "国庆", "双11", "双十一", "中秋", "春节")
 
 
-def test_a_feast_is_a_time_and_is_written_as_it_was_said() -> None:
+def test_a_holiday_is_a_time_and_is_written_as_it_was_said() -> None:
     """A holiday is a time expression, and a statement keeps its name instead of a date."""
     assert is_time("国庆")
     assert with_dates("国庆去爬山，昨天买了票", NOON) == "国庆去爬山，2026年3月3日买了票"

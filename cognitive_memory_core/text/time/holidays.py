@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from .lunar_calendar import lunar_feast
+from .lunar_calendar import lunar_holiday
 from .time_spans import DAY, Stretch, days
 from .timerule import RELATIVE_YEARS, Rule, TimeFrame, nth_weekday, rule
 
 _NEAR = 14 * DAY  # range of "before" and "after" a holiday
-_FEASTS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
+_HOLIDAYS: dict[str, tuple[int, int, int]] = {  # month, day, length in days
     "元旦": (1, 1, 1),
     "情人节": (2, 14, 1),
     "妇女节": (3, 8, 1),
@@ -69,19 +69,19 @@ _NTH_WEEKDAYS: dict[str, tuple[int, int, int]] = {  # month, how manyth, weekday
     "感恩节": (11, 4, 3),
 }
 _COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五一晚, 初六一起走, 老六一直不来
-_NAMES = "|".join(sorted((*_FEASTS, *_LUNAR, *_NTH_WEEKDAYS), key=len, reverse=True))
+_NAMES = "|".join(sorted((*_HOLIDAYS, *_LUNAR, *_NTH_WEEKDAYS), key=len, reverse=True))
 
 
-def _feast(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    feast, named = match["feast"], _year_named(match, frame)
-    first = _begun(feast, frame.today) if named is None else _first_day(feast, named)
-    last = first + (_length(feast) - 1) * DAY
+def _holiday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    holiday, named = match["holiday"], _year_named(match, frame)
+    first = _begun(holiday, frame.today) if named is None else _first_day(holiday, named)
+    last = first + (_length(holiday) - 1) * DAY
     stretch = days(first, last)
     if match["before"]:
         stretch = days(first - _NEAR, first - DAY)
     elif match["after"]:
         stretch = days(last + DAY, last + _NEAR)
-    said = f"{first.year}年{feast}{match['before'] or match['after'] or ''}" if match.groupdict().get("ry") else ""
+    said = f"{first.year}年{holiday}{match['before'] or match['after'] or ''}" if match.groupdict().get("ry") else ""
     return Stretch(stretch.start, stretch.stop, said)  # without a relative year the holiday's name is precise enough
 
 
@@ -92,32 +92,32 @@ def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
     return int(match["y"]) if found.get("y") else None
 
 
-def _length(feast: str) -> int:
-    return 1 if feast in _NTH_WEEKDAYS else (_FEASTS.get(feast) or _LUNAR[feast])[2]
+def _length(holiday: str) -> int:
+    return 1 if holiday in _NTH_WEEKDAYS else (_HOLIDAYS.get(holiday) or _LUNAR[holiday])[2]
 
 
-def _first_day(feast: str, year: int) -> date:
-    if feast in _NTH_WEEKDAYS:
-        return nth_weekday(year, *_NTH_WEEKDAYS[feast])
-    if feast in _LUNAR:
-        name, after, _ = _LUNAR[feast]
-        return lunar_feast(name, year) + after * DAY
-    month, number, _ = _FEASTS[feast]
+def _first_day(holiday: str, year: int) -> date:
+    if holiday in _NTH_WEEKDAYS:
+        return nth_weekday(year, *_NTH_WEEKDAYS[holiday])
+    if holiday in _LUNAR:
+        name, after, _ = _LUNAR[holiday]
+        return lunar_holiday(name, year) + after * DAY
+    month, number, _ = _HOLIDAYS[holiday]
     return date(year, month, number)
 
 
-def _begun(feast: str, today: date) -> date:
+def _begun(holiday: str, today: date) -> date:
     """Return the first day of the latest occurrence that has begun."""
-    first = _first_day(feast, today.year)
-    return first if first <= today else _first_day(feast, today.year - 1)
+    first = _first_day(holiday, today.year)
+    return first if first <= today else _first_day(holiday, today.year - 1)
 
 
 _WORDS = (
-    f"(?P<feast>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲|联欢|档(?!口)|粽|快乐|工(?![作资])|青鸟|蒜|粥|作业|班(?!里|上))"
+    f"(?P<holiday>{_NAMES})(?![0-9一二三四五六七八九十]|[块元路村]|广场|上河|假期作业|月饼|序曲|联欢|档(?!口)|粽|快乐|工(?![作资])|青鸟|蒜|粥|作业|班(?!里|上))"
     "(?<!元宵(?=[怎煮馅吃和或汤]))(?:(?P<before>[之以]?前(?!后))|(?P<after>[之以]?后(?!天|台)))?"
 )
-FEASTS: tuple[Rule, ...] = (
-    rule("yearless", f"(?<![0-9{_COUNTED}]){_WORDS}", _feast),
-    rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_WORDS}", _feast),
-    rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_WORDS}", _feast),
+HOLIDAYS: tuple[Rule, ...] = (
+    rule("yearless", f"(?<![0-9{_COUNTED}]){_WORDS}", _holiday),
+    rule("relative", f"(?P<ry>大前|前|去|今|明|后|本)年的?{_WORDS}", _holiday),
+    rule("absolute", f"(?<![0-9])(?P<y>(?:19|20)[0-9]{{2}}) ?年的?{_WORDS}", _holiday),
 )
