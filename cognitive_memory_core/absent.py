@@ -17,7 +17,7 @@ from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
 from .domain.turn import Turn
-from .errors import UnavailableError
+from .errors import UnavailableError, UnknownEvent
 from .settings import Live, Settings
 from .status import Status
 
@@ -36,6 +36,10 @@ class AbsentReads:
     async def events(self, scene: Scene, limit: int, offset: int) -> list[Event]:
         """Return no events."""
         return []
+
+    async def event(self, scene: Scene, event_id: str) -> Event:
+        """Raise UnknownEvent."""
+        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
 
     async def recent_messages(self, scene: Scene, limit: int, *, until: datetime | None) -> list[Message]:
         """Return no messages."""

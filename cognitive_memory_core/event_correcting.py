@@ -42,8 +42,20 @@ class EventCorrecting:
             return old
         draft = self._draft(scene, old, said)
         await self.events.commit(draft)
-        written = draft.events[0]
-        return await self.events.find(written.id) or written
+        return await self._standing(old, draft.events[0])
+
+    async def _standing(self, old: Event, written: Event) -> Event:
+        """Return the corrected event as it is stored, or equals one that stands; raise UnknownEvent if it was refused.
+
+        It is refused if its person opted out or was erased meanwhile.
+        """
+        found = await self.events.find(written.id)
+        if found is not None and found.retired_at is None:
+            return found
+        left = await self.events.find(old.id)
+        if left is None or left.retired_at is None:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        return written
 
     def _absolute(self, scene: Scene, old: Event, text: str) -> str:
         """Return the text to store; one with words that depend on the speaker becomes a quotation with the speaker."""

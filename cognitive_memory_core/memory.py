@@ -46,6 +46,7 @@ MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
+CLOCKS_APART = timedelta(minutes=1)  # the platform's clock and ours
 
 
 @checks_arguments
@@ -161,6 +162,10 @@ class CognitiveMemory:
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
         return await self._engine.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+
+    async def find_event(self, scene: Scene, event_id: str) -> Event:
+        """Return an active event that the scene may read; raises UnknownEvent."""
+        return await self._engine.reads.event(scene, checked_id(event_id, "event_id"))
 
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
@@ -289,16 +294,23 @@ class CognitiveMemory:
         """Undo :meth:`opt_out`."""
         await self._opened.consent.opt_in(checked_id(user_id, "user_id"))
 
-    async def incognito(self, scene: Scene, minutes: float) -> None:
+    async def may_record(self, scene: Scene, at: datetime) -> bool:
+        """Return whether what the person of a scene says there at an instant may be stored."""
+        consent = self._opened.consent
+        return consent.may_record(scene) and not consent.is_incognito(scene, at)
+
+    async def incognito(self, scene: Scene, minutes: float, *, since: datetime | None = None) -> None:
         """Record nothing of the asker in this place for the next minutes, at most 7 days; 0 ends it.
 
-        What is said meanwhile stays unrecorded afterwards, also if it is submitted later.
+        What is said meanwhile stays unrecorded afterwards, also if it is submitted later. ``since`` is the time of the
+        request by the platform's clock, if it is earlier by at most a minute.
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
-            raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO} 的分钟数"))
+            raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO}（7 天）的分钟数"))
         engine = self._opened
         now = engine.adapters.clock.now()
-        await engine.consent.go_incognito(scene, now, now + timedelta(minutes=minutes))
+        start = max(min(since or now, now), now - CLOCKS_APART).replace(microsecond=0)  # messages carry whole seconds
+        await engine.consent.go_incognito(scene, start, now + timedelta(minutes=minutes) if minutes else start)
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
@@ -347,16 +359,18 @@ class CognitiveMemory:
         """
         return await self._opened.reindex()
 
-    async def export(self, path: Path, *, user_id: str | None = None) -> int:
+    async def export(self, path: Path, *, user_id: str | None = None, is_kept: bool = True) -> int:
         """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.
 
-        The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
+        The file is complete or unchanged. ``is_kept`` is False for a file that the caller deletes at once; others are
+        named by later erasures. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
         engine, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.adapters.data_dir)
         await engine.buffer.settle()
-        await engine.adapters.ledger.eraser.copies(made=Copy(str(target), "export", engine.adapters.clock.now()))
+        if is_kept:
+            await engine.adapters.ledger.eraser.copies(made=Copy(str(target), "export", engine.adapters.clock.now()))
         return await transfer.exported(
             engine.adapters.ledger.archive,
             target,

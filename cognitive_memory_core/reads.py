@@ -67,6 +67,15 @@ class Reads:
         found = await self.event_ledger.recent(reading, limit, offset)
         return self.access.shown(scene, await self.names.of_events(found))
 
+    async def event(self, scene: Scene, event_id: str) -> Event:
+        """Return an active event that the scene may see; raises UnknownEvent."""
+        found = await self.stored_event(scene, event_id)
+        if found.retired_at is None and self.access.may_recall(scene):
+            shown = self.access.shown(scene, await self.names.of_events([found]))
+            if shown:
+                return shown[0]
+        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+
     async def stored_event(self, scene: Scene, event_id: str) -> Event:
         """Return an event, active or retired, that is to be changed; raises UnknownEvent if the scene may not read it.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import Any
 
@@ -15,6 +17,7 @@ from ..onebot import v11
 from ..throttled_log import complain
 
 ADMINS = frozenset({"owner", "admin"})
+REPLAY = 300.0  # seconds after which a message is no call any more
 
 
 async def objection(bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS) -> str:
@@ -48,6 +51,18 @@ async def find_admin(bot: Bot, event: Event) -> bool | None:
     return isinstance(member, dict) and member.get("role") in ADMINS
 
 
+async def contradiction(bot: Bot, event: Event) -> str:
+    """Return why a call about the sender's own data is not believed; "" unless the platform has another message.
+
+    A platform that cannot give messages back refuses nobody their own data.
+    """
+    if isinstance(event, v11.MessageEvent):
+        with suppress(AdapterException):
+            stored = await bot.call_api("get_msg", message_id=event.message_id)
+            return "" if _agrees(event, stored) else replies.commands.UNPROVEN
+    return ""
+
+
 async def _forgery(bot: Bot, event: Event) -> str:
     if await _is_genuine(bot, event):
         return ""
@@ -73,15 +88,23 @@ def _agrees(event: v11.MessageEvent, message: Any) -> bool:
         str(message["sender"].get("user_id")) == str(event.user_id)
         and str(group) == str(getattr(event, "group_id", group))
         and message.get("message_type", event.message_type) == event.message_type
-        and _plain(message.get("message")) == event.original_message.extract_plain_text()
+        and abs(event.time - _seconds(message.get("time"), event.time)) <= REPLAY
+        and abs(time.time() - _seconds(message.get("time"), time.time())) <= REPLAY
+        and _plain(message.get("message")) == _plain(event.original_message)
     )
 
 
-def _plain(message: object) -> str | None:
+def _plain(message: object) -> tuple[str, list[str]] | None:
+    """Return the text and the mentions of a message; None if it is no message."""
     try:
-        return type_validate_python(v11.Message, message).extract_plain_text()
+        parts = type_validate_python(v11.Message, message)
     except ValueError:
         return None
+    return parts.extract_plain_text().strip(), [str(part.data.get("qq")) for part in parts if part.type == "at"]
+
+
+def _seconds(value: object, default: float) -> float:
+    return float(value) if isinstance(value, int | float) else default
 
 
 def _is_guarded(bot: Bot, *secrets: str) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
+
 from arclet.alconna import Alconna
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Extension, Text, UniMessage
 
 from ..invocation import called_subcommand, in_standard_form
+from ..lifecycle import get_memory
 from ..onebot import v11
-from ..scene import name_of, qq_id
+from ..scene import agent_of, find_scene, name_of, qq_id, scene_at
 from ..wording import worded
 
 CALL_WORDS = 2  # the command and its subcommand
@@ -29,7 +32,7 @@ class CallForm(Extension):
 
     async def receive_wrapper(
         self,
-        bot: Bot,  # noqa: ARG002  # the signature of Alconna's hook
+        bot: Bot,
         event: Event,
         command: Alconna,  # noqa: ARG002  # the signature of Alconna's hook
         receive: UniMessage,
@@ -44,14 +47,24 @@ class CallForm(Extension):
         said = first.text if isinstance(first, Text) else ""
         call, rest = in_standard_form(said), parts[1:]
         if called_subcommand(said) == "add" and not rest and len(call.split()) <= CALL_WORDS:
-            call = f"{call} {replied_to(event)}".rstrip()
+            call = f"{call} {await replied_to(bot, event)}".rstrip()
         return UniMessage([Text(call), *rest])
 
 
-def replied_to(event: Event) -> str:
-    """Return the message that a call replies to, with its speaker; "" if there is none or it could not be fetched."""
+async def replied_to(bot: Bot, event: Event) -> str:
+    """Return the message that a call replies to, with its speaker.
+
+    "" if there is none, it could not be fetched, or its speaker is not recorded.
+    """
     reply = event.reply if isinstance(event, v11.MessageEvent) else None
     if reply is None:
         return ""
     said, speaker = worded(reply.message).text, qq_id(reply.sender.user_id)
-    return f"{name_of(reply.sender) or 'QQ'}({speaker})：“{said}”" if said and speaker else said
+    if not said or not speaker or speaker == bot.self_id:
+        return said
+    here = find_scene(bot, event)
+    where = scene_at(agent_of(bot), here.group_id if here else "", speaker)
+    at = datetime.fromtimestamp(reply.time, tz=timezone.utc)
+    if where is None or not get_memory().is_running or not await get_memory().may_record(where, at):
+        return ""
+    return f"{name_of(reply.sender) or 'QQ'}({speaker})：“{said}”"

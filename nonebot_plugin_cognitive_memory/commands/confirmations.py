@@ -7,6 +7,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
+from nonebot.adapters import Event
+
 import cognitive_memory_core as core
 
 VALID = 60.0  # seconds
@@ -18,6 +20,7 @@ class Asked:
     """What a person was asked to confirm, and until when."""
 
     content: Hashable
+    call_id: str
     ends_at: float
 
 
@@ -29,18 +32,25 @@ class Confirmations:
         self._clock = clock
         self._asked: OrderedDict[tuple[core.Scene, str], Asked] = OrderedDict()
 
-    def is_confirmed(self, scene: core.Scene, command: str, content: Hashable) -> bool:
+    def is_confirmed(self, scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
         """Return whether this call confirms the last one, which must have shown the same content; else open a question.
 
-        ``content`` identifies everything that the command would change.
+        ``content`` identifies everything that the command would change. ``call_id`` is the message's: the same message,
+        delivered twice, confirms nothing.
         """
         asked = self._asked.pop((scene, command), None)
-        if asked is not None and asked.content == content and self._clock() <= asked.ends_at:
+        is_open = asked is not None and asked.content == content and self._clock() <= asked.ends_at
+        if asked is not None and is_open and asked.call_id != call_id:
             return True
-        self._asked[scene, command] = Asked(content, self._clock() + VALID)
+        self._asked[scene, command] = Asked(content, call_id, self._clock() + VALID)
         if len(self._asked) > PEOPLE:
             self._asked.popitem(last=False)
         return False
 
 
 confirmations = Confirmations()
+
+
+def call_id(event: Event) -> str:
+    """Return the id of the message that called."""
+    return str(getattr(event, "message_id", ""))

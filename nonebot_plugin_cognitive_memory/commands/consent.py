@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 import tempfile
 from pathlib import Path
 
@@ -14,13 +15,16 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..incoming import sent_at
 from ..lifecycle import get_memory
-from ..onebot import v11
+from ..onebot import v11, v12
 from ..params import Here
-from .confirmations import confirmations
+from .authority import contradiction
+from .confirmations import call_id, confirmations
 from .entry import answer, memory_command
 
-MINUTES = 30  # of incognito where no number is given
+SHOWN = 12_000  # characters of an export that are sent where no file can be
+_MINUTES = re.compile(r"(\d{1,6})\s*(?:(分钟?|m|min|minutes?)?|(小时|时|h|hours?))", re.IGNORECASE | re.ASCII)
 
 
 @memory_command.assign("optout")
@@ -36,15 +40,15 @@ async def opt_in(bot: Bot, event: Event, here: Here) -> None:
 
 
 @memory_command.assign("incognito")
-async def go_incognito(bot: Bot, event: Event, here: Here, minutes: Match[int]) -> None:
+async def go_incognito(bot: Bot, event: Event, here: Here, minutes: Match[str]) -> None:
     """Record nothing of the asker here for a while; 0 ends it."""
-    await answer(bot, event, _incognito(here, minutes.result if minutes.available else MINUTES))
+    await answer(bot, event, _incognito(here, event, minutes.result if minutes.available else "30"))
 
 
 @memory_command.assign("forget_me")
 async def forget_me(bot: Bot, event: Event, here: Here) -> None:
     """Erase everything of the asker, after a second call confirms it."""
-    await answer(bot, event, forget_asker(here))
+    await answer(bot, event, forget_asker(bot, event, here))
 
 
 @memory_command.assign("export")
@@ -53,9 +57,12 @@ async def export_own(bot: Bot, event: Event, here: Here) -> None:
     await answer(bot, event, _exported(bot, event, here))
 
 
-async def forget_asker(scene: core.Scene) -> str:
+async def forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
     """Erase the asker everywhere if this call confirms the one before, else ask for that."""
-    if not confirmations.is_confirmed(scene, "forget me", scene.user_id):
+    refusal = await contradiction(bot, event)
+    if refusal:
+        return refusal
+    if not confirmations.is_confirmed(scene, "forget me", scene.user_id, call_id(event)):
         return replies.commands.CONFIRM_FORGET_ME
     return replies.commands.erased(await get_memory().forget_user(scene, scene.user_id))
 
@@ -70,29 +77,56 @@ async def _opted_in(scene: core.Scene) -> str:
     return replies.commands.OPTED_IN
 
 
-async def _incognito(scene: core.Scene, minutes: int) -> str:
-    await get_memory().incognito(scene, minutes)
+async def _incognito(scene: core.Scene, event: Event, asked: str) -> str:
+    said = _MINUTES.fullmatch(asked.strip())
+    if said is None:
+        return replies.commands.usage("incognito")
+    minutes = int(said[1]) * (60 if said[3] else 1)
+    since = sent_at(event) if isinstance(event, v11.Event | v12.Event) else None
+    await get_memory().incognito(scene, minutes, since=since)
     return replies.commands.incognito(minutes)
 
 
 async def _exported(bot: Bot, event: Event, scene: core.Scene) -> str:
     if scene.kind != "private":
         return replies.commands.ONLY_IN_PRIVATE
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"memory-{scene.user_id}.jsonl"
-        rows = await get_memory().export(path, user_id=scene.user_id)
+    try:
+        return await _sent_export(bot, event, scene)
+    except OSError as refused:
+        raise core.StorageRefused(type(refused).__name__) from refused
+
+
+async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
+    folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
+    try:
+        path = Path(folder.name) / "memory.jsonl"
+        rows = await get_memory().export(path, user_id=scene.user_id, is_kept=False)
         if isinstance(event, v11.MessageEvent) and await _is_uploaded(bot, event, path):
             return replies.commands.EXPORTED.format(rows=rows)
-        return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(path.read_text, "utf-8"))
+        return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
+    finally:
+        await asyncio.to_thread(folder.cleanup)
 
 
 async def _is_uploaded(bot: Bot, event: v11.MessageEvent, path: Path) -> bool:
     """Upload a file to the private chat, by its path or, for a client on another machine, by its content."""
-    content = await asyncio.to_thread(path.read_bytes)
-    for file in (str(path), f"base64://{base64.b64encode(content).decode()}"):
-        try:
-            await bot.call_api("upload_private_file", user_id=event.user_id, file=file, name=path.name)
-        except AdapterException:
-            continue
+    if await _is_taken(bot, event, str(path)):
         return True
-    return False
+    return await _is_taken(bot, event, await asyncio.to_thread(_encoded, path))
+
+
+async def _is_taken(bot: Bot, event: v11.MessageEvent, file: str) -> bool:
+    try:
+        await bot.call_api("upload_private_file", user_id=event.user_id, file=file, name="memory.jsonl")
+    except AdapterException:
+        return False
+    return True
+
+
+def _encoded(path: Path) -> str:
+    return f"base64://{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def _beginning(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.read(SHOWN)

@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from .. import replies
 from ..announcing import announce
 from ..invocation import HEAD, SUBCOMMANDS, called_subcommand, is_ours
-from ..lifecycle import get_memory
+from ..lifecycle import get_memory, lifetime
 from ..outgoing import unrecorded
 from ..scene import find_scene
 from ..throttled_log import complain
@@ -38,7 +38,7 @@ _ARGUMENTS = {
     "forget": Args["target", str],
     "correct": Args["number", int]["words", AllParam],
     "share": Args["wish", str],
-    "incognito": Args["minutes?", int],
+    "incognito": Args["minutes?", str],
     "summarize": Args["count?", int],
     "pin": Args["words", AllParam],
     "retry": Args["target?", str],
@@ -119,4 +119,6 @@ async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arp
     memory = get_memory()
     if memory.is_running or subcommand in (None, "help"):
         return ""
+    if lifetime.is_listening:
+        return replies.commands.OPENING
     return replies.commands.off(memory.reason if await SUPERUSER(bot, event) else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Match
@@ -23,6 +24,7 @@ from .words import words_of
 
 PAGE = 10
 LAST_PAGE = 1_000
+KINDS = ("event", "preference", "knowledge", "experience")
 FOUND, MOST_FOUND = 5, 20
 _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
@@ -49,7 +51,7 @@ async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[ob
 async def forget_item(bot: Bot, event: Event, here: Here, target: Match[str]) -> None:
     """Forget one item of the list shown last, or everything about the asker."""
     if target.result.casefold() in replies.commands.ME:
-        await answer(bot, event, forget_asker(here))
+        await answer(bot, event, forget_asker(bot, event, here))
     else:
         await answer(bot, event, _forgotten(bot, event, here, target.result))
 
@@ -84,14 +86,15 @@ def _nothing(scene: core.Scene) -> str:
 
 
 async def _shown(scene: core.Scene, number: int) -> str:
-    item = shown_lists.find(scene, number)
+    item = await _read(scene, number)
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
     if isinstance(item, core.Pin):
         return replies.commands.pin_details(item, setup.settings.zone)
     lines: list[core.Message] = []
     if item.request_type == "private" or scene.group_id == item.group_id:
-        lines = await get_memory().find_messages(scene, item.message_ids)
+        with suppress(core.UnavailableError):
+            lines = await get_memory().find_messages(scene, item.message_ids)
     return replies.commands.event_details(item, lines, scene, setup.settings.zone)
 
 
@@ -102,7 +105,7 @@ async def _found(scene: core.Scene, text: str) -> str:
     query, wanted = asked
     memory, floor = get_memory(), setup.settings.query.min_relevance
     pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
-    hits = await memory.search_events(scene, query, kinds=("event", "preference", "knowledge", "experience"))
+    hits = await memory.search_events(scene, query, kinds=KINDS, top_k=MOST_FOUND)
     events = [hit.event for hit in hits if hit.relevance >= floor][:wanted]
     told = {message_id for event in events for message_id in event.message_ids}
     said: Sequence[core.Hit] = ()
@@ -122,7 +125,7 @@ def _is_about(text: str, query: str) -> bool:
 async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> str:
     if not (target.isascii() and target.isdigit()):
         return replies.commands.usage("forget")
-    item = shown_lists.find(scene, int(target[:9]))
+    item = await _read(scene, int(target[:9]))
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
     refusal = await _objection(bot, event, scene, item)
@@ -136,7 +139,7 @@ async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> 
 
 
 async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, text: str) -> str:
-    item = shown_lists.find(scene, number)
+    item = await _read(scene, number)
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
     if not text:
@@ -145,7 +148,21 @@ async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, tex
         refusal = await _objection(bot, event, scene, item)
         return refusal or replies.commands.corrected((await get_memory().update_pin(scene, item.id, text)).text)
     corrected = await get_memory().correct_event(scene, item.id, text)
+    shown_lists.put(scene, number, corrected)
     return replies.commands.corrected(corrected.text)
+
+
+async def _read(scene: core.Scene, number: int) -> Item | None:
+    """Return what a number of the list shown last stands for, as it is stored now; None if it is gone."""
+    shown = shown_lists.find(scene, number)
+    if shown is None:
+        return None
+    if shown.is_pin:
+        return next((pin for pin in await get_memory().pins(scene) if pin.id == shown.id), None)
+    try:
+        return await get_memory().find_event(scene, shown.id)
+    except core.UnknownEvent:
+        return None
 
 
 async def _objection(bot: Bot, event: Event, scene: core.Scene, item: Item) -> str:

@@ -15,10 +15,18 @@ SCENES = 1_000
 
 
 @dataclass(frozen=True)
-class ShownList:
-    """Events by the number that they were shown under."""
+class Shown:
+    """What a number stands for. The text is read again when it is needed: it may have been forgotten meanwhile."""
 
-    events: Mapping[int, Item]
+    id: str
+    is_pin: bool
+
+
+@dataclass(frozen=True)
+class ShownList:
+    """Items by the number that they were shown under."""
+
+    items: Mapping[int, Shown]
     shown_at: float
 
 
@@ -32,17 +40,27 @@ class ShownLists:
 
     def show(self, scene: core.Scene, events: Sequence[Item], first: int = 1) -> None:
         """Store a list as shown, numbered from ``first``; it replaces the earlier one."""
-        self._lists[scene] = ShownList(dict(enumerate(events, first)), self._clock())
+        self._lists[scene] = ShownList(dict(enumerate(map(_reference, events), first)), self._clock())
         self._lists.move_to_end(scene)
         if len(self._lists) > SCENES:
             self._lists.popitem(last=False)
 
-    def find(self, scene: core.Scene, number: int) -> Item | None:
-        """Return the event with a number; None if there is none or the list has expired."""
+    def put(self, scene: core.Scene, number: int, item: Item) -> None:
+        """Let a number of the list shown last stand for another item."""
+        shown = self._lists.get(scene)
+        if shown is not None:
+            self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)
+
+    def find(self, scene: core.Scene, number: int) -> Shown | None:
+        """Return the item with a number; None if there is none or the list has expired."""
         shown = self._lists.get(scene)
         if shown is None or self._clock() - shown.shown_at > VALID:
             return None
-        return shown.events.get(number)
+        return shown.items.get(number)
+
+
+def _reference(item: Item) -> Shown:
+    return Shown(item.id, isinstance(item, core.Pin))
 
 
 shown_lists = ShownLists()

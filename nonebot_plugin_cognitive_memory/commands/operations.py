@@ -79,7 +79,7 @@ async def _failed() -> str:
 
 async def _retried(wanted: str) -> str:
     memory = get_memory()
-    if not wanted:
+    if wanted in replies.commands.ALL:
         return replies.commands.REVIVED.format(count=await memory.revive())
     matching = [job for job in await memory.failed_jobs() if job.id.startswith(wanted)]
     if len(matching) != 1:

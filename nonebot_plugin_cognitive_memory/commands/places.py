@@ -12,8 +12,8 @@ import cognitive_memory_core as core
 from .. import recording, replies
 from ..lifecycle import get_memory
 from ..params import Here
-from .authority import objection
-from .confirmations import confirmations
+from .authority import contradiction, objection
+from .confirmations import call_id, confirmations
 from .entry import answer, memory_command
 
 LINES, MOST_LINES = 50, 200
@@ -88,13 +88,13 @@ async def _summarized(bot: Bot, event: Event, scene: core.Scene, count: int) -> 
 
 
 async def _cleared(bot: Bot, event: Event, scene: core.Scene) -> str:
-    refusal = await _objection(bot, event, scene)
+    refusal = await _objection(bot, event, scene) or await contradiction(bot, event)
     if refusal:
         return refusal
     memory = get_memory()
     newest = tuple(found.id for found in await memory.events(scene, limit=1))
     pins = tuple(pin.id for pin in await memory.pins(scene))
-    if not confirmations.is_confirmed(scene, "clear", (newest, pins)):
+    if not confirmations.is_confirmed(scene, "clear", (newest, pins), call_id(event)):
         return replies.commands.CONFIRM_CLEAR_GROUP if scene.group_id else replies.commands.CONFIRM_CLEAR_PRIVATE
     return replies.commands.erased(await memory.forget_scene(scene))
 

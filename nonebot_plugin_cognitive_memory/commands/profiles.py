@@ -20,7 +20,7 @@ from .entry import answer, memory_command
 from .words import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
-_PLACE = re.compile(r"(?:^|\s)([0-9]{1,3})(?=\s|$)")
+_PLACE = re.compile(r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)")
 _NUMBER = re.compile(r"[0-9]{5,20}")
 
 
@@ -92,7 +92,9 @@ async def _rolled_back(bot: Bot, event: Event, scene: core.Scene, words: Iterabl
     if key is None:
         return replies.commands.usage("rollback")
     revisions = await get_memory().profile_revisions(operator, key)
-    wanted = _revision(words_of(parts), [revision.id for revision in revisions])
+    wanted = _revision(
+        words_of([part for part in parts if not isinstance(part, At)]), [revision.id for revision in revisions]
+    )
     if not wanted:
         return replies.commands.NO_REVISIONS
     restored = await get_memory().restore_profile(operator, key, wanted)

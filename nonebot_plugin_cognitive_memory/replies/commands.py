@@ -47,6 +47,7 @@ UNKNOWN_SUBCOMMAND = "没有这个子命令，发送 /记忆 帮助 看看能做
 NOBODY = "匿名发言或频道里分不清是谁，用不了这个命令"
 TOO_OFTEN = "命令用得太快了，请过一会儿再试"
 TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
+OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
 FORGOTTEN = "忘掉了；30 天内机器人管理员还能恢复"
 UNPINNED = "这条置顶去掉了"
@@ -58,6 +59,7 @@ ADMIN_UNKNOWN = (
     "平台没有告诉我你是不是管理员（get_group_member_info 没有回答），所以没有执行；请检查协议端，或请机器人管理员操作"
 )
 UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
+ALL = frozenset({"", "all", "全部"})
 ME = frozenset({"me", "我"})
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
 ONLY_IN_GROUPS = "这个命令要在群里用"
@@ -115,7 +117,7 @@ _USAGE = {
     "export": "/记忆 导出",
     "optout": "/记忆 别记我",
     "optin": "/记忆 可以记我",
-    "incognito": "/记忆 无痕 [分钟]，例如 /记忆 无痕 60；/记忆 无痕 0 结束",
+    "incognito": "/记忆 无痕 [分钟]，例如 /记忆 无痕 60 或 /记忆 无痕 2小时，最多 7 天；/记忆 无痕 0 结束",
     "on": "/记忆 开",
     "off": "/记忆 关",
     "record": "/记忆 只记",
@@ -311,7 +313,7 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
     """List failed jobs: id, time, place, error, and what to do."""
     if not jobs:
         return "没有失败的任务"
-    lines = [f"失败的任务 {total} 个（重试：/记忆 重试 任务号，或 /记忆 重试 全部重来）"]
+    lines = [f"失败的任务 {total} 个（重试一个：/记忆 重试 任务号；全部重来：/记忆 重试）"]
     for failed in jobs:
         scene = failed.job.work.scene if failed.job else None
         place = "读不出来" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"

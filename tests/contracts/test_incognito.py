@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cognitive_memory_core.domain.incognito import Incognito
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
+from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
 
@@ -24,15 +24,15 @@ async def test_stretches_are_kept_until_they_are_dropped(ledger: Ledger) -> None
     assert await ledger.incognito.stretches() == [second]
 
 
-async def test_stretches_go_with_their_person_and_their_place(ledger: Ledger) -> None:
-    """Erasing a person or a place also erases their incognito periods."""
-    theirs = Incognito(GROUP.scope, PERSON, NOON, later(hours=1))
-    private = Incognito(PRIVATE.scope, PERSON, NOON, later(hours=1))
-    others = Incognito(OTHER_GROUP.scope, OTHER, NOON, later(hours=1))
-    last = Incognito(GROUP.scope, OTHER, NOON, later(hours=1))
-    for stretch in (theirs, private, others, last):
+async def test_stretches_that_are_over_go_with_their_person_and_their_place(ledger: Ledger) -> None:
+    """Erasing a person or a place leaves nothing of past stretches; one that runs goes on, as promised."""
+    past = Incognito(GROUP.scope, PERSON, later(hours=-2), later(hours=-1))
+    running = Incognito(GROUP.scope, PERSON, NOON, later(hours=1))
+    others = Incognito(GROUP.scope, OTHER, later(hours=-2), later(hours=-1))
+    elsewhere = Incognito(OTHER_GROUP.scope, OTHER, later(hours=-2), later(hours=-1))
+    for stretch in (past, running, others, elsewhere):
         await ledger.incognito.keep(stretch)
     await ledger.eraser.forget_person(PERSON, NOON, str)
-    assert await ledger.incognito.stretches() == [others, last]
+    assert await ledger.incognito.stretches() == [running, others, elsewhere]
     await ledger.eraser.forget_place(GROUP.scope, NOON)
-    assert await ledger.incognito.stretches() == [others]
+    assert await ledger.incognito.stretches() == [running, elsewhere]

@@ -60,7 +60,7 @@ class InMemoryEraser:
         )
         self._drop_profiles(lambda key: key.user_id == user_id)
         state.sharing.pop(user_id, None)
-        state.drop_incognito(lambda stretch: stretch.user_id == user_id)
+        state.drop_incognito(lambda stretch: stretch.user_id == user_id and stretch.ends_at <= at)
         reworded, joined = self._hidden_in_events(words)
         state.facts.reword(lambda fact: self._hidden_in_fact(fact, words), hide)
         for profile in list(state.portraits.values()):
@@ -81,7 +81,7 @@ class InMemoryEraser:
             lambda message: message.scene.scope == scope,
             lambda place, _: place == scope,
         )
-        state.drop_incognito(lambda stretch: stretch.scope == scope)
+        state.drop_incognito(lambda stretch: stretch.scope == scope and stretch.ends_at <= at)
         state.facts.wait_again(fed)
         return wiped
 

@@ -135,7 +135,7 @@ async def test_early_lines_are_considered(lifetime: Any) -> None:
     lifetime.on_late_line(considerer.note)
     async with opening(lifetime) as early:
         for number in range(500):
-            line = said(number, f"我喜欢喝第{number}号茶")
+            line = said(number, f"我喜欢喝第{number + 300}号茶")  # 233 is laughter
             await early.observe(line)
             considerer.note(line)
     now[0] += 10_000
@@ -151,7 +151,7 @@ async def test_considering_waits_too(lifetime: Any) -> None:
     there = core.Scene.group("10003", "2000001", user_name="阿棠")
     async with opening(lifetime) as early:
         await early.observe(said(1, "我对花生过敏", there))
-        handed = await begun(consider(there), early.consider(ELSEWHERE, [said(2, "我喜欢喝茶", ELSEWHERE)]))
+        handed = await begun(consider(there), early.consider(ELSEWHERE, [said(2, "我喜欢喝乌龙茶", ELSEWHERE)]))
     assert all(await asyncio.gather(*handed))
     assert await lifetime.memory.drain(60)
     assert (await lifetime.memory.status()).totals.events == 2

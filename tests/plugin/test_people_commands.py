@@ -160,11 +160,11 @@ def test_a_confirmation_is_valid_for_a_minute(seconds: float, is_confirmed: bool
 
     now = [0.0]
     confirmations, scene = Confirmations(lambda: now[0]), core.Scene.private("2000001")
-    assert not confirmations.is_confirmed(scene, "clear", 1)
+    assert not confirmations.is_confirmed(scene, "clear", 1, "m1")
     now[0] = seconds
-    assert confirmations.is_confirmed(scene, "clear", 1) is is_confirmed
+    assert confirmations.is_confirmed(scene, "clear", 1, "m2") is is_confirmed
     if is_confirmed:
-        assert not confirmations.is_confirmed(scene, "clear", 1)
+        assert not confirmations.is_confirmed(scene, "clear", 1, "m3")
 
 
 async def test_two_people_forget_from_their_own_lists(stage: Stage, group: int) -> None:
@@ -201,7 +201,7 @@ async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
     user = new_id()
     here = core.Scene.group(str(group), str(user))
     assert "30 分钟" in await stage.ask("/记忆 无痕", user, group)
-    await stage.hear(message("悄悄话", user, group, time=int(datetime.now(timezone.utc).timestamp()) + 1))
+    await stage.hear(message("悄悄话", user, group, time=int(datetime.now(timezone.utc).timestamp())))
     assert "结束" in await stage.ask("/记忆 无痕 0", user, group)
     assert await get_memory().recent_messages(here) == []
     assert "分钟" in await stage.ask("/记忆 无痕 99999999", user, group)
@@ -367,3 +367,50 @@ async def test_a_summary_of_the_latest_lines(stage: Stage, group: int) -> None:
     assert "没有记下什么话" in await stage.ask("/记忆 总结", user, group)
     await stage.hear(message("周六去爬山", user, group))
     assert "周六去爬山" in await stage.ask("/记忆 总结 20", user, group)
+
+
+def test_the_same_message_confirms_nothing() -> None:
+    """A call that is delivered twice asks twice; the next message confirms it."""
+    from nonebot_plugin_cognitive_memory.commands.confirmations import Confirmations
+
+    confirmations, scene = Confirmations(), core.Scene.private("2000001")
+    assert not confirmations.is_confirmed(scene, "clear", 1, "m1")
+    assert not confirmations.is_confirmed(scene, "clear", 1, "m1")
+    assert confirmations.is_confirmed(scene, "clear", 1, "m2")
+
+
+async def test_a_number_shows_what_is_stored_now(stage: Stage, group: int) -> None:
+    """What was forgotten after a list was shown is not shown again by its number, and a corrected event keeps its."""
+    user, other = new_id(), new_id()
+    here = core.Scene.group(str(group), str(user), user_name="阿棠")
+    await told(here, f"阿棠({user}) 对花生过敏")
+    await stage.ask("/记忆 列表", other, group)
+    await stage.ask("/记忆 列表", user, group)
+    await stage.ask("/记忆 更正 1 我对芒果过敏", user, group)
+    assert "芒果" in await stage.ask("/记忆 详情 1", user, group)
+    assert "没有这个序号" in await stage.ask("/记忆 详情 1", other, group)
+    assert "忘掉了" in await stage.ask("/记忆 忘掉 1", user, group)
+    assert await standing(here) == []
+    assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user, group)
+
+
+async def test_a_forged_call_erases_nobody(stage: Stage, group: int) -> None:
+    """A call that the platform knows as another message is not carried out, however often it is sent."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 喜欢乌龙茶")
+    stage.answers["get_msg"] = {"sender": {"user_id": 1}, "message_type": "group", "message": "你好"}
+    for _ in range(2):
+        assert "没能向平台核实" in await stage.ask("/记忆 忘记我", user, group)
+    assert len(await standing(here)) == 1
+
+
+async def test_words_of_people_who_are_not_recorded_are_not_pinned(stage: Stage, group: int) -> None:
+    """A reply to somebody who opted out pins nothing of what they said."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    speaker = new_id()
+    await get_memory().opt_out(str(speaker))
+    [answer] = await stage.hear(replying("/记忆 记住", "我的秘密", speaker, new_id(), group))
+    assert "秘密" not in answer
+    await get_memory().opt_in(str(speaker))

@@ -147,7 +147,7 @@ READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
 def test_every_read_is_listed_here() -> None:
     """A read that is added is checked by the tests of this file, too."""
     known = {name for name, _ in inspect.getmembers(Reads, inspect.iscoroutinefunction)}
-    assert READS.keys() == known - {"stored_event"}  # for changes: not redacted, and refused if foreign
+    assert READS.keys() == known - {"stored_event", "event"}  # refused if foreign
 
 
 @pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
@@ -224,3 +224,11 @@ def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:
             assert inspect.signature(member) == inspect.signature(getattr(real, name)), name
     if absent is AbsentReads:
         assert {name for name in vars(absent) if not name.startswith("_")} == set(READS)
+
+
+@pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
+async def test_a_foreign_event_is_unknown(scene: Scene) -> None:
+    """An event of another place, another agent, or a person who opted out cannot be read by its id."""
+    reads, _ = await reads_of(scene, told=SECRET)
+    with pytest.raises(UnknownEvent):
+        await reads.event(GROUP, "1")

@@ -68,7 +68,8 @@ class Intake:
             return None
         if turn.happened_at is not None and self.consent.is_erased(turn.scene, turn.happened_at):
             return None
-        if self.consent.is_incognito(turn.scene, turn.happened_at or self.clock.now()):
+        now = self.clock.now()
+        if any(self.consent.is_incognito(turn.scene, at) for at in (turn.happened_at or now, now)):
             return None
         if turn.request_id is not None and self.view.knows(job_id := _job_id(turn)):
             return job_id

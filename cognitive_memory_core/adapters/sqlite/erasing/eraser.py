@@ -16,7 +16,7 @@ from ....ports.ledger import Copy, PurgeState, Wiped
 from ....text.safety.redaction import hides_alone
 from ..database import copies
 from ..database.database import Database
-from ..database.rows import bound
+from ..database.rows import bound, micros
 from ..database.statements import delete, next_revision, select
 from ..records import facts, tombstones
 from ..search.filters import Filter
@@ -112,8 +112,9 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     needles = Needles(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
     wiped = _wipe(connection, _of_person(user_id))
-    for table in (*_OF_PROFILES, "sharing", "incognito"):
+    for table in (*_OF_PROFILES, "sharing"):
         wiping.rows(connection, table, ("user_id = ?", bound(user_id)))
+    wiping.rows(connection, "incognito", ("user_id = ? AND ends_us <= ?", bound(user_id, micros(at))))
     rewording = Rewording(user_id, needles, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
@@ -131,7 +132,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
     for table in _COPIES:
         wiping.rows(connection, table, keys_in(scope))
         connection.executemany(delete(table, OF_KEY), map(key_values, fed))
-    wiping.rows(connection, "incognito", ("scope = ?", bound(scope.key)))
+    wiping.rows(connection, "incognito", ("scope = ? AND ends_us <= ?", bound(scope.key, micros(at))))
     wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
     facts.wait_again(connection, fed)
     return wiped
