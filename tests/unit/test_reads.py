@@ -168,7 +168,7 @@ async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
 
 @pytest.mark.parametrize("scene", [OTHER_GROUP, ANOTHER_AGENT, PRIVATE], ids=["other group", "other agent", "private"])
 async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
-    """An event that the scene may not read is unknown to it, so that it can neither forget nor correct it."""
+    """An event that the scene may not read is unknown to it, so that it cannot show, forget or correct it."""
     reads, _ = await reads_of(GROUP, told=SECRET)
     foreign = an_event(SECRET, scene)
 
@@ -180,6 +180,8 @@ async def test_a_foreign_event_is_not_changed(scene: Scene) -> None:
     with pytest.raises(UnknownEvent):
         await replace(reads, event_ledger=ledger).stored_event(GROUP, foreign.id)
     assert await replace(reads, event_ledger=ledger).stored_event(scene, foreign.id) == foreign
+    with pytest.raises(UnknownEvent):
+        await replace(reads, event_ledger=ledger).event(GROUP, foreign.id)
 
 
 @pytest.mark.parametrize("read", READS)
@@ -223,12 +225,4 @@ def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:
         if not name.startswith("_") and inspect.isfunction(member):
             assert inspect.signature(member) == inspect.signature(getattr(real, name)), name
     if absent is AbsentReads:
-        assert {name for name in vars(absent) if not name.startswith("_")} == set(READS)
-
-
-@pytest.mark.parametrize("scene", FOREIGN, ids=["other group", "opted out", "other agent", "private"])
-async def test_a_foreign_event_is_unknown(scene: Scene) -> None:
-    """An event of another place, another agent, or a person who opted out cannot be read by its id."""
-    reads, _ = await reads_of(scene, told=SECRET)
-    with pytest.raises(UnknownEvent):
-        await reads.event(GROUP, "1")
+        assert {name for name in vars(absent) if not name.startswith("_")} == {*READS, "event"}
