@@ -46,7 +46,7 @@ MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
-CLOCKS_APART = timedelta(minutes=1)  # the platform's clock and ours
+CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
 @checks_arguments
@@ -299,18 +299,18 @@ class CognitiveMemory:
         consent = self._opened.consent
         return consent.may_record(scene) and not consent.is_incognito(scene, at)
 
-    async def incognito(self, scene: Scene, minutes: float, *, since: datetime | None = None) -> None:
+    async def incognito(self, scene: Scene, minutes: float) -> None:
         """Record nothing of the asker in this place for the next minutes, at most 7 days; 0 ends it.
 
-        What is said meanwhile stays unrecorded afterwards, also if it is submitted later. ``since`` is the time of the
-        request by the platform's clock, if it is earlier by at most a minute.
+        What is said meanwhile stays unrecorded afterwards, also if it is submitted later. It begins two
+        seconds earlier, since the platform's clock is not ours and counts whole seconds.
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO}（7 天）的分钟数"))
         engine = self._opened
         now = engine.adapters.clock.now()
-        start = max(min(since or now, now), now - CLOCKS_APART).replace(microsecond=0)  # messages carry whole seconds
-        await engine.consent.go_incognito(scene, start, now + timedelta(minutes=minutes) if minutes else start)
+        start = (now - CLOCKS_APART).replace(microsecond=0) if minutes else now
+        await engine.consent.go_incognito(scene, start, now + timedelta(minutes=minutes))
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
@@ -359,18 +359,16 @@ class CognitiveMemory:
         """
         return await self._opened.reindex()
 
-    async def export(self, path: Path, *, user_id: str | None = None, is_kept: bool = True) -> int:
+    async def export(self, path: Path, *, user_id: str | None = None) -> int:
         """Write everything, or what one person said and pinned, as JSON Lines; return the number of rows.
 
-        The file is complete or unchanged. ``is_kept`` is False for a file that the caller deletes at once; others are
-        named by later erasures. Raises BadArgument for a path inside the data directory or of anything but a
+        The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
         engine, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.adapters.data_dir)
         await engine.buffer.settle()
-        if is_kept:
-            await engine.adapters.ledger.eraser.copies(made=Copy(str(target), "export", engine.adapters.clock.now()))
+        await engine.adapters.ledger.eraser.copies(made=Copy(str(target), "export", engine.adapters.clock.now()))
         return await transfer.exported(
             engine.adapters.ledger.archive,
             target,

@@ -12,7 +12,16 @@ from pathlib import Path
 from cognitive_memory_core.context.render import CLOSED, OPENED
 
 NASTY = Path(__file__).resolve().parents[2] / "tests" / "prompts" / "nasty"
-PARTS = ("名单", "已记住", "聊天", "来源", "观察", "旧侧写", "新事实")  # parts of a prompt, each between its own tags
+PARTS = (
+    "名单",
+    "已记住",
+    "前情",
+    "聊天",
+    "来源",
+    "观察",
+    "旧侧写",
+    "新事实",
+)  # parts of a prompt, each between its own tags
 _RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
 _CHAT_TOKENS = re.compile(r"<[|｜]|[|｜]>")
 TAGS = re.compile(r"</?\w+>")

@@ -15,16 +15,15 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
-from ..incoming import sent_at
 from ..lifecycle import get_memory
-from ..onebot import v11, v12
+from ..onebot import v11
 from ..params import Here
 from .authority import contradiction
 from .confirmations import call_id, confirmations
 from .entry import answer, memory_command
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
-_MINUTES = re.compile(r"(\d{1,6})\s*(?:(分钟?|m|min|minutes?)?|(小时|时|h|hours?))", re.IGNORECASE | re.ASCII)
+_MINUTES = re.compile(replies.commands.MINUTES, re.IGNORECASE | re.ASCII)
 
 
 @memory_command.assign("optout")
@@ -42,7 +41,7 @@ async def opt_in(bot: Bot, event: Event, here: Here) -> None:
 @memory_command.assign("incognito")
 async def go_incognito(bot: Bot, event: Event, here: Here, minutes: Match[str]) -> None:
     """Record nothing of the asker here for a while; 0 ends it."""
-    await answer(bot, event, _incognito(here, event, minutes.result if minutes.available else "30"))
+    await answer(bot, event, _incognito(here, minutes.result if minutes.available else "30"))
 
 
 @memory_command.assign("forget_me")
@@ -77,13 +76,12 @@ async def _opted_in(scene: core.Scene) -> str:
     return replies.commands.OPTED_IN
 
 
-async def _incognito(scene: core.Scene, event: Event, asked: str) -> str:
+async def _incognito(scene: core.Scene, asked: str) -> str:
     said = _MINUTES.fullmatch(asked.strip())
     if said is None:
         return replies.commands.usage("incognito")
     minutes = int(said[1]) * (60 if said[3] else 1)
-    since = sent_at(event) if isinstance(event, v11.Event | v12.Event) else None
-    await get_memory().incognito(scene, minutes, since=since)
+    await get_memory().incognito(scene, minutes)
     return replies.commands.incognito(minutes)
 
 
@@ -100,7 +98,7 @@ async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
     try:
         path = Path(folder.name) / "memory.jsonl"
-        rows = await get_memory().export(path, user_id=scene.user_id, is_kept=False)
+        rows = await get_memory().export(path, user_id=scene.user_id)
         if isinstance(event, v11.MessageEvent) and await _is_uploaded(bot, event, path):
             return replies.commands.EXPORTED.format(rows=rows)
         return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))

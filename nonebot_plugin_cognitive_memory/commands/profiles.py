@@ -20,7 +20,7 @@ from .entry import answer, memory_command
 from .words import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
-_PLACE = re.compile(r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)")
+_PLACE = re.compile(replies.commands.VERSION)
 _NUMBER = re.compile(r"[0-9]{5,20}")
 
 

@@ -61,6 +61,8 @@ ADMIN_UNKNOWN = (
 UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
 ALL = frozenset({"", "all", "全部"})
 ME = frozenset({"me", "我"})
+MINUTES = r"(\d{1,6})\s*(?:(分钟?|m|min|minutes?)?|(小时|时|h|hours?))"  # the third group: hours
+VERSION = r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)"
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
 ONLY_IN_GROUPS = "这个命令要在群里用"
 ONLY_IN_PRIVATE = "这个命令只能在私聊里用，免得别人看到"

@@ -8,9 +8,19 @@ from pathlib import Path
 from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, open_bot
 from tests.support.waiting import until
 
-ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`）", re.MULTILINE)
+ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`", re.MULTILINE)
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
-WORDS = {"search": "花生", "add": "米粒对花生过敏", "forget": "1", "share": "on", "rollback": "10001"}
+WORDS = {
+    "show": "1",
+    "search": "花生",
+    "add": "米粒对花生过敏",
+    "forget": "1",
+    "correct": "1 我对芒果过敏",
+    "share": "on",
+    "pin": "周五不讨论工作",
+    "view": "10001",
+    "rollback": "10001",
+}
 
 
 def listed() -> list[tuple[str, str]]:
@@ -24,12 +34,36 @@ def test_the_table_lists_every_command() -> None:
         "help",
         "status",
         "list",
+        "show",
         "search",
         "add",
+        "pins",
         "forget",
+        "correct",
         "profile",
         "group",
         "share",
+        "consider",
+        "incognito",
+        "optout",
+        "optin",
+        "forget_me",
+        "export",
+        "on",
+        "off",
+        "record",
+        "recall",
+        "pin",
+        "summarize",
+        "clear",
+        "stats",
+        "queue",
+        "failed",
+        "retry",
+        "reindex",
+        "pause",
+        "resume",
+        "view",
         "rollback",
     ]
 

@@ -17,7 +17,7 @@ from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_ev
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import later
 from tests.support.telling import EXACT
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
 SHOWN = "海棠未眠(2000001)〔当时叫阿棠〕对花生过敏"
@@ -44,9 +44,12 @@ async def test_present_names_stand_everywhere(tmp_path: Path) -> None:
         assert (hit.event.text, hit.event.sender_name) == (SHOWN, "海棠未眠")
         (event,) = await memory.events(OTHER)
         assert event.text == SHOWN
-        profile = await memory.get_profile(scene, "user", scene.user_id)
-        assert profile is not None
-        assert profile.name == "海棠未眠"
+
+        async def is_renamed() -> bool:  # the file follows the name in a loop of its own
+            profile = await memory.get_profile(scene, "user", scene.user_id)
+            return profile is not None and profile.name == "海棠未眠"
+
+        await until(is_renamed)
 
 
 async def test_a_profile_names_people_as_they_are_called_now() -> None:
