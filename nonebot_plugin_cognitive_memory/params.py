@@ -44,7 +44,7 @@ async def personal_context(here: Here, event: Event) -> core.Context:
 
 
 async def turn_end(here: Here, bot: Bot, event: Event) -> Callable[..., Awaitable[str | None]]:
-    """Return a function that ends a turn of the event."""
+    """Return ``record_end`` bound to the event: it records the answer to this message as a finished turn."""
     message = find_message(bot, event)
     return TurnEnd(here, Source.of(message) if message else Source())
 

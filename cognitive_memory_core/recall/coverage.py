@@ -21,7 +21,7 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
 
 
 def bent(coverage: float, half_way: float = HALF_WAY) -> float:
-    """Raise middle values of [0, 1]: a good answer seldom contains more than a third of the query's terms."""
+    """Raise the middle of a coverage in [0, 1]; 0 and 1 stay, and a smaller ``half_way`` raises more."""
     return coverage * (1.0 + half_way) / (coverage + half_way)
 
 

@@ -173,7 +173,7 @@ def corrected(text: str) -> str:
 
 
 def incognito(minutes: int) -> str:
-    """Confirm that a stretch begins or ends."""
+    """Return the reply that incognito begins for ``minutes``, or has ended if 0."""
     if not minutes:
         return "无痕结束了，接下来说的会记"
     return f"好，接下来 {minutes} 分钟你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"

@@ -78,7 +78,7 @@ class Budget:
 
 @dataclass(frozen=True)
 class BudgetedChat:
-    """A chat model that raises NoModel when the day's budget is spent, or when ``chat`` is None."""
+    """A chat model that raises NoModel if it is None, or the calls of the day, or of merges, are spent."""
 
     chat: Chat | None
     budget: Budget

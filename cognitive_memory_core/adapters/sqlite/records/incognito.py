@@ -19,7 +19,7 @@ class SqliteIncognito:
         self._database = database
 
     async def keep(self, stretch: Incognito) -> None:
-        """Write a stretch, or the new end of a known one."""
+        """Store an incognito period; if its start is known, replace its end."""
         await self._database.write(_keep, stretch)
 
     async def stretches(self) -> list[Incognito]:

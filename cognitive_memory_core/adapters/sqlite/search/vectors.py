@@ -58,7 +58,7 @@ class SqliteVectors:
         return await self._database.read(changes.changes_left, after)
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
-        """Return the ids of all standing events with a vector of the fingerprint."""
+        """Return the ids of all active events that have a vector of this embedding model."""
         return await self._database.read(changes.embedded_ids, fingerprint)
 
 
