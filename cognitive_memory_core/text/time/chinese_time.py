@@ -8,6 +8,7 @@ from .numerals import digits, number
 from .time_spans import (
     DAY,
     PARTS_OF_DAY,
+    SPELLINGS,
     WEEK,
     Stretch,
     day,
@@ -59,17 +60,7 @@ _UNITS: dict[str, Unit] = {
     "年": "year",
 }
 _PARTS = {  # normalised names of parts of a day, month or year
-    "清早": "清晨",
-    "晨": "清晨",
-    "一早": "早上",
-    "早晨": "早上",
-    "早": "早上",
-    "午后": "下午",
-    "晚": "晚上",
-    "夜晚": "晚上",
-    "夜": "夜里",
-    "半夜": "夜里",
-    "深夜": "夜里",
+    **SPELLINGS,
     "末": "底",
     "年初": "初",
     "年中": "中",

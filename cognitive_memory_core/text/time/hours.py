@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ..patterns import Pattern
 from .numerals import number
-from .time_spans import DAY, PARTS_OF_DAY, Stretch, hours_of
+from .time_spans import DAY, PARTS_OF_DAY, SPELLINGS, Stretch, hours_of
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
@@ -18,17 +18,7 @@ _PARTS = {
     "正午": "中午",
     "noon": "中午",
     "midday": "中午",
-    "清早": "清晨",
-    "晨": "清晨",
-    "一早": "早上",
-    "早晨": "早上",
-    "早": "早上",
-    "午后": "下午",
-    "晚": "晚上",
-    "夜晚": "晚上",
-    "夜": "夜里",
-    "半夜": "夜里",
-    "深夜": "夜里",
+    **SPELLINGS,
     "morning": "早上",
     "afternoon": "下午",
     "evening": "晚上",
