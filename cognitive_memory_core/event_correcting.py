@@ -13,10 +13,11 @@ from .domain.ids import checked_text, derived_id
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
 from .errors import NotPermitted, UnknownEvent
-from .historian.jobs.draft import own_key
+from .historian.jobs.draft import group_fact, own_key
 from .ports.ledger import EventLedger
 from .settings import Live, Settings
 from .text.identity.names import clean_text
+from .text.statements.authority import is_unvouched, speaks_for_all
 from .text.statements.lexicon import offences
 
 
@@ -70,7 +71,7 @@ class EventCorrecting:
             old,
             id=derived_id("event", job_id, 0),
             text=text,
-            is_absolute=not offences(text),
+            is_absolute=not offences(text) and not is_unvouched(text),
             confidence=1.0,
             count=1,
             last_seen_at=None,
@@ -78,10 +79,18 @@ class EventCorrecting:
         return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
 
     def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:
-        """Yield the fact for the profile of the speaker, who states it in person; operators feed no profile."""
-        if scene.user_id == event.sender_id and event.is_absolute and set(event.subjects) == {event.sender_id}:
-            key = own_key(_learned_in(event), event.sender_id, self.settings.current)
+        """Yield the facts for the profiles of the speaker, who states it in person, and of the group.
+
+        Operators feed no profile. The ledger keeps the group's fact only if the corrected event fed its profile.
+        """
+        if scene.user_id != event.sender_id or not event.is_absolute:
+            return
+        learned_in = _learned_in(event)
+        if set(event.subjects) == {event.sender_id}:
+            key = own_key(learned_in, event.sender_id, self.settings.current)
             yield Fact(key, event.id, event.text, event.kind, event.happened_at)
+        if event.group_id and not speaks_for_all(event.text):
+            yield group_fact(learned_in, event)
 
 
 def _learned_in(event: Event) -> Scene:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from . import sentences
 from .domain.erasure import RESTORABLE
 from .domain.event import Event
 from .domain.forgetting import keys_of
+from .domain.hit import Reading
+from .domain.interval import Interval
 from .domain.profile import ProfileKey
+from .domain.scope import Scene
 from .errors import CognitiveMemoryError, UnknownEvent
 from .forgetting import ErasureSurroundings
 from .ports.ledger import EventEraser, EventLedger
 from .text.safety.recitals import untelling
 
 log = logging.getLogger(__name__)
+MOST_CORRECTIONS = 1_000  # events of one instant that are read to find the corrected one
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,17 @@ class EventForgetting:
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
         """Remove what these events tell from profiles and their revisions; return the changed keys."""
+        corrected = {event.id: await self._standing_for(event) for event in expired}
         told: dict[ProfileKey, list[Event]] = {}
         for event in expired:
             for key in keys_of(event):
                 told.setdefault(key, []).append(event)
-        return [key for key, events in told.items() if await self.around.profiles.reword(key, untelling(events))]
+        reword = self.around.profiles.reword
+        return [key for key, events in told.items() if await reword(key, untelling(events, corrected))]
+
+    async def _standing_for(self, old: Event) -> list[Event]:
+        """Return the events by which an event was corrected: they have its date, its speaker and its sources."""
+        instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
+        dated = await self.events.recent(Reading(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
+        alike = (old.scope, old.sender_id, old.message_ids)
+        return [event for event in dated if (event.scope, event.sender_id, event.message_ids) == alike]

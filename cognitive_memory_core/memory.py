@@ -377,6 +377,13 @@ class CognitiveMemory:
             worded=engine.history.exported,
         )
 
+    async def discard_export(self, path: Path) -> None:
+        """Delete an exported file, and no longer name it among the copies that an erasure leaves."""
+        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.adapters.data_dir)
+        await asyncio.to_thread(target.unlink, missing_ok=True)
+        await engine.adapters.ledger.eraser.copies(deleted=str(target))
+
     async def backup(self, path: Path) -> None:
         """Copy the present state into a new or empty directory that can be opened as a data directory.
 

@@ -10,7 +10,7 @@ from nonebot.adapters import Bot, Event
 
 from . import replies
 from .auto_consider import considerer
-from .incoming import find_message, is_captured
+from .incoming import find_message, is_captured, recent_lines
 from .invocation import is_any_command, is_ours, unsigned
 from .lifecycle import get_memory
 from .throttled_log import complain
@@ -37,6 +37,7 @@ async def _take(bot: Bot, event: Event, *, is_left_out: Callable[[Event], bool])
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
+        recent_lines.note(message)
         message = replace(message, text=unsigned(message.text))
         await get_memory().observe(message)
         considerer.note(message)

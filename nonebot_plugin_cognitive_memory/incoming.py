@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Hashable
+from dataclasses import replace
 from datetime import datetime, timezone
 
 from nonebot.adapters import Bot, Event
@@ -12,6 +15,31 @@ from .config import setup
 from .onebot import v11, v12
 from .scene import find_scene
 from .wording import worded
+
+LINES = 2_000  # heard lines whose speaker is known while the bot may still answer
+
+
+class RecentLines:
+    """Who said a line and when, for the lines heard last, recorded or not; in memory only, without texts or names."""
+
+    def __init__(self, limit: int = LINES) -> None:
+        """Keep at most ``limit`` lines."""
+        self._limit = limit
+        self._heard: OrderedDict[tuple[Hashable, str], tuple[core.Scene, datetime]] = OrderedDict()
+
+    def note(self, message: core.Message) -> None:
+        """Keep a line; the oldest is dropped where there are too many."""
+        nameless = replace(message.scene, user_name="", group_name="")
+        self._heard[message.scene.scope, message.id] = nameless, message.sent_at
+        if len(self._heard) > self._limit:
+            self._heard.popitem(last=False)
+
+    def find(self, scene: core.Scene, message_id: str) -> tuple[core.Scene, datetime] | None:
+        """Return who said a line of a place, and when; None if it is not known."""
+        return self._heard.get((scene.scope, message_id))
+
+
+recent_lines = RecentLines()
 
 
 def find_message(bot: Bot, event: Event) -> core.Message | None:

@@ -18,12 +18,12 @@ import cognitive_memory_core as core
 from . import replies
 from .announcing import announce
 from .auto_consider import considerer
-from .incoming import is_captured
+from .incoming import is_captured, recent_lines, sent_at
 from .lifecycle import get_memory, lifetime
 from .onebot import v11, v12
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id
 from .throttled_log import complain
-from .wording import FORWARDED, worded
+from .wording import FORWARDED, Wording, worded
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})
 FORWARDING = frozenset({"send_forward_msg", "send_group_forward_msg", "send_private_forward_msg"})
@@ -46,13 +46,40 @@ async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dic
     if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not lifetime.is_listening:
         return
     try:
-        await _hear(bot, find_own_message(bot, api, data, result))
+        message = find_own_message(bot, api, data, result)
+        if message is not None and await _may_be_kept(bot, message, data):
+            await _hear(bot, message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost a reply
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
-async def _hear(bot: Bot, message: core.Message | None) -> None:
-    if message is None or not message.text or not is_captured(message.scene):
+async def _may_be_kept(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> bool:
+    """Return whether nobody to whom the bot says this asked not to be recorded when they were heard.
+
+    The answer to an incognito line may come after the stretch, from another task, or as a reply or mention.
+    """
+    memory = get_memory()
+    if not memory.is_running:
+        return True
+    return all([await memory.may_record(scene, at) for scene, at in _addressees(bot, message, data)])
+
+
+def _addressees(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> Iterator[tuple[core.Scene, datetime]]:
+    asker, event = _asker(bot), current_event.get(None)
+    if asker is not None and asker.scope == message.scene.scope and isinstance(event, v11.Event | v12.Event):
+        yield asker, sent_at(event)
+    wording = _wording(bot, data.get("message"))
+    answered = recent_lines.find(message.scene, wording.reply_to or "")
+    if answered is not None:
+        yield answered
+    for user_id in wording.mentioned:
+        mentioned = scene_at(message.scene.agent, message.scene.group_id, user_id)
+        if mentioned is not None and message.scene.group_id:
+            yield mentioned, message.sent_at
+
+
+async def _hear(bot: Bot, message: core.Message) -> None:
+    if not message.text or not is_captured(message.scene):
         return
     await get_memory().observe(message)
     considerer.note(message)
@@ -67,7 +94,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
     scene = _addressed(bot, data)
     if scene is None:
         return None
-    text = FORWARDED if api in FORWARDING else _words(bot, data.get("message"))
+    text = FORWARDED if api in FORWARDING else _wording(bot, data.get("message")).text
     message_id = result.get("message_id") if isinstance(result, Mapping) else None
     return core.Message(str(message_id or f"bot-{uuid4().hex}"), scene, text, _now(bot), is_bot=True)
 
@@ -100,6 +127,6 @@ def _now(bot: Bot) -> datetime:
     return now if isinstance(bot, v12.Bot) else now.replace(microsecond=0)
 
 
-def _words(bot: Bot, message: object) -> str:
+def _wording(bot: Bot, message: object) -> Wording:
     kind = v12.Message if isinstance(bot, v12.Bot) else v11.Message
-    return worded(type_validate_python(kind, message)).text
+    return worded(type_validate_python(kind, () if message is None else message))

@@ -26,24 +26,26 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Wording:
-    """What a message says, and the id of the message that it answers."""
+    """What a message says, the id of the message that it answers, and the ids of those it mentions."""
 
     text: str
     reply_to: str | None = None
+    mentioned: tuple[str, ...] = ()
 
 
 def worded(segments: Iterable[MessageSegment], self_id: str = "") -> Wording:
     """Put a message into words; cut before anything else looks at it. A mention of ``self_id`` is no word."""
     parts: list[str] = []
     reply_to: str | None = None
-    room = TEXT_LENGTH
-    for segment in list(segments)[:SEGMENTS]:
+    room, shown = TEXT_LENGTH, list(segments)[:SEGMENTS]
+    for segment in shown:
         if segment.type == "reply":
             reply_to = reply_to or _label(segment.data, "id", "message_id") or None
         elif room > 0 and not (self_id and _mentioned(segment) == self_id):
             parts.append(_words(segment)[:room])
             room -= len(parts[-1])
-    return Wording(unrecalled(writable("".join(parts))).strip(), reply_to)
+    mentioned = dict.fromkeys(filter(None, map(_mentioned, shown)))
+    return Wording(unrecalled(writable("".join(parts))).strip(), reply_to, tuple(mentioned))
 
 
 def spoken(bot: Bot, text: str) -> MessageSegment:

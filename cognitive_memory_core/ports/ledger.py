@@ -46,7 +46,7 @@ class EventLedger(Protocol):
         ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
 
         The event ``draft.corrects`` is retired if an event of the draft was written or absorbed; such an event may have
-        the words and messages of a retired one.
+        the words and messages of a retired one. Its fact of a group is kept only if the corrected event has one.
         """
         ...
 
@@ -390,13 +390,13 @@ class EventEraser(Protocol):
         ...
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the events of :meth:`untold` that were retired before an instant, including those active again."""
+        """Return the retired events, whatever retired them, of which that was before an instant."""
         ...
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
-        """Erase forgotten events and the lines hidden because of them; neither can be stored again.
+        """Erase retired events and the lines hidden because of them; neither can be stored again.
 
-        Active events are skipped. A purge is due afterwards.
+        The lines of an event that a correction retired stay. Active events are skipped. A purge is due afterwards.
         """
         ...
 
@@ -686,8 +686,11 @@ class Eraser(Protocol):
         """Write a consistent, durable copy of the ledger to a new file; recorded as ``name`` if it is renamed later."""
         ...
 
-    async def copies(self, *, made: Copy | None = None) -> list[Copy]:
-        """Return the recorded exports and backups, after recording ``made``; one per path, the latest."""
+    async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
+        """Return the recorded exports and backups; one per path, the latest.
+
+        Records ``made`` before, and drops the one at the path ``deleted``.
+        """
         ...
 
 

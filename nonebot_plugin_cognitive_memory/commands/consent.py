@@ -96,14 +96,15 @@ async def _exported(bot: Bot, event: Event, scene: core.Scene) -> str:
 
 async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
+    path = Path(folder.name) / "memory.jsonl"
     try:
-        path = Path(folder.name) / "memory.jsonl"
         rows = await get_memory().export(path, user_id=scene.user_id)
         if isinstance(event, v11.MessageEvent) and await _is_uploaded(bot, event, path):
             return replies.commands.EXPORTED.format(rows=rows)
         return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
     finally:
         await asyncio.to_thread(folder.cleanup)
+        await get_memory().discard_export(path)
 
 
 async def _is_uploaded(bot: Bot, event: v11.MessageEvent, path: Path) -> bool:

@@ -391,6 +391,8 @@ async def test_copies_made_for_people_are_listed_once_a_path(ledger: Ledger) -> 
     await ledger.eraser.copies(made=late)
     assert await ledger.eraser.copies(made=other) == [other, late]
     assert await ledger.eraser.copies() == [other, late]
+    assert await ledger.eraser.copies(deleted="/a") == [other]
+    assert await ledger.eraser.copies(deleted="/unknown") == [other]
 
 
 SCENES = (GROUP, OTHER_GROUP, PRIVATE, ANOTHER_AGENT, OTHER, OTHER_PRIVATE, Scene.group("10002", "2000003"))

@@ -92,7 +92,21 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
     await ledger.log.withdraw(GROUP.scope, "w-0", later(minutes=5))
     await ledger.events.retire(retired.id, NOON)
     assert {event.id for event in await ledger.event_eraser.untold()} == {MOVING.id, withdrawn.id}
-    assert [event.id for event in await ledger.event_eraser.expired(later(minutes=1))] == [MOVING.id]
+    expired = await ledger.event_eraser.expired(later(minutes=1))
+    assert {event.id for event in expired} == {MOVING.id, retired.id}
+
+
+async def test_a_corrected_event_is_erased_without_its_lines(ledger: Ledger) -> None:
+    """Erasing an event that a correction retired keeps its lines, and their withdrawal is not assumed."""
+    line = a_message("我要搬去上海了", id="m-1")
+    await ledger.log.append([line])
+    await committed(ledger, MOVING)
+    new = replace(MOVING, id="new", text="阿棠(2000001) 要搬去厦门")
+    await ledger.events.commit(replace(a_draft(new), corrects=MOVING.id))
+    wiped = await ledger.event_eraser.erase([MOVING.id], later(days=31))
+    assert wiped == Wiped(events=1, event_ids=(MOVING.id,))
+    assert [one.id for one in await ledger.log.recent(GROUP.scope, 9)] == ["m-1"]
+    assert await ledger.events.find("new") == new
 
 
 async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledger) -> None:

@@ -102,9 +102,10 @@ class InMemoryEraser:
         """Raise, since there is no file to copy."""
         raise UnavailableError("nothing on disk")
 
-    async def copies(self, *, made: Copy | None = None) -> list[Copy]:
-        """Return the known copies, oldest first, after adding one."""
+    async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
+        """Return the known copies, oldest first, after adding one and dropping another."""
         known = self._state.copies
+        known.pop(deleted, None)
         if made is not None:
             known[made.path] = made
         return sorted(known.values(), key=lambda copy: (copy.at, copy.path))

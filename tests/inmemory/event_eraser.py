@@ -31,14 +31,15 @@ class InMemoryEventEraser:
 
     async def expired(self, before: datetime) -> list[Event]:
         """Return the events that were retired before an instant."""
-        return [event for event in self._gone() if event.retired_at is not None and event.retired_at < before]
+        return [event for event in self._retired() if event.retired_at is not None and event.retired_at < before]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
         """Erase retired events and the messages that were hidden with them."""
         state = self._state
-        erased = [event.id for event in self._gone() if event.id in event_ids]
-        lines = [place for place, because in state.hidden_lines.items() if not because.isdisjoint(erased)]
-        sources = [(state.events[one].scope, source) for one in erased for source in state.sources[one]]
+        erased = [event.id for event in self._retired() if event.id in event_ids]
+        gone = [event.id for event in self._gone() if event.id in erased]
+        lines = [place for place, because in state.hidden_lines.items() if not because.isdisjoint(gone)]
+        sources = [(state.events[one].scope, source) for one in gone for source in state.sources[one]]
         for place in (*lines, *sources):  # also for messages that the log has deleted
             state.withdrawn.setdefault(place, at)
         messages = len([state.messages.pop(place) for place in lines if place in state.messages])
@@ -50,7 +51,9 @@ class InMemoryEventEraser:
             state.purge_state = replace(state.purge_state, erased_at=due)
         return Wiped(events=len(erased), messages=messages, event_ids=tuple(erased))
 
+    def _retired(self) -> list[Event]:
+        return [event for event in self._state.events.values() if event.retired_at is not None]
+
     def _gone(self) -> list[Event]:
         state = self._state
-        retired = [event for event in state.events.values() if event.retired_at is not None]
-        return [event for event in retired if event.id in state.forgotten or state.rests_on_nothing(event)]
+        return [event for event in self._retired() if event.id in state.forgotten or state.rests_on_nothing(event)]

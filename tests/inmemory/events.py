@@ -38,7 +38,8 @@ class InMemoryEvents:
                     state.facts.hear(event, draft.heard.get(event.id, ""), became)
                     facts_of |= {event.id: became} if became == event.id or state.lift(became, event) else {}
         for fact in draft.facts:
-            if fact.event_id in facts_of and self._is_kept(fact):
+            is_fed = not draft.corrects or self._may_replace(draft.corrects, fact)
+            if is_fed and fact.event_id in facts_of and self._is_kept(fact):
                 state.facts.keep(replace(fact, event_id=facts_of[fact.event_id]), state.clock.now())
         if is_written and draft.corrects:
             state.retire(draft.corrects, state.clock.now())
@@ -92,6 +93,10 @@ class InMemoryEvents:
             return self._state.restore(event)
         self._state.show_lines(event.id)
         return twin
+
+    def _may_replace(self, corrected_id: str, fact: Fact) -> bool:
+        fed = (noted.fact.event_id for noted in self._state.facts.of(fact.key))
+        return fact.key.entity_type != "group" or corrected_id in fed
 
     def _is_kept(self, fact: Fact) -> bool:
         person = fact.key.user_id

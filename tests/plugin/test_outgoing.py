@@ -42,6 +42,23 @@ async def test_unasked_words_stand_in_the_place(stage: Stage, group: int) -> Non
     assert texts(await logged(core.Scene.group(str(group), str(BOT))))[-1] == "[合并转发]"
 
 
+async def test_nothing_is_kept_that_answers_an_incognito_line(stage: Stage, group: int) -> None:
+    """What the bot says to an incognito line is not logged, however late it says it and whether it is asked or not."""
+    from .companion import Companion, listening
+
+    await stage.ask("/记忆 无痕 30", 2000001, group)
+    question = message("悄悄话", 2000001, group)
+    with listening(Companion(says="悄悄话我懂")):
+        await stage.ask("/记忆 无痕 0", 2000001, group)
+        await stage.hear(question)
+    reply = v11.MessageSegment.reply(question.message_id)
+    await stage.bot.send_group_msg(group_id=group, message=reply + "悄悄话想好了")
+    await stage.ask("/记忆 无痕 30", 2000001, group)
+    await stage.bot.send_group_msg(group_id=group, message="[CQ:at,qq=2000001]悄悄话再说")
+    await stage.bot.send_group_msg(group_id=group, message="大家早安")
+    assert texts(await logged(core.Scene.group(str(group), str(BOT)))) == ["大家早安"]
+
+
 async def test_another_group_is_not_the_askers(stage: Stage, group: int) -> None:
     """A message to another group during an answer is logged in that group."""
     from .companion import Companion, listening

@@ -220,6 +220,8 @@ async def test_people_export_what_is_theirs_in_private(stage: Stage, group: int,
     if not is_refused:
         assert "发给你了" in said
         assert any(api == "upload_private_file" for api, _ in stage.calls)
+    await stage.ask("/记忆 忘记我", user)
+    assert "导出或备份" not in await stage.ask("/记忆 忘记我", user)
 
 
 @pytest.mark.parametrize(("call", "records", "recalls"), [("关", 0, 0), ("只记", 1, 0), ("只忆", 0, 1), ("开", 1, 1)])

@@ -221,6 +221,35 @@ async def test_after_thirty_days_its_bytes_are_gone(tmp_path: Path) -> None:
     assert "上海" not in bytes_of(data)
 
 
+async def test_after_thirty_days_a_corrected_text_is_gone(tmp_path: Path) -> None:
+    """Thirty days after a correction no byte of the old text is left; the corrected one stands with its lines."""
+    clock, data = FrozenClock(), tmp_path / "data"
+    async with a_memory(data, LONG_LOG, clock=clock) as memory:
+        await tell(memory, READING, "阿禾(2156083317) 养了一只三花猫")
+        await memory.observe(Message("m1", READING, "搬家的事定了", clock.now()))
+        told = await tell(memory, READING, "阿禾(2156083317) 要搬去上海", message_ids=("m1",))
+        event = next(one for one in told if "上海" in one.text)
+        await memory.correct_event(READING, event.id, "阿禾(2156083317) 要搬去厦门")
+        assert await memory.drain(PATIENCE)
+        await tell(memory, READING, "阿禾(2156083317) 喜欢乌龙茶")
+    assert "上海" in bytes_of(data)
+    clock.advance(days=31)
+    await believe(clock, data)
+    async with a_memory(data, LONG_LOG, clock=clock) as memory:
+
+        async def is_gone() -> bool:
+            return "上海" not in bytes_of(data)
+
+        await asyncio.wait_for(until(is_gone), PATIENCE)
+        assert "厦门" in await recalled(memory, READING, "阿禾要搬去哪里")
+        profile = await memory.get_profile(READING, "user", "2156083317")
+        assert profile is not None
+        assert "厦门" in profile.summary
+        assert [line.id for line in await memory.recent_messages(READING)] == ["m1"]
+        again = await tell(memory, READING, "阿禾(2156083317) 要搬去厦门", message_ids=("m1",))
+        assert len([one for one in again if "搬去" in one.text]) == 1
+
+
 async def believe(clock: FrozenClock, data: Path) -> None:
     """Record that the clock has run steadily for a day."""
     ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)

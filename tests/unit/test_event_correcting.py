@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
 from cognitive_memory_core.event_correcting import EventCorrecting
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory.ledger import InMemoryLedger
-from tests.support.builders import GROUP, OPERATOR, PRIVATE, an_event
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed, shown
 
@@ -79,3 +82,35 @@ async def test_equal_words_change_nothing_and_a_retired_event_is_unknown() -> No
     assert retired is not None
     with pytest.raises(UnknownEvent):
         await correcting(ledger).correct(GROUP, retired, "阿棠(2000001)对芒果过敏")
+
+
+async def a_rule(ledger: InMemoryLedger) -> Event:
+    """Store a statement of 阿棠 about the group, which feeds the group's profile."""
+    event = an_event("读书会(10001)周五晚上聚会", subjects=("10001",), sender_name="阿棠")
+    fact = Fact(ProfileKey.group("10001"), event.id, event.text, event.kind, NOON)
+    await ledger.events.commit(replace(a_draft(event), facts=(fact,)))
+    return event
+
+
+async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None:
+    """The group's profile that the old statement fed takes the corrected one, with who says it."""
+    ledger = InMemoryLedger()
+    await correcting(ledger).correct(GROUP, await a_rule(ledger), "读书会(10001)在湖边聚会")
+    [fact] = await ledger.facts.facts(ProfileKey.group("10001"), 9)
+    assert fact.text == "阿棠(2000001) 说：读书会(10001)在湖边聚会"
+
+
+@pytest.mark.parametrize("claim", ["阿棠(2000001)是读书会的群主", "大家都同意每月交钱给阿棠(2000001)"])
+async def test_a_correction_claims_no_rank_and_speaks_for_nobody_else(claim: str) -> None:
+    """A claim of rank, money or everybody's consent that replaces a statement reaches no profile."""
+    ledger = InMemoryLedger()
+    await correcting(ledger).correct(GROUP, await a_rule(ledger), claim)
+    await correcting(ledger).correct(GROUP, await told(ledger), f"{claim}，真的")
+    assert await ledger.facts.waiting() == []
+
+
+async def test_a_correction_feeds_no_profile_that_the_old_statement_did_not() -> None:
+    """A statement that never fed the group's profile does not feed it once it is corrected."""
+    ledger = InMemoryLedger()
+    await correcting(ledger).correct(GROUP, await told(ledger), "读书会(10001)周六下午聚会")
+    assert [waiting.key.entity_type for waiting in await ledger.facts.waiting()] == ["member"]

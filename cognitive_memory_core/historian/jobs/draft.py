@@ -39,7 +39,7 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
     if said.updates:
         yield _fact(own_key(scene, said.updates, settings), event)
     if said.is_of_place and scene.kind == "group":
-        yield _group_fact(scene, event)
+        yield group_fact(scene, event)
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:
@@ -58,7 +58,7 @@ def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
     return ProfileKey.member(scene.group_id, speaker, scene.agent)
 
 
-def _group_fact(scene: Scene, event: Event) -> Fact:
+def group_fact(scene: Scene, event: Event) -> Fact:
     """Return a fact of a group, with the person who said it: the profile is shown to all, on one person's word."""
     speaker = Person(event.sender_id, event.sender_name).label
     is_told = not event.sender_id or event.text.startswith(speaker)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ...domain.event import Event
@@ -27,9 +27,13 @@ def retells(message: Message, event: Event) -> bool:
     return is_there and statement_of(event).is_recited_by(message.text)
 
 
-def untelling(events: Iterable[Event]) -> Callable[[str], str]:
-    """Return a function that removes the sentences retelling one of these events from a text."""
-    statements = [statement_of(event) for event in events]
+def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] | None = None) -> Callable[[str], str]:
+    """Return a function that removes the sentences retelling one of these events from a text.
+
+    ``corrected`` names the events that stand in place of one, by its id; what they say too is kept.
+    """
+    standing = corrected or {}
+    statements = [statement_of(event, *standing.get(event.id, ())) for event in events]
 
     def is_told(piece: str) -> bool:
         return any(one.is_told_by(piece) or one.is_recited_by(piece) for one in statements)
@@ -37,15 +41,15 @@ def untelling(events: Iterable[Event]) -> Callable[[str], str]:
     return lambda text: without(text, is_told) if statements else text
 
 
-def statement_of(event: Event) -> WithdrawnClaim:
-    """Return the claim of an event, without the names of people, which any line may contain."""
-    return _statement(event.text, event.sender_name, event.sender_id)
+def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
+    """Return the claim of an event, without the names of people, which any line may contain, and what others say."""
+    return _statement(event.text, event.sender_name, event.sender_id, *(one.text for one in standing))
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
-def _statement(text: str, name: str, user_id: str) -> WithdrawnClaim:
-    return WithdrawnClaim(text, tuple(filter(None, (*_LABEL.findall(text), name, user_id))))
+def _statement(text: str, *but: str) -> WithdrawnClaim:
+    return WithdrawnClaim(text, tuple(filter(None, (*_LABEL.findall(text), *but))))
 
 
 def _is_towards_sender(message: Message, event: Event) -> bool:

@@ -50,6 +50,11 @@ def note(connection: Connection, copy: Copy) -> None:
     )
 
 
+def drop(connection: Connection, path: str) -> None:
+    """Remove a copy from the list because its file was deleted."""
+    connection.execute("DELETE FROM copies WHERE path = ?", bound(path))
+
+
 def noted(connection: Connection) -> list[Copy]:
     """List the recorded copies, oldest first."""
     rows = connection.execute("SELECT path, kind, at_us FROM copies ORDER BY at_us, path")

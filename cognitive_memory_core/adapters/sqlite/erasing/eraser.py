@@ -92,10 +92,12 @@ class SqliteEraser:
             await self._database.write(copies.note, Copy(str(name or path), "backup", at))
             await self._database.read(copies.write, path)
 
-    async def copies(self, *, made: Copy | None = None) -> list[Copy]:
-        """List the copies made by export and backup, oldest first, after recording ``made``."""
+    async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
+        """List the copies made by export and backup, oldest first, after recording ``made``, without ``deleted``."""
         if made is not None:
             await self._database.write(copies.note, made)
+        if deleted:
+            await self._database.write(copies.drop, deleted)
         return await self._database.read(copies.noted)
 
     async def _forget(self, work: Callable[[Connection], Wiped]) -> Wiped:

@@ -43,12 +43,12 @@ class SqliteEventEraser:
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the forgotten or withdrawn events that were retired before an instant."""
-        found = await self._database.read(_gone, "TRUE")
+        """Return the events that were retired before an instant: forgotten, withdrawn or corrected."""
+        found = await self._database.read(_retired)
         return [event for event in found if event.retired_at is not None and event.retired_at < before]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
-        """Erase forgotten or withdrawn events and the lines hidden with them, in one transaction."""
+        """Erase retired events and the lines hidden with them, in one transaction."""
         try:
             return await self._database.write(_erase, event_ids, at)
         finally:
@@ -61,13 +61,20 @@ def _gone(connection: Connection, which: str) -> list[Event]:
     return [event_of(row) for row in connection.execute(query)]
 
 
+def _retired(connection: Connection) -> list[Event]:
+    query = select(_FIELDS, "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
+    return [event_of(row) for row in connection.execute(query)]
+
+
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wiped:
-    seqs = wiping.seqs_of(connection, "events e", (f"e.id IN {LISTED} AND {hidden_lines.GONE}", (listed(event_ids),)))
+    named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
+    seqs = wiping.seqs_of(connection, "events e", (named, (listed(event_ids),)))
     if not seqs:
         return Wiped()
-    lines = hidden_lines.hidden_seqs(connection, seqs)
+    gone = wiping.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
+    lines = hidden_lines.hidden_seqs(connection, gone)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
-    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(seqs)))  # also of lines pruned from the log
+    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
     messages = drop(connection, lines)
     erased = wiping.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
     event_rows.keep_out(connection, erased)

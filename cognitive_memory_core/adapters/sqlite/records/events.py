@@ -84,7 +84,8 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
                 written[event.id] = entry
     for fact in draft.facts:
         entry = written.get(fact.event_id)
-        if entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
+        is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
+        if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
             facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
     if written and draft.corrects:
         _retire(connection, draft.corrects, now)

@@ -95,6 +95,15 @@ def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
     return person not in left_out and not erased.covers_person(person, fact.happened_at)
 
 
+def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
+    """Return whether a corrected event had a fact for the profile of this one; a person's own needs none."""
+    if fact.key.entity_type != "group":
+        return True
+    of_event = "event_seq = (SELECT seq FROM events WHERE id = ?)"
+    query = select("1", "facts", f"{OF_KEY} AND {of_event}")
+    return connection.execute(query, (*key_values(fact.key), *bound(corrected_id))).fetchone() is not None
+
+
 def remember_heard(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
     """Record which standing event an observation became, replacing an earlier record."""
     if observation.strip():
