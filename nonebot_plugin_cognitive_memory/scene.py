@@ -14,6 +14,7 @@ from .config import setup
 from .onebot import v11, v12
 
 NAME_LENGTH = 64
+ADMINS = frozenset({"owner", "admin"})  # roles, as OneBot v11 states them with each line of a group
 _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
 
 
@@ -33,7 +34,13 @@ def find_scene(bot: Bot, event: Event) -> core.Scene | None:
 
 
 def scene_at(
-    agent: str, group_id: str | None, user_id: str | None, *, user_name: str = "", group_name: str = ""
+    agent: str,
+    group_id: str | None,
+    user_id: str | None,
+    *,
+    user_name: str = "",
+    group_name: str = "",
+    is_admin: bool = False,
 ) -> core.Scene | None:
     """Build a scene from external ids; ``group_id`` is "" in private, None means an invalid id."""
     if not user_id or group_id is None:
@@ -41,7 +48,9 @@ def scene_at(
     try:
         if not group_id:
             return core.Scene.private(user_id, user_name=user_name, agent=agent)
-        return core.Scene.group(group_id, user_id, user_name=user_name, group_name=group_name, agent=agent)
+        return core.Scene.group(
+            group_id, user_id, user_name=user_name, group_name=group_name, agent=agent, is_admin=is_admin
+        )
     except core.BadArgument:
         return None
 
@@ -84,6 +93,7 @@ def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
         user,
         user_name=name_of(getattr(event, "sender", None)),
         group_name=_text(getattr(event, "group_name", "")),
+        is_admin=getattr(getattr(event, "sender", None), "role", None) in ADMINS,
     )
 
 

@@ -61,8 +61,8 @@ class Statement:
     ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's profile.
     ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the anchors with the same
     content; ``heard_as`` is the observation that it was made from, or "". ``voices`` are the ids of the people whose
-    lines it rests on if they are several: it has no speaker then. ``updates`` is the one of them whose profile must
-    follow, because it tells a change of theirs alone.
+    lines it rests on if they are several: it has no speaker then. ``backers`` are those of them whose lines say it or
+    agree to it. ``updates`` is the one of them whose profile must follow, since it tells a change of theirs alone.
     """
 
     text: str
@@ -76,6 +76,7 @@ class Statement:
     repeats: str = ""
     heard_as: str = ""
     voices: tuple[str, ...] = ()
+    backers: tuple[str, ...] = ()
     updates: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None

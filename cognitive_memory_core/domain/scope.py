@@ -18,7 +18,11 @@ _SEPARATOR = "\x1f"  # a control character, which ids must not contain; hence ke
 
 @dataclass(frozen=True)
 class Scene:
-    """The current place and asker; use :meth:`group`, :meth:`private`, :meth:`operator`. Names do not affect access."""
+    """The current place and asker; use :meth:`group`, :meth:`private`, :meth:`operator`.
+
+    Names and role do not affect access. ``is_admin``: the platform stated that the person owns the group or is an
+    admin of it; False if it is unknown.
+    """
 
     kind: SceneKind
     agent: str
@@ -26,6 +30,7 @@ class Scene:
     user_id: str = ""
     user_name: str = field(default="", compare=False)
     group_name: str = field(default="", compare=False)
+    is_admin: bool = field(default=False, compare=False)
 
     def __post_init__(self) -> None:
         """Reject invalid ids and truncate names, which are unverified."""
@@ -33,6 +38,7 @@ class Scene:
             raise BadArgument(sentences.caller.bad_value("kind", self.kind, " group、private 或 operator"))
         object.__setattr__(self, "user_name", _name(self.user_name))
         object.__setattr__(self, "group_name", _name(self.group_name))
+        object.__setattr__(self, "is_admin", self.is_admin is True and self.kind == "group")
         checked_id(self.agent, "agent")
         if self.kind == "group" or self.group_id:
             checked_id(self.group_id, "group_id")
@@ -41,10 +47,17 @@ class Scene:
 
     @classmethod
     def group(
-        cls, group_id: str, user_id: str, *, user_name: str = "", group_name: str = "", agent: str = DEFAULT_AGENT
+        cls,
+        group_id: str,
+        user_id: str,
+        *,
+        user_name: str = "",
+        group_name: str = "",
+        agent: str = DEFAULT_AGENT,
+        is_admin: bool = False,
     ) -> Scene:
         """Return the scene of a group with the person who speaks or asks."""
-        return cls("group", agent, checked_id(group_id, "group_id"), user_id, user_name, group_name)
+        return cls("group", agent, checked_id(group_id, "group_id"), user_id, user_name, group_name, is_admin)
 
     @classmethod
     def private(cls, user_id: str, *, user_name: str = "", agent: str = DEFAULT_AGENT) -> Scene:

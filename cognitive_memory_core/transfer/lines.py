@@ -77,7 +77,11 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
         case EmbeddedEvent():
             return _flat_event(row)
         case Message(scene=scene):
-            place = {"request_type": "group" if scene.kind == "group" else "private", **_without(scene, "kind")}
+            unsaid = () if scene.is_admin else ("is_admin",)
+            place = {
+                "request_type": "group" if scene.kind == "group" else "private",
+                **_without(scene, "kind", *unsaid),
+            }
             return {"type": "message", **place, **_without(row, "scene")}
         case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope):
             place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}

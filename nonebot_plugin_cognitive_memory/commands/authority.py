@@ -14,9 +14,9 @@ from nonebot.permission import SUPERUSER
 
 from .. import replies
 from ..onebot import v11
+from ..scene import ADMINS
 from ..throttled_log import complain
 
-ADMINS = frozenset({"owner", "admin"})
 REPLAY = 300.0  # seconds after which a message is no call any more
 
 

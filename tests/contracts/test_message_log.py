@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 from cognitive_memory_core.domain.hit import Reading
@@ -19,14 +20,16 @@ async def texts(ledger: Ledger, scene: Scene = GROUP, limit: int = 100, **narrow
 
 
 async def test_a_message_comes_back_as_it_was_said(ledger: Ledger) -> None:
-    """A message is read back with names, flags, reply and the offset of its time."""
+    """A message is read back with names, role, flags, reply and the offset of its time."""
     sent = datetime(2026, 3, 4, 1, 2, 3, 456789, tzinfo=timezone(timedelta(hours=-5)))
     group = a_message("甲", sent_at=sent, reply_to="m0", addressed_to_bot=True)
+    admins = a_message("丙", replace(OTHER_GROUP, is_admin=True), sent)
     bots = a_message("乙", Scene.private("2000001", user_name="阿棠", agent="another"), sent, is_bot=True)
-    await ledger.log.append([group, bots])
-    for message in (group, bots):
+    await ledger.log.append([group, admins, bots])
+    for message in (group, admins, bots):
         (found,) = await ledger.log.recent(message.scene.scope, 5)
         assert found == message
+        assert found.scene.is_admin is message.scene.is_admin
         names = (message.scene.user_name, message.scene.group_name)
         assert (found.scene.user_name, found.scene.group_name) == names
         assert found.sent_at.utcoffset() == sent.utcoffset()

@@ -28,6 +28,23 @@ async def test_group_message(stage: Stage) -> None:
     assert (scene.user_name, scene.group_name) == ("阿棠", "读书会")
 
 
+@pytest.mark.parametrize(
+    ("role", "is_admin"), [("owner", True), ("admin", True), ("member", False), (None, False), ("ADMIN ", False)]
+)
+async def test_the_role_in_a_group_is_carried(stage: Stage, role: str | None, *, is_admin: bool) -> None:
+    """A line of a group's owner or admin is marked as theirs; an unknown role is a member's."""
+    scene = find(stage, message("早", 2000001, 10001, sender={**SENDER, "role": role}))
+    assert scene is not None
+    assert scene.is_admin is is_admin
+
+
+async def test_a_private_chat_has_no_role(stage: Stage) -> None:
+    """A private message is of no group's admin, whatever its sender claims."""
+    scene = find(stage, message("早", 2000001, sender={**SENDER, "role": "owner"}))
+    assert scene is not None
+    assert not scene.is_admin
+
+
 async def test_private_message(stage: Stage) -> None:
     """A private message has the private scene, with the nickname if there is no card."""
     scene = find(stage, message("早", 2000001, sender={**SENDER, "card": " "}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from ... import sentences
@@ -16,21 +16,23 @@ from ...domain.scope import Scene
 from ...domain.turn import Turn
 from ...settings import Settings
 from ...text.identity.persons import reports
+from ..rewriting.vouching import LEAST_SUPPORT
 
 
 def drafted(job: Job, statements: Sequence[Statement], anchors: Anchors, settings: Settings) -> Draft:
     """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
+    admins = frozenset(_admins(job))
     written = [(said, _event(job, index, said, anchors)) for index, said in enumerate(statements) if said.text]
     return Draft(
         job.id,
         tuple(event for _, event in written),
-        facts=tuple(fact for said, event in written for fact in _facts(job.work.scene, said, event, settings)),
+        facts=tuple(fact for said, event in written for fact in _facts(job.work.scene, said, event, settings, admins)),
         repeats={event.id: said.repeats for said, event in written if said.repeats},
         heard={event.id: said.heard_as for said, event in written if said.heard_as},
     )
 
 
-def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> Iterator[Fact]:
+def _facts(scene: Scene, said: Statement, event: Event, settings: Settings, admins: Collection[str]) -> Iterator[Fact]:
     """Yield the facts of a statement about its speaker and its group; it never feeds another person's profile."""
     if not said.is_absolute or said.confidence < settings.historian.min_confidence:
         return
@@ -38,8 +40,23 @@ def _facts(scene: Scene, said: Statement, event: Event, settings: Settings) -> I
         yield _fact(own_key(scene, event.sender_id, settings), event)
     if said.updates:
         yield _fact(own_key(scene, said.updates, settings), event)
-    if said.is_of_place and scene.kind == "group":
+    if said.is_of_place and scene.kind == "group" and _is_supported(said, admins):
         yield group_fact(scene, event)
+
+
+def _is_supported(said: Statement, admins: Collection[str]) -> bool:
+    """Return whether an admin, or several people, say what a statement tells about their group."""
+    backers = {*said.backers, *([said.speaker] if said.speaker else [])}
+    return len(backers) >= LEAST_SUPPORT or not backers.isdisjoint(admins)
+
+
+def _admins(job: Job) -> Iterator[str]:
+    """Yield the owners and admins of the group among the people whose lines a job holds, by the role with each line."""
+    if isinstance(job.work, Turn):
+        if job.work.scene.is_admin:
+            yield job.work.scene.user_id
+        return
+    yield from (line.sender_id for line in job.work.messages if line.scene.is_admin and line.sender_id)
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:

@@ -19,6 +19,7 @@ from ...text.identity.written_ids import plain, spoken
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import Line
+from ...text.statements.assent import assents, refuses
 from ...text.statements.corrections import puts_right
 from ...text.statements.sameness import may_be_same
 
@@ -73,6 +74,7 @@ def stated(task: RewriteTask, said: Said, anchors: Anchors) -> Statement:
         repeats=_repeated(said.same_as, text, speaker, anchors),
         heard_as=task.heard_as if is_own else "",
         voices=task.voices,
+        backers=tuple(one for one in task.voices if _backs(text, task.lines.get(one, ""), anchors)),
         updates=_updated(text, task, anchors),
         message_ids=task.message_ids,
         happened_at=task.happened_at,
@@ -147,6 +149,12 @@ def _updated(text: str, task: RewriteTask, anchors: Anchors) -> str:
     if len(named) != 1 or named[0] not in task.voices or reports(text, named[0]):
         return ""
     return named[0] if echoes(text, task.lines.get(named[0], ""), anchors) else ""
+
+
+def _backs(text: str, said: str, anchors: Anchors) -> bool:
+    """Return whether somebody's lines say what a text tells, or agree to it."""
+    is_refusal = any(map(refuses, said.split("\n")))
+    return not is_refusal and (any(map(assents, said.split("\n"))) or echoes(text, said, anchors))
 
 
 def _means(named: str, speaker: Person) -> bool:

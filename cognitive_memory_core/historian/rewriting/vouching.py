@@ -11,12 +11,12 @@ from ...domain.people import Anchors
 from ...text.identity.written_ids import plain
 from ...text.statements.authority import borrows_a_name, is_unvouched, speaks_for_all
 
-_LEAST_SUPPORT = 2  # people without whom nobody speaks for all
+LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member alone for the group
 
 
 def vouched(statement: Statement, anchors: Anchors) -> Statement:
     """Return the statement; a claim that only its speaker vouches for becomes "X 说：…", and reaches no profile."""
-    is_alone = len(statement.voices) < _LEAST_SUPPORT
+    is_alone = len(statement.backers) < LEAST_SUPPORT
     if is_unvouched(statement.text) or _has_borrowed_name(statement, anchors):
         said = replace(statement, text=_reported(statement, anchors), is_absolute=False)
         return replace(said, is_of_place=False, updates="", repeats="", heard_as="")

@@ -60,7 +60,15 @@ instants = st.builds(
     st.sampled_from([timezone.utc, SHANGHAI]),
 )
 scenes = st.one_of(
-    st.builds(Scene.group, identifiers, identifiers, user_name=texts, group_name=texts, agent=identifiers),
+    st.builds(
+        Scene.group,
+        identifiers,
+        identifiers,
+        user_name=texts,
+        group_name=texts,
+        agent=identifiers,
+        is_admin=st.booleans(),
+    ),
     st.builds(Scene.private, identifiers, user_name=texts, agent=identifiers),
 )
 messages = st.builds(
@@ -112,6 +120,7 @@ def test_every_job_that_can_be_written_is_read_back(job: Job):
     if "\ufffd" not in repr(read_back):
         assert read_back == job
         assert read_back.work.scene.user_name == job.work.scene.user_name
+        assert read_back.work.scene.is_admin is job.work.scene.is_admin
         assert read_back.work.scene.group_name == job.work.scene.group_name
 
 

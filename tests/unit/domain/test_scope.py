@@ -190,3 +190,11 @@ def test_what_is_no_scene_is_refused() -> None:
             checked_scene(value, placed=placed)
     assert checked_scene(OPERATOR) is OPERATOR
     assert checked_scene(ALONE_WITH_U, placed=True) is ALONE_WITH_U
+
+
+def test_a_role_decides_no_access() -> None:
+    """An admin reads what everybody in the group reads; an unknown role is a member's."""
+    admin = Scene.group("10001", U, is_admin=True)
+    assert admin == IN_G_ASKED_BY_U
+    assert (admin.is_admin, IN_G_ASKED_BY_U.is_admin, ALONE_WITH_U.is_admin) == (True, False, False)
+    assert not OTHER_GROUP.readable_by(admin, sender_id=V)

@@ -19,6 +19,7 @@ from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON
 
 ANCHORS = Anchors(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"), (Person("2000002", "唐唐"),))
+ADMIN = replace(GROUP, is_admin=True)
 ISOLATED, SHARED = Settings(), Settings(sharing="shared")
 OWN = Statement("阿棠(2000001)喜欢乌龙茶", "preference", ("2000001",), "2000001", is_own=True)
 
@@ -122,15 +123,39 @@ def test_what_somebody_says_of_themselves_is_no_report() -> None:
 
 def test_the_groups_profile_is_this_groups() -> None:
     """A statement about the group is a fact for that group's profile, and in private there is none."""
-    said = Statement("读书会(10001)每周五读书", speaker="2000002", is_of_place=True)
-    assert keys_of(said) == [ProfileKey.group("10001")]
-    assert [fact.text for fact in draft_of(said).facts] == ["唐唐(2000002) 说：读书会(10001)每周五读书"]
+    said = Statement("读书会(10001)每周五读书", speaker="2000001", is_of_place=True)
+    assert keys_of(said, scene=ADMIN) == [ProfileKey.group("10001")]
+    assert [fact.text for fact in draft_of(said, scene=ADMIN).facts] == ["阿棠(2000001) 说：读书会(10001)每周五读书"]
     assert keys_of(said, scene=PRIVATE) == []
-    assert keys_of(replace(said, is_absolute=False)) == []
+    assert keys_of(replace(said, is_absolute=False), scene=ADMIN) == []
     both = replace(OWN, is_of_place=True)
-    assert keys_of(both) == [ProfileKey.member("10001", "2000001"), ProfileKey.group("10001")]
+    assert keys_of(both, scene=ADMIN) == [ProfileKey.member("10001", "2000001"), ProfileKey.group("10001")]
     rule = replace(both, text="阿棠(2000001)定了规矩：读书会(10001)周日不发图")
-    assert keys_of(rule) == [ProfileKey.group("10001")]
+    assert keys_of(rule, scene=ADMIN) == [ProfileKey.group("10001")]
+
+
+def test_one_members_word_is_no_fact_of_the_group() -> None:
+    """What a member alone says about the group is an event; the group's profile needs an admin or a second person."""
+    said = Statement("读书会(10001)不许发链接", speaker="2000001", is_of_place=True)
+    assert keys_of(said) == []
+    assert keys_of(replace(said, speaker="2000002"), scene=ADMIN) == []
+    both = replace(said, speaker="", voices=("2000001", "2000002"), backers=("2000001", "2000002"))
+    assert keys_of(both) == [ProfileKey.group("10001")]
+    assert keys_of(replace(both, backers=("2000002",))) == []
+    assert keys_of(replace(both, backers=("2000001",)), scene=ADMIN) == [ProfileKey.group("10001")]
+
+
+def test_an_admins_line_counts_wherever_it_stands_in_a_dialogue() -> None:
+    """In a dialogue the role is read from each person's own lines, and never from a line of the bot to an admin."""
+    said = Statement("读书会(10001)不许发链接", speaker="2000002", is_of_place=True)
+    tang = Scene.group("10001", "2000002", is_admin=True)
+    for line, keys in (
+        (a_message("不许发链接", tang), [ProfileKey.group("10001")]),
+        (a_message("不许发链接", replace(tang, is_admin=False)), []),
+        (a_message("不许发链接", tang, is_bot=True), []),
+    ):
+        job = Job("d" * 32, Dialogue(GROUP, (line,)), NOON)
+        assert [fact.key for fact in drafted(job, [said], ANCHORS, ISOLATED).facts] == keys
 
 
 def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:

@@ -376,11 +376,12 @@ async def test_every_historian_passes_the_gate() -> None:
 
 
 async def test_rules_know_whose_word_it_is() -> None:
-    """By rules too, only statements about the speaker or the group become profile facts."""
-    ledger = InMemoryLedger()
+    """By rules too, only statements about the speaker, or an admin's about the group, become profile facts."""
+    ledger, admin = InMemoryLedger(), replace(GROUP, is_admin=True)
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
+    await pipeline_over(ledger, Fuse(0)).process(a_job("本群不许发链接"))
     await pipeline_over(ledger, Fuse(0)).process(
-        a_job("阿棠说路人是小偷", "路人是小偷", "本群每周五读书", "阿棠养了一只猫")
+        a_job("阿棠说路人是小偷", "路人是小偷", "本群每周五读书", "阿棠养了一只猫", scene=admin)
     )
     assert dict(await facts_of(ledger)) == {
         ProfileKey.member("10001", "2000001"): 2,

@@ -39,7 +39,11 @@ def test_everybody_agrees_only_with_others() -> None:
     """That all agree reaches the group's profile only if it rests on several people's lines."""
     agreed = Statement("读书会(10001)的大家一致同意改期", speaker="2000001", is_of_place=True)
     assert not vouched(agreed, ANCHORS).is_of_place
-    assert vouched(replace(agreed, speaker="", voices=("2000001", "2000002")), ANCHORS).is_of_place
+    assert vouched(
+        replace(agreed, speaker="", voices=("2000001", "2000002"), backers=("2000001", "2000002")), ANCHORS
+    ).is_of_place
+    lonely = replace(agreed, speaker="", voices=("2000001", "2000002"), backers=("2000001",))
+    assert not vouched(lonely, ANCHORS).is_of_place
 
 
 def test_other_statements_are_left_alone() -> None:

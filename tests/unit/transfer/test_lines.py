@@ -15,6 +15,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent, OptOut, Shared
 from cognitive_memory_core.transfer.lines import ExportedRow, row_of, written
+from tests.support.builders import a_message
 from tests.support.clock import NOON
 
 PLACE = Scope("default", "group", "1")
@@ -120,3 +121,11 @@ def test_rows_that_no_memory_could_hold_are_refused(row: Event, members: dict[st
     line = {**json.loads(written(EmbeddedEvent(row))), **members}
     with pytest.raises(ValueError, match=r"\w"):
         row_of(json.dumps(line).encode())
+
+
+def test_the_role_with_a_line_is_written_and_read_back() -> None:
+    """That a line was said by an admin of the group survives an export."""
+    message = a_message(scene=Scene.group("10001", "2000001", is_admin=True))
+    read = row_of(written(message))
+    assert isinstance(read, Message)
+    assert read.scene.is_admin

@@ -56,6 +56,7 @@ MESSAGE_FIELDS = (
     "user_id",
     "user_name",
     "group_name",
+    "is_admin",
 )
 MESSAGE_COLUMNS = (*MESSAGE_FIELDS, "sender_id", "scope", "at_us")
 MEMO_COLUMNS = ("id", "scope", "text", "written_at", "user_id", "at_us")
@@ -153,6 +154,7 @@ def message_values(message: Message) -> tuple[Any, ...]:
         scene.user_id,
         scene.user_name,
         scene.group_name,
+        scene.is_admin,
         message.sender_id,
         scene.scope.key,
         micros(message.sent_at),
@@ -206,13 +208,15 @@ def pin_of(row: Row) -> Pin:
 
 @cleared_on_erasure
 @lru_cache(maxsize=2048)  # the same people speak again and again
-def _scene(row: tuple[str, ...]) -> Scene:
-    agent, place, group_id, user_id, user_name, group_name = row
+def _scene(row: tuple[Any, ...]) -> Scene:
+    agent, place, group_id, user_id, user_name, group_name, is_admin = row
     if place == "private":
         return Scene.private(user_id, user_name=user_name, agent=agent)
     if not user_id:
         return Scene.operator(agent, group_id=group_id)
-    return Scene.group(group_id, user_id, user_name=user_name, group_name=group_name, agent=agent)
+    return Scene.group(
+        group_id, user_id, user_name=user_name, group_name=group_name, agent=agent, is_admin=bool(is_admin)
+    )
 
 
 def _ids(written: str) -> tuple[str, ...]:

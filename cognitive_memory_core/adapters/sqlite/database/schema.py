@@ -274,8 +274,13 @@ CREATE TABLE incognito (
 CREATE INDEX incognito_by_person ON incognito (user_id);
 """
 
+# is_admin: the platform stated with the line that its sender is the group's owner or one of its admins.
+_SIXTH = """
+ALTER TABLE messages ADD COLUMN is_admin INTEGER NOT NULL DEFAULT 0;
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
