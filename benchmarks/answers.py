@@ -1,170 +1,160 @@
-"""What the context of a turn holds: does the evidence of a question of a labelled group chat stand in its text?
+"""What the context of a turn holds: does the evidence of a question of a labelled chat stand in its text?
 
-Each question is asked at its time, in its place, by its asker, with default settings. ``--data`` is a file as
-``groupchat`` reads it. "gold events": the set's own statements are the events, as a good historian would write them,
-and the log is there beside them; "log alone": no event at all.
+A memory lives through the chat of ``--data``: it hears each line, and its historian reads the lines of a place in
+windows, as a bot with default settings does. Each question is asked at its time, in its place, by its asker. Evidence
+stands in a text as a line of the log, as a statement made from it, or as a clause that a profile quotes. ``--out``
+names a folder for contexts and questions, to be answered by a reader; a judge, if one is given, answers and grades.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import re
-from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 
-import cognitive_memory_core as core
-from cognitive_memory_core import sentences
-from cognitive_memory_core.context.render import QUOTED_LENGTH, minute, quoted
-from cognitive_memory_core.text.identity.names import clean_name
-
-from .groupchat import Chat, Line, Question, learned, read, told
-from .labelled import DEFAULTS, ZONE, SetClock, Tuning, mean, opened
-from .measure import Report, percentile
+from .answers_judge import VERDICTS, Graded, graded
+from .answers_models import Address, add_model_arguments, judge_of, model_of
+from .answers_modes import MODES, Life, Trial, life
+from .answers_pages import write_pages
+from .answers_sets import begun, chat_of, drawn
+from .answers_shown import WINDOW, Shown
+from .chat_set import Chat
+from .labelled import Tuning, mean
+from .measure import Cell, Report, percentile
 
 REACH = 80.0  # % of the questions
-WINDOW = core.HistorianSettings().recent_messages_inject_k  # lines that a chat hands its model itself
-TELLING = 8  # characters; a shorter forbidden line may stand in anybody's text
-COLUMNS = ("figure", "n", "gold events", "log alone")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What one context showed: ids of messages, as lines or through events made of them, and its size in tokens."""
-
-    question: Question
-    found: frozenset[str]
-    window: frozenset[str]
-    forbidden: frozenset[str]
-    tokens: int
-    degraded: tuple[str, ...]
-    text: str
-
-    @property
-    def share(self) -> float:
-        """The share of the evidence that stands in the text."""
-        return len(self.question.evidence & self.found) / len(self.question.evidence)
+Judged = dict[str, list[Graded]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the chat file and for changed settings."""
-    parser.add_argument("--data", type=Path, required=True, help="a labelled group chat (JSON)")
+    """Add the options: chat, modes, models, changed settings, and what is written."""
+    parser.add_argument("--data", type=Path, required=True, help="groupchat-zh, teamchat-zh or LoCoMo (JSON)")
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=["rules", "gold"], metavar="MODE",
+                        help="; ".join(f"{mode}: {says}" for mode, says in MODES.items()))  # fmt: skip
+    parser.add_argument("--out", type=Path, help="folder for contexts and questions, answers, and events")
+    parser.add_argument("--first", type=int, metavar="N", help="only the first N lines of the chat")
+    parser.add_argument("--questions", type=int, metavar="N", help="only N questions, drawn at random")
+    parser.add_argument("--seed", type=int, default=7, help="of that draw")
+    add_model_arguments(parser)
     parser.add_argument("--query", nargs="*", default=[], metavar="KEY=VALUE", help="settings of query that differ")
     parser.add_argument("--budget", type=int, help="tokens of a context (default: as set)")
     parser.add_argument("--misses", action="store_true", help="print the contexts that lack evidence")
 
 
 def run(options: argparse.Namespace) -> Report:
-    """Ask for a context at each question's time."""
-    chat = read(options.data)
+    """Let a memory live through the chat once a mode, and ask for a context at each question's time."""
+    chat = chat_of(options.data)
+    chat = begun(chat, options.first) if options.first else chat
+    chat = drawn(chat, options.questions, options.seed) if options.questions else chat
     query: dict[str, object] = dict(pair.split("=", 1) for pair in options.query)
-    tuning = Tuning({"query": query})
-    both = [asyncio.run(contexts(chat, tuning, with_facts=facts, budget=options.budget)) for facts in (True, False)]
-    report = Report(f"answers: contexts of {len(chat.questions)} questions at their time", COLUMNS)
-    _add_figures(report, chat, both)
-    report.notes += [
-        f"reach: evidence in the text of {REACH:.0f} % of the questions, 0 forbidden",
-        f"in the window: evidence among the last {WINDOW} lines of the place, which a chat hands its model itself",
-    ]
+    trial = Trial(Tuning({"query": query}), options.budget, model_of(options))
+    lives = [asyncio.run(life(chat, mode, trial)) for mode in options.modes]
+    judged = asyncio.run(_judged(lives, judge_of(options)))
+    report = _report(chat, lives, judged)
+    for one in lives if options.out else ():
+        files = write_pages(options.out, one, judged.get(one.mode, []))
+        report.notes.append(f"written: {', '.join(map(str, files))}")
     if options.misses:
-        _print_misses(chat, both[0])
+        _print_misses(chat, lives[0].shown)
     return report
 
 
-async def contexts(
-    chat: Chat, tuning: Tuning = DEFAULTS, *, with_facts: bool, budget: int | None = None
-) -> list[Shown]:
-    """Let the memory live through the chat, and ask for the context of each question when its time has come."""
-    clock = SetClock()
-    lines, facts = iter(chat.lines), iter(chat.facts if with_facts else ())
-    shown: list[Shown] = []
-    async with opened(clock, tuning) as memory:
-        for moment in chat.moments:
-            lines = await told(memory, lines, moment.at)
-            facts = await learned(memory, facts, moment.at, chat.forgotten)
-            clock.at = moment.at
-            if isinstance(moment, Question):
-                await memory.drain(10)
-                context = await memory.context(moment.scene, moment.text, budget=budget)
-                shown.append(_shown(chat, moment, context))
-            else:
-                await memory.forget_user(moment.scene, moment.scene.user_id)
-    return shown
+async def _judged(lives: Sequence[Life], address: Address | None) -> Judged:
+    if address is None:
+        return {}
+    async with AsyncExitStack() as stack:
+        judge = await address.opened(stack)
+        return {one.mode: await graded(judge, one.shown) for one in lives}
 
 
-def _shown(chat: Chat, question: Question, context: core.Context) -> Shown:
-    older = [line for line in chat.lines if line.message.sent_at < question.at]
-    here = deque((line.message.id for line in older if line.place == question.place), WINDOW)
-    found = _lines_in(older, context) | _events_in(chat, context)
-    said = {line.message.id: quoted(line.message.text) for line in chat.lines}
-    told = (one for one in question.forbidden if len(said[one]) >= TELLING and said[one] in context.text)
-    forbidden = frozenset(told) | (question.forbidden & found)
-    return Shown(question, found, frozenset(here), forbidden, context.tokens, context.degraded, context.text)
+def _report(chat: Chat, lives: Sequence[Life], judged: Judged) -> Report:
+    title = f"answers: {len(chat.lines)} messages, contexts of {len(chat.questions)} questions at their time"
+    report = Report(title, ("figure", "n", *(one.mode for one in lives)))
+    if chat.known:
+        _add_evidence(report, lives)
+    if chat.questions:
+        _add_sizes(report, lives)
+    if judged:
+        _add_verdicts(report, lives, judged)
+    _add_costs(report, lives)
+    shares = [mean([float(one.share > 0) for one in _known(each)]) for each in lives if chat.known]
+    report.failed = any(one.forbidden for each in lives for one in each.shown) or any(it < REACH for it in shares[:1])
+    report.notes += [
+        f"reach: evidence in the text of {REACH:.0f} % of the questions without a model, 0 forbidden",
+        f"in the window: evidence among the last {WINDOW} lines of the place, which a chat hands its model itself",
+        *(f"{one.mode}: {MODES[one.mode]}" for one in lives),
+        *(f"{one.mode}: failed calls {dict(one.failures)}" for one in lives if one.failures),
+    ]
+    return report
 
 
-def _lines_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:
-    shown = _section(context, sentences.context.TITLE_QUOTATIONS)
-    by_minute: dict[str, list[str]] = {}
-    for line in shown:
-        by_minute.setdefault(line[: len("- [2026-01-01 00:00]")], []).append(line)
-    return frozenset(line.message.id for line in lines if _is_in(line, by_minute))
+def _add_evidence(report: Report, lives: Sequence[Life]) -> None:
+    count = len(_known(lives[0]))
+
+    def add(figure: str, value: Callable[[Shown], float]) -> None:
+        report.add(figure, count, *(mean([value(one) for one in _known(each)]) for each in lives))
+
+    add("evidence in the text, some %", lambda one: float(one.share > 0))
+    add("evidence in the text, all %", lambda one: float(one.share == 1))
+    add("evidence in the text, share %", lambda one: one.share)
+    add("some, or in the window %", lambda one: float(one.is_at_hand))
+    for by, kinds in (("", _types), ("place ", _places)):
+        for kind in sorted({kinds(one) for one in _known(lives[0])}):
+            each = [[float(one.share > 0) for one in _known(each) if kinds(one) == kind] for each in lives]
+            report.add(f"some % {by}{kind}", len(each[0]), *map(mean, each))
 
 
-def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
-    candidates = by_minute.get(f"- [{minute(line.message.sent_at, ZONE)}]", ())
-    begun = quoted(line.message.text)[: QUOTED_LENGTH // 2]
-    voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
-    return any(voice in one and f"：{begun}" in one for one in candidates)
+def _types(shown: Shown) -> str:
+    return shown.question.type
 
 
-def _events_in(chat: Chat, context: core.Context) -> frozenset[str]:
-    labels = _labels(frozenset(clean_name(line.name) for line in chat.lines))
-    shown = labels.sub(r"(\1)", "\n".join(_section(context, sentences.context.TITLE_EVENTS)))
-    facts = ((fact["message_ids"], quoted(str(fact["text"]))) for _, fact in chat.facts)
-    made_of = (sources for sources, text in facts if labels.sub(r"(\1)", text) in shown)
-    return frozenset(source for sources in made_of if isinstance(sources, list) for source in sources)
+def _places(shown: Shown) -> str:
+    """Return the group; private chats count together."""
+    return shown.question.place if shown.question.scene.kind == "group" else "private"
 
 
-@cache
-def _labels(names: frozenset[str]) -> re.Pattern[str]:
-    """Return a pattern of people's labels: they are shown with the name of today, and the one of then behind it."""
-    longest_first = sorted(filter(None, names), key=len, reverse=True)
-    return re.compile(rf"(?:{'|'.join(map(re.escape, longest_first))})\((\w+)\)(?:〔[^〕]*〕)?")
+def _add_sizes(report: Report, lives: Sequence[Life]) -> None:
+    count = len(lives[0].shown)
+    wrong = sum(bool(one.question.forbidden) for one in lives[0].shown)
+    report.add("forbidden shown", wrong, *(sum(len(one.forbidden) for one in each.shown) for each in lives))
+    for figure, share in (("median", 0.5), ("p95", 0.95)):
+        report.add(f"tokens a turn, {figure}", count, *(_tokens(each.shown, share) for each in lives))
+    idle = [[one for one in each.shown if not one.question.evidence] for each in lives]
+    report.add("tokens without an answer, median", len(idle[0]), *(_tokens(each, 0.5) for each in idle))
+    report.add("degraded", count, *(sum(bool(one.degraded) for one in each.shown) for each in lives))
 
 
-def _section(context: core.Context, title: str) -> tuple[str, ...]:
-    return next((section.lines for section in context.sections if section.title == title), ())
+def _tokens(shown: Iterable[Shown], share: float) -> Cell:
+    return percentile([one.tokens for one in shown] or [0], share)
 
 
-def _add_figures(report: Report, chat: Chat, both: Sequence[Sequence[Shown]]) -> None:
-    known = [[one for one in shown if one.question.evidence] for shown in both]
-    count = len(known[0])
-    report.add("evidence in the text, some %", count, *(mean([float(one.share > 0) for one in some]) for some in known))
-    report.add("evidence in the text, all %", count, *(mean([float(one.share == 1) for one in some]) for some in known))
-    report.add("evidence in the text, share %", count, *(mean([one.share for one in some]) for some in known))
-    report.add("some, or in the window %", count, *(mean([float(_is_at_hand(one)) for one in some]) for some in known))
-    for kind in sorted({one.question.type for one in known[0]}):
-        each = [[float(one.share > 0) for one in some if one.question.type == kind] for some in known]
-        report.add(f"some % {kind}", len(each[0]), *map(mean, each))
-    wrong = sum(bool(question.forbidden) for question in chat.questions)
-    forbidden = [sum(len(one.forbidden) for one in shown) for shown in both]
-    report.add("forbidden shown", wrong, *forbidden)
-    report.add("tokens, median", len(both[0]), *(percentile([one.tokens for one in shown], 0.5) for shown in both))
-    report.add("tokens, p95", len(both[0]), *(percentile([one.tokens for one in shown], 0.95) for shown in both))
-    report.add("tokens without an answer, median", len(both[0]) - count, *(_idle_tokens(shown) for shown in both))
-    report.add("degraded", len(both[0]), *(sum(bool(one.degraded) for one in shown) for shown in both))
-    report.failed = any(forbidden) or float(report.rows[0][2]) < REACH
+def _add_verdicts(report: Report, lives: Sequence[Life], judged: Judged) -> None:
+    for verdict in (*VERDICTS, ""):
+        shares = [mean([float(one.verdict == verdict) for one in judged[each.mode]]) for each in lives]
+        report.add(f"{verdict or 'not judged'} %", len(lives[0].shown), *shares)
 
 
-def _is_at_hand(shown: Shown) -> bool:
-    return bool(shown.question.evidence & (shown.found | shown.window))
+def _add_costs(report: Report, lives: Sequence[Life]) -> None:
+    """Add what the historian stored and asked, per message of a person; modes without one have none."""
+    said = lives[0].said
+
+    def add(figure: str, value: Callable[[Life], Cell]) -> None:
+        report.add(figure, said, *(value(each) if each.reads else "" for each in lives))
+
+    add("events stored", lambda each: len(each.memories))
+    add("calls a message", lambda each: each.calls.total() / said)
+    add("tokens of calls a message", lambda each: each.tokens.total() / said)
+    for purpose in sorted({purpose for each in lives for purpose in each.calls}):
+        add(f"calls of {purpose}", lambda each, purpose=purpose: each.calls[purpose])
+    report.failed |= any(each.buried for each in lives)
+    add("jobs that failed for good", lambda each: each.buried)
 
 
-def _idle_tokens(shown: Iterable[Shown]) -> float:
-    return percentile([one.tokens for one in shown if not one.question.evidence] or [0], 0.5)
+def _known(each: Life) -> list[Shown]:
+    return [one for one in each.shown if one.question.evidence]
 
 
 def _print_misses(chat: Chat, shown: Sequence[Shown]) -> None:
@@ -172,5 +162,6 @@ def _print_misses(chat: Chat, shown: Sequence[Shown]) -> None:
     for one in shown:
         missed = sorted(one.question.evidence - one.found)
         if missed:
-            print(f"== {one.question.type} {one.question.at:%m-%d %H:%M} {one.question.text}")
-            print(*(f"   missing {message} {said[message]}" for message in missed), one.text, sep="\n")
+            sys.stdout.write(f"== {one.question.type} {one.question.at:%m-%d %H:%M} {one.question.text}\n")
+            sys.stdout.writelines(f"   missing {message} {said[message]}\n" for message in missed)
+            sys.stdout.write(f"{one.text}\n")

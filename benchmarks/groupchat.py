@@ -8,24 +8,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import re
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from functools import cache
-from itertools import chain
 from pathlib import Path
-from typing import Any
 
-import cognitive_memory_core as core
-
+from .chat_set import Chat, Line, Question, lived, read
 from .labelled import (
     DEFAULTS,
     TOP,
-    WAIT,
     Answer,
     SetClock,
     Tuning,
@@ -34,87 +25,13 @@ from .labelled import (
     chinese_peer,
     mean,
     opened,
-    written,
 )
 from .measure import Cell, Report
 
 MESSAGES = ("message",)
 EVENTS = ("event", "preference", "knowledge", "experience")
 REACH = 58.0
-KIND_OF = {"norm": "knowledge"}  # facts of a kind that events do not have
-_FORGET_ME = "^@.*关于我的.*都忘掉"  # the one message of the set that a bot answers by forgetting a person
-Ranked = Callable[["Question", Sequence["Line"]], Sequence[int]]
-
-
-@dataclass(frozen=True)
-class Line:
-    """A message as the memory receives it, and its place."""
-
-    message: core.Message
-    place: str
-    name: str
-
-    @property
-    def speaker(self) -> str:
-        """Return who said it; "" for the bot."""
-        return "" if self.message.is_bot else self.message.scene.user_id
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question with its place and time, the evidence that should be found, and what must not be shown."""
-
-    text: str
-    scene: core.Scene
-    place: str
-    at: datetime
-    type: str
-    evidence: frozenset[str]
-    forbidden: frozenset[str]
-    stale: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Wish:
-    """A person's request to forget everything about them."""
-
-    scene: core.Scene
-    at: datetime
-
-
-@dataclass(frozen=True)
-class Chat:
-    """The whole set; ``facts`` are lines of an export file, each with the instant from which it is known."""
-
-    lines: tuple[Line, ...]
-    facts: tuple[tuple[datetime, Mapping[str, object]], ...]
-    questions: tuple[Question, ...]
-    wishes: tuple[Wish, ...]
-
-    @property
-    def moments(self) -> list[Question | Wish]:
-        """Return all questions and requests, ordered by time."""
-        return sorted((*self.questions, *self.wishes), key=lambda moment: moment.at)
-
-    @property
-    def known(self) -> list[Question]:
-        """Return the questions that have an answer."""
-        return [question for question in self.questions if question.evidence]
-
-    @property
-    def forgotten(self) -> frozenset[str]:
-        """Return the ids of people who ask to be forgotten at some time."""
-        return frozenset(wish.scene.user_id for wish in self.wishes)
-
-    def readable(self, question: Question) -> list[Line]:
-        """Return the lines that the asker may read: of the place, and in private also the asker's own in groups."""
-        asker = question.scene.user_id if question.scene.kind == "private" else None
-        older = (line for line in self.lines if line.message.sent_at < question.at)
-        return [
-            line
-            for line in older
-            if line.place == question.place or (line.message.scene.kind == "group" and line.speaker == asker)
-        ]
+Ranked = Callable[[Question, Sequence[Line]], Sequence[int]]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -151,37 +68,16 @@ def run(options: argparse.Namespace) -> Report:
     return report
 
 
-def read(path: Path) -> Chat:
-    """Read the set."""
-    world = json.loads(path.read_text("utf-8"))
-    places = {place["id"]: place for place in world["places"]}
-    lines = tuple(_lines(world, places))
-    names = {line.message.id: line.name for line in lines}
-    times = {line.message.id: line.message.sent_at for line in lines}
-    facts = sorted((_fact(fact, places, times, names) for fact in world["facts"]), key=lambda fact: fact[0])
-    questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
-    told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
-    wishes = tuple(Wish(message.scene, message.sent_at) for message in told)
-    return Chat(lines, tuple(facts), tuple(questions), wishes)
-
-
 async def answered(
     chat: Chat, tuning: Tuning = DEFAULTS, *, kinds: Sequence[str] = MESSAGES, with_facts: bool = False
 ) -> list[Answer]:
     """Let the memory observe the chat, and ask it each question at its time."""
     clock = SetClock()
-    lines, facts = iter(chat.lines), iter(chat.facts if with_facts else ())
     answers: list[Answer] = []
     async with opened(clock, tuning) as memory:
-        for moment in chat.moments:
-            lines = await told(memory, lines, moment.at)
-            facts = await learned(memory, facts, moment.at, chat.forgotten)
-            clock.at = moment.at
-            if isinstance(moment, Question):
-                hits = await memory.search_events(moment.scene, moment.text, kinds=kinds, top_k=TOP)
-                answers.append(Answer.of(hits))
-            else:
-                await memory.forget_user(moment.scene, moment.scene.user_id)
+        async for question in lived(memory, clock, chat, with_facts=with_facts):
+            hits = await memory.search_events(question.scene, question.text, kinds=kinds, top_k=TOP)
+            answers.append(Answer.of(hits))
     return answers
 
 
@@ -195,103 +91,6 @@ async def figures(path: Path, tuning: Tuning = DEFAULTS) -> dict[str, float]:
         "groupchat + facts": _recall(chat, by_both),
         "groupchat forbidden": float(_forbidden(chat, by_messages) + _forbidden(chat, by_both)),
     }
-
-
-async def told(memory: core.CognitiveMemory, lines: Iterator[Line], until: datetime) -> Iterator[Line]:
-    """Observe the lines before an instant; return the rest."""
-    for line in lines:
-        if line.message.sent_at >= until:
-            return chain((line,), lines)
-        await memory.observe(line.message)
-    return iter(())
-
-
-async def learned(
-    memory: core.CognitiveMemory,
-    facts: Iterator[tuple[datetime, Mapping[str, object]]],
-    until: datetime,
-    forgotten: frozenset[str],
-) -> Iterator[tuple[datetime, Mapping[str, object]]]:
-    """Import the facts known before an instant and wait until they are indexed; return the rest."""
-    known: list[Mapping[str, object]] = []
-    rest: Iterator[tuple[datetime, Mapping[str, object]]] = iter(())
-    for since, fact in facts:
-        if since >= until:
-            rest = chain(((since, fact),), facts)
-            break
-        known.append(fact)
-    if known:
-        absorbed = await _imported(memory, known)
-        if absorbed < sum(fact["sender_id"] not in forgotten for fact in known) or not await memory.drain(WAIT):
-            raise SystemExit(f"{len(known)} facts, {absorbed} imported: {await memory.status()}")
-    return rest
-
-
-async def _imported(memory: core.CognitiveMemory, known: Sequence[Mapping[str, object]]) -> int:
-    with tempfile.TemporaryDirectory() as folder:
-        return await memory.import_(written(known, Path(folder, "facts.jsonl")))
-
-
-# The set.
-
-
-def _lines(world: Mapping[str, Any], places: Mapping[str, Any]) -> Iterator[Line]:
-    """Yield the messages; a message of the bot belongs to the scene of the answered or the last speaker."""
-    speakers: dict[str, tuple[str, str]] = {}
-    last: dict[str, tuple[str, str]] = {}
-    for entry in world["messages"]:
-        place, person = places[entry["place"]], (entry["user_id"], entry["name"])
-        is_bot = entry["user_id"] == world["bot"]["user_id"]
-        if is_bot:
-            private = (place.get("user_id", ""), "")
-            person = speakers.get(entry["reply_to"] or "") or last.get(entry["place"]) or private
-        else:
-            speakers[entry["id"]] = last[entry["place"]] = person
-        at = datetime.fromisoformat(entry["time"])
-        scene = _scene(place, *person)
-        said = core.Message(entry["id"], scene, entry["text"], at, reply_to=entry["reply_to"], is_bot=is_bot)
-        yield Line(said, entry["place"], entry["name"])
-
-
-def _scene(place: Mapping[str, Any], user_id: str, name: str) -> core.Scene:
-    if place["kind"] == "private":
-        return core.Scene.private(place["user_id"], user_name=name)
-    return core.Scene.group(place["group_id"], user_id, user_name=name, group_name=place["name"])
-
-
-def _fact(
-    fact: Mapping[str, Any], places: Mapping[str, Any], times: Mapping[str, datetime], names: Mapping[str, str]
-) -> tuple[datetime, Mapping[str, object]]:
-    """Return a fact as a line of an export file, and when it became known."""
-    place, last = places[fact["place"]], max(fact["evidence"], key=lambda one: times[one])
-    line = {
-        "type": "event",
-        "id": fact["id"],
-        "text": fact["statement"],
-        "kind": KIND_OF.get(fact["kind"], fact["kind"]),
-        "request_type": place["kind"],
-        "group_id": place.get("group_id", ""),
-        "user_id": place.get("user_id", fact["speaker"]),
-        "sender_id": fact["speaker"],
-        "sender_name": names[last],
-        "subjects": [] if fact["subject"] in places else [fact["subject"]],
-        "happened_at": times[last],
-        "message_ids": fact["evidence"],
-    }
-    return times[last], line
-
-
-def _question(entry: Mapping[str, Any], places: Mapping[str, Any]) -> Question:
-    return Question(
-        entry["question"],
-        _scene(places[entry["place"]], entry["asker"], ""),
-        entry["place"],
-        datetime.fromisoformat(entry["time"]),
-        entry["type"],
-        frozenset(entry["evidence"]),
-        frozenset(entry["forbidden"]),
-        frozenset(entry.get("stale", ())),
-    )
 
 
 # The methods compared with the memory.

@@ -26,7 +26,7 @@ import orjson
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.errors import TransientError
-from cognitive_memory_core.ports.models import Calibration, Embedder
+from cognitive_memory_core.ports.models import Calibration, Chat, Embedder
 
 ZONE = timezone(timedelta(hours=8))  # of the default settings
 TOP = 10
@@ -78,13 +78,15 @@ DEFAULTS = Tuning()
 
 
 @asynccontextmanager
-async def opened(clock: SetClock, tuning: Tuning = DEFAULTS) -> AsyncGenerator[core.CognitiveMemory, None]:
-    """Open an empty memory without a model and without background work."""
+async def opened(
+    clock: SetClock, tuning: Tuning = DEFAULTS, *, chat: Chat | None = None, background: bool = False
+) -> AsyncGenerator[core.CognitiveMemory, None]:
+    """Open an empty memory; by default without a model and without background work."""
     groups = {name: {**KEPT.get(name, {}), **tuning.settings.get(name, {})} for name in {*KEPT, *tuning.settings}}
     settings = core.Settings.from_mapping(groups)
     with tempfile.TemporaryDirectory() as folder:
         async with core.CognitiveMemory.open(
-            settings, Path(folder), background=False, clock=clock, embedder=tuning.embedder
+            settings, Path(folder), background=background, clock=clock, embedder=tuning.embedder, chat=chat
         ) as memory:
             yield memory
 

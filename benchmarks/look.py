@@ -11,8 +11,8 @@ import argparse
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import cognitive_memory_core as core
@@ -20,10 +20,9 @@ from cognitive_memory_core.adapters.offline.first_look import RuleLook
 from cognitive_memory_core.domain.people import Anchors, Person
 from cognitive_memory_core.domain.turn import Dialogue
 
-from .groupchat import read
+from .chat_set import EVERY, IDLE, read, windows_of
 from .measure import Report
 
-EVERY, IDLE = 20, timedelta(minutes=10)
 MOST_LOST = 3.0  # per cent of the gold facts
 
 
@@ -63,20 +62,6 @@ def run(options: argparse.Namespace) -> Report:
             print("--", *(f"{'*' if _rests(line.id, facts) else ' '} {line.text}" for line in window), sep="\n")
     report.notes.append(f"reach: lost <= {MOST_LOST:g} % of the gold facts")
     return report
-
-
-def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:
-    """Cut the lines of one place into windows."""
-    window: list[core.Message] = []
-    for line in lines:
-        said = [one for one in window if not one.is_bot]
-        if said and (len(said) == EVERY or line.sent_at - said[-1].sent_at > IDLE):
-            yield window
-            window = []
-        if window or not line.is_bot:
-            window.append(line)
-    if window:
-        yield window
 
 
 async def _is_looked_at(window: Sequence[core.Message]) -> bool:

@@ -1,0 +1,163 @@
+"""The chat models of the benchmark ``answers``: one that writes the gold facts, and one behind a real address.
+
+Both are counted. The scripted one answers triage with the facts of the set whose last line stands in the dialogue, a
+rewrite with the observation as it is, and a merge with the old sentences and the new facts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.openai.chat import OpenAIChat
+from cognitive_memory_core.adapters.openai.client import ModelClient
+from cognitive_memory_core.ports.models import Ask, Chat
+from cognitive_memory_core.text.lexical.tokens import token_count
+from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, statement
+
+from .chat_set import Fact, Window
+
+KEYS = "COGNITIVE_MEMORY__MODELS__HISTORIAN__"  # of the environment, for what the options leave open
+T = TypeVar("T")
+
+
+@dataclass
+class CountedChat:
+    """A chat model with its calls and tokens by purpose; tokens are estimated: instructions, form, prompt, answer."""
+
+    chat: Chat
+    calls: Counter[str] = field(default_factory=Counter[str])
+    tokens: Counter[str] = field(default_factory=Counter[str])
+    failures: Counter[str] = field(default_factory=Counter[str])
+    in_flight: int = 0
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Pass a question on."""
+        self.calls[ask.purpose] += 1
+        form = json.dumps(dict(ask.schema), ensure_ascii=False)
+        self.tokens[ask.purpose] += sum(map(token_count, (ask.instructions, form, ask.prompt)))
+        self.in_flight += 1
+        try:
+            return await self.chat.ask(replace(ask, parse=self._counting(ask)))
+        except core.CognitiveMemoryError as failure:
+            self.failures[type(failure).__name__] += 1
+            raise
+        finally:
+            self.in_flight -= 1
+
+    def _counting(self, ask: Ask[T]) -> Callable[[str], T]:
+        def parse(written: str) -> T:
+            self.tokens[ask.purpose] += token_count(written)
+            return ask.parse(written)
+
+        return parse
+
+
+class GoldHistorian:
+    """A model that writes the facts of a set, each when the last line that it rests on is read."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        """Take the facts; ``window`` must be set before a dialogue is handed over."""
+        self._facts = [fact for _, fact in facts]
+        self.window: Window | None = None
+        self.chat = CountedChat(Puppet(self._answer))
+
+    def _answer(self, question: Question) -> object:
+        if question.name != TRIAGE:
+            return careful(question)
+        told = list(self._told(question))
+        return shaped(question, *told, should_remember=bool(told), reason="gold")
+
+    def _told(self, question: Question) -> Iterator[Mapping[str, Any]]:
+        numbers = dict(self._numbers(question))
+        for fact in self._facts:
+            sources = cast("list[str]", fact["message_ids"])
+            lines = [numbers[source] for source in sources if source in numbers]
+            if lines and self._is_complete(fact):
+                about = cast("list[str]", fact["subjects"]) or [question.place]
+                speaker, subjects = str(fact["sender_id"]), list(filter(None, about))
+                yield {**statement(0, str(fact["text"]), subjects, speaker, lines=lines), "kind": fact["kind"]}
+
+    def _is_complete(self, fact: Mapping[str, object]) -> bool:
+        """Return whether the last line of a fact stands in the window."""
+        sources = cast("list[str]", fact["message_ids"])
+        return any(line.id in sources and line.sent_at == fact["happened_at"] for line in self._lines)
+
+    def _numbers(self, question: Question) -> Iterator[tuple[str, int]]:
+        """Yield the ids of the lines with their numbers in the prompt, in which some lines may be missing."""
+        is_whole = len(question.lines) == len(self._lines)
+        shown = iter(question.lines)
+        number, text = next(shown, (0, ""))
+        for line in self._lines:
+            if is_whole or (number and _plain(line.text)[:20] in _plain(text)):
+                yield line.id, number
+                number, text = next(shown, (0, ""))
+
+    @property
+    def _lines(self) -> Sequence[core.Message]:
+        return self.window.lines if self.window else ()
+
+
+def _plain(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a model is, what it is called there, and the name of the environment variable that holds its key."""
+
+    url: str
+    name: str
+    key_in: str = f"{KEYS}API_KEY"
+    seconds: float = 60.0
+
+    async def opened(self, stack: AsyncExitStack) -> CountedChat:
+        """Return a chat model of this address that is closed with ``stack``."""
+        given = {
+            "api_url": self.url,
+            "model_name": self.name,
+            "api_key": os.environ.get(self.key_in, ""),
+            "timeout_seconds": self.seconds,
+        }
+        wanted = core.Settings.from_mapping({"models": {"historian": given}}).models.of("historian")
+        client = ModelClient(wanted, "historian")
+        stack.push_async_callback(client.close)
+        return CountedChat(OpenAIChat(wanted, client, _NoMeter()))
+
+
+class _NoMeter:
+    def count(self, purpose: str, tokens: int) -> None:
+        """Count nothing: what is asked is counted by CountedChat."""
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the address of a model and of a judge."""
+    add = parser.add_argument
+    add("--model-url", default=os.environ.get(f"{KEYS}API_URL", ""), help="address of a model (OpenAI-compatible)")
+    add("--model-name", default=os.environ.get(f"{KEYS}MODEL_NAME", ""), help="its name there, as .env has them both")
+    add("--model-key-in", default=f"{KEYS}API_KEY", metavar="VARIABLE", help="variable with its key (%(default)s)")
+    add("--judge-url", default="", help="address of a model that answers from the contexts and judges the answers")
+    add("--judge-name", default="", help="its name there")
+    add("--judge-key-in", default="JUDGE_API_KEY", metavar="VARIABLE", help="variable with its key (%(default)s)")
+    add("--seconds", type=float, default=60.0, help="patience with one call of a model or judge")
+
+
+def model_of(options: argparse.Namespace) -> Address | None:
+    """Return the address of the model; None if none is given."""
+    if not options.model_name:
+        return None
+    return Address(options.model_url, options.model_name, options.model_key_in, options.seconds)
+
+
+def judge_of(options: argparse.Namespace) -> Address | None:
+    """Return the address of the judge; None if none is given."""
+    if not options.judge_name:
+        return None
+    return Address(options.judge_url, options.judge_name, options.judge_key_in, options.seconds)

@@ -1,0 +1,270 @@
+"""A labelled group chat as its file tells it, and a memory that lives through it.
+
+The file has "places", "bot", "messages", "facts" and "questions" (groupchat-zh).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import cognitive_memory_core as core
+
+from .labelled import WAIT, SetClock, written
+
+EVERY, IDLE = 20, timedelta(minutes=10)  # a window closes at so many lines of people, or after such a silence
+KIND_OF = {"norm": "knowledge"}  # facts of a kind that events do not have
+_FORGET_ME = "^@.*关于我的.*都忘掉"  # the one message of the set that a bot answers by forgetting a person
+Fact = tuple[datetime, Mapping[str, object]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A message as the memory receives it, and its place."""
+
+    message: core.Message
+    place: str
+    name: str
+
+    @property
+    def at(self) -> datetime:
+        """Return when it was said."""
+        return self.message.sent_at
+
+    @property
+    def speaker(self) -> str:
+        """Return who said it; "" for the bot."""
+        return "" if self.message.is_bot else self.message.scene.user_id
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with its place and time, the evidence that should be found, and what must not be shown."""
+
+    text: str
+    scene: core.Scene
+    place: str
+    at: datetime
+    type: str
+    evidence: frozenset[str]
+    forbidden: frozenset[str] = frozenset()
+    stale: frozenset[str] = frozenset()
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A person's request to forget everything about them."""
+
+    scene: core.Scene
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Window:
+    """Lines of one place that are handed to the historian together, and when."""
+
+    lines: tuple[core.Message, ...]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Chat:
+    """The whole set; ``facts`` are lines of an export file, each with the instant from which it is known."""
+
+    lines: tuple[Line, ...]
+    facts: tuple[Fact, ...]
+    questions: tuple[Question, ...]
+    wishes: tuple[Wish, ...]
+
+    @property
+    def known(self) -> list[Question]:
+        """Return the questions that have an answer."""
+        return [question for question in self.questions if question.evidence]
+
+    @property
+    def forgotten(self) -> frozenset[str]:
+        """Return the ids of people who ask to be forgotten at some time."""
+        return frozenset(wish.scene.user_id for wish in self.wishes)
+
+    def windows(self) -> Iterator[Window]:
+        """Yield the lines of each place in the windows in which a bot hands them to its historian."""
+        places: dict[object, list[core.Message]] = defaultdict(list)
+        for line in self.lines:
+            places[line.message.scene.scope].append(line.message)
+        for said in places.values():
+            yield from (Window(tuple(lines), closes_at(lines)) for lines in windows_of(said))
+
+    def readable(self, question: Question) -> list[Line]:
+        """Return the lines that the asker may read: of the place, and in private also the asker's own in groups."""
+        asker = question.scene.user_id if question.scene.kind == "private" else None
+        older = (line for line in self.lines if line.message.sent_at < question.at)
+        return [
+            line
+            for line in older
+            if line.place == question.place or (line.message.scene.kind == "group" and line.speaker == asker)
+        ]
+
+
+def read(path: Path) -> Chat:
+    """Read the set."""
+    world = json.loads(path.read_text("utf-8"))
+    places = {place["id"]: place for place in world["places"]}
+    lines = tuple(_lines(world, places))
+    names = {line.message.id: line.name for line in lines}
+    times = {line.message.id: line.message.sent_at for line in lines}
+    facts = sorted((_fact(fact, places, times, names) for fact in world["facts"]), key=lambda fact: fact[0])
+    questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
+    told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
+    wishes = tuple(Wish(message.scene, message.sent_at) for message in told)
+    return Chat(lines, tuple(facts), tuple(questions), wishes)
+
+
+def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:
+    """Cut the lines of one place into windows, as a bot does that considers all that is said."""
+    window: list[core.Message] = []
+    for line in lines:
+        said = [one for one in window if not one.is_bot]
+        if said and (len(said) == EVERY or line.sent_at - said[-1].sent_at > IDLE):
+            yield window
+            window = []
+        if window or not line.is_bot:
+            window.append(line)
+    if window:
+        yield window
+
+
+def closes_at(window: Sequence[core.Message]) -> datetime:
+    """Return when a window is handed over: at its last line if it is full, else when nobody has spoken for a while."""
+    said = [line.sent_at for line in window if not line.is_bot]
+    return window[-1].sent_at if len(said) >= EVERY else max(said[-1] + IDLE, window[-1].sent_at)
+
+
+async def lived(
+    memory: core.CognitiveMemory,
+    clock: SetClock,
+    chat: Chat,
+    *,
+    with_facts: bool = False,
+    on_window: Callable[[Window], Awaitable[None]] | None = None,
+) -> AsyncIterator[Question]:
+    """Let a memory live through the chat, and yield each question when its time has come.
+
+    The memory observes all lines and forgets whoever asks for it. ``with_facts`` imports each gold fact when it becomes
+    known; ``on_window`` is called with each window of lines when it closes.
+    """
+    facts = iter(chat.facts if with_facts else ())
+    windows = chat.windows() if on_window else ()
+    for moment in sorted((*chat.questions, *chat.wishes, *chat.lines, *windows), key=_turn):
+        clock.at = max(clock.at, moment.at)
+        if isinstance(moment, Line):
+            await memory.observe(moment.message)
+            continue
+        if isinstance(moment, Window):
+            if on_window:
+                await on_window(moment)
+            continue
+        facts = await _learned(memory, facts, moment.at, chat.forgotten)
+        if isinstance(moment, Question):
+            yield moment
+        else:
+            await memory.forget_user(moment.scene, moment.scene.user_id)
+
+
+def _turn(moment: Question | Wish | Line | Window) -> tuple[datetime, int]:
+    """Return the order of moments: at one instant what was asked stands before what is said."""
+    return moment.at, (Question, Wish, Line, Window).index(type(moment))
+
+
+async def _learned(
+    memory: core.CognitiveMemory,
+    facts: Iterator[Fact],
+    until: datetime,
+    forgotten: frozenset[str],
+) -> Iterator[Fact]:
+    """Import the facts known before an instant and wait until they are indexed; return the rest."""
+    known: list[Mapping[str, object]] = []
+    rest: Iterator[Fact] = iter(())
+    for since, fact in facts:
+        if since >= until:
+            rest = chain(((since, fact),), facts)
+            break
+        known.append(fact)
+    if known:
+        absorbed = await _imported(memory, known)
+        if absorbed < sum(fact["sender_id"] not in forgotten for fact in known) or not await memory.drain(WAIT):
+            raise SystemExit(f"{len(known)} facts, {absorbed} imported: {await memory.status()}")
+    return rest
+
+
+async def _imported(memory: core.CognitiveMemory, known: Sequence[Mapping[str, object]]) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        return await memory.import_(written(known, Path(folder, "facts.jsonl")))
+
+
+def _lines(world: Mapping[str, Any], places: Mapping[str, Any]) -> Iterator[Line]:
+    """Yield the messages; a message of the bot belongs to the scene of the answered or the last speaker."""
+    speakers: dict[str, tuple[str, str]] = {}
+    last: dict[str, tuple[str, str]] = {}
+    for entry in world["messages"]:
+        place, person = places[entry["place"]], (entry["user_id"], entry["name"])
+        is_bot = entry["user_id"] == world["bot"]["user_id"]
+        if is_bot:
+            private = (place.get("user_id", ""), "")
+            person = speakers.get(entry["reply_to"] or "") or last.get(entry["place"]) or private
+        else:
+            speakers[entry["id"]] = last[entry["place"]] = person
+        at = datetime.fromisoformat(entry["time"])
+        scene = _scene(place, *person)
+        said = core.Message(entry["id"], scene, entry["text"], at, reply_to=entry["reply_to"], is_bot=is_bot)
+        yield Line(said, entry["place"], entry["name"])
+
+
+def _scene(place: Mapping[str, Any], user_id: str, name: str) -> core.Scene:
+    if place["kind"] == "private":
+        return core.Scene.private(place["user_id"], user_name=name)
+    return core.Scene.group(place["group_id"], user_id, user_name=name, group_name=place["name"])
+
+
+def _fact(
+    fact: Mapping[str, Any], places: Mapping[str, Any], times: Mapping[str, datetime], names: Mapping[str, str]
+) -> Fact:
+    """Return a fact as a line of an export file, and when it became known."""
+    place, last = places[fact["place"]], max(fact["evidence"], key=lambda one: times[one])
+    line = {
+        "type": "event",
+        "id": fact["id"],
+        "text": fact["statement"],
+        "kind": KIND_OF.get(fact["kind"], fact["kind"]),
+        "request_type": place["kind"],
+        "group_id": place.get("group_id", ""),
+        "user_id": place.get("user_id", fact["speaker"]),
+        "sender_id": fact["speaker"],
+        "sender_name": names[last],
+        "subjects": [] if fact["subject"] in places else [fact["subject"]],
+        "happened_at": times[last],
+        "message_ids": fact["evidence"],
+    }
+    return times[last], line
+
+
+def _question(entry: Mapping[str, Any], places: Mapping[str, Any]) -> Question:
+    return Question(
+        entry["question"],
+        _scene(places[entry["place"]], entry["asker"], ""),
+        entry["place"],
+        datetime.fromisoformat(entry["time"]),
+        entry["type"],
+        frozenset(entry["evidence"]),
+        frozenset(entry["forbidden"]),
+        frozenset(entry.get("stale", ())),
+        str(entry.get("answer", "")),
+    )
