@@ -1,86 +1,141 @@
-"""A chat plugin with a memory, in one file: replace ``ask_model`` by your model and start from there.
+"""A chat plugin with a long-term memory, in one file: any model with an OpenAI-compatible API, set in ``.env``.
 
-It answers when it is addressed, and takes part silently when somebody says something worth noting. What it remembers is
-in ``context``; what the turn was worth is passed to ``record_end``, which costs one durable file write.
+The memory gives three things: the block ``context`` for the prompt, the tools that the model may call, and the log of
+the place, from which the last lines are taken. What a turn was worth the model itself records with the tool ``end``.
 """
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from dataclasses import dataclass
-from time import perf_counter
+from typing import Any
 
-from nonebot import on_message, require
+from nonebot import get_plugin_config, logger, on_message, require
 from nonebot.adapters import Event
 from nonebot.plugin import PluginMetadata
+from nonebot.rule import to_me
+from openai import AsyncOpenAI, OpenAIError
+from pydantic import BaseModel, Field
+
+import cognitive_memory_core as core
 
 require("nonebot_plugin_cognitive_memory")
 
-from nonebot_plugin_cognitive_memory import CurrentScene, MemoryContext, RecordEnd  # noqa: E402  # after its require()
+from nonebot_plugin_cognitive_memory import (  # noqa: E402  # after its require()
+    TOOL_GUIDE,
+    CurrentScene,
+    Memory,
+    MemoryContext,
+    MemoryTools,
+    RecordEnd,
+)
+
+ROUNDS = 6  # requests to the model per turn; in the last one it cannot call tools
+NO_MODEL = "还没有接上模型：在 .env 里写 COMPANION__API_URL 和 COMPANION__MODEL_NAME。"
+OUT_OF_REACH = "模型现在连不上，等一会儿再叫我吧。"
+SPEECHLESS = "……"
+
+
+class Companion(BaseModel):
+    """The settings; each is ``COMPANION__`` and its name in ``.env``."""
+
+    api_url: str = "https://api.openai.com/v1"
+    api_key: str = "none"  # local servers need none
+    model_name: str = ""
+    persona: str = "你是群里的一员，叫小忆。说话简短、自然，不用 Markdown。"
+    history: int = 12
+    timeout_seconds: float = 60.0
+
+
+class Config(BaseModel):
+    """The part of the bot's configuration that belongs to this plugin."""
+
+    companion: Companion = Field(default_factory=Companion)
+
 
 __plugin_meta__ = PluginMetadata(
     name="有记忆的聊天搭子",
-    description="不用模型的示例：被叫到就翻记忆回答，听到值得记的就记下",
-    usage="@机器人 说话，或者在群里聊天",
+    description="接一个兼容 OpenAI 的模型，记得住人，也会自己翻记忆",
+    usage="@机器人 说话，或者私聊",
+    config=Config,
 )
 
-SYSTEM_PROMPT = "你是群里的一员，说话简短。"
-ASKING = re.compile(r"[?？]|谁|哪|几|多少|怎么|什么|(?:[吗呢没]|来着)\s*$")
-ENDS_ASKING = re.compile(r"(?:[?？吗呢没]|来着)\s*$")
-FIRST_PERSON = re.compile(r"我(?!们)")
-WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
-
-
-@dataclass(frozen=True)
-class End:
-    """One ended turn: the queued job, if any, and the seconds that handing it in took."""
-
-    job_id: str | None
-    seconds: float
-
-
-ends: deque[End] = deque(maxlen=10_000)
-
-
-async def _takes_part(event: Event) -> bool:
-    return event.is_tome() or _is_worth_noting(event.get_plaintext())
-
-
-chat = on_message(rule=_takes_part, priority=50, block=False)
+settings = get_plugin_config(Config).companion
+model = AsyncOpenAI(
+    base_url=settings.api_url, api_key=settings.api_key, timeout=settings.timeout_seconds, max_retries=1
+)
+chat = on_message(rule=to_me(), priority=50, block=True)
 
 
 @chat.handle()
-async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record_end: RecordEnd) -> None:
-    """Answer if addressed, then end the turn."""
-    text = event.get_plaintext().strip()
-    speaker = f"{scene.user_name}({scene.user_id})"
-    memo = ""
-    if event.is_tome():
-        answer = await ask_model(f"{SYSTEM_PROMPT}\n{context.text}", text)
-        await chat.send(answer)
-        memo = f"回答了 {speaker} 的提问：{answer}" if ASKING.search(text) else ""
-    observations = [_observation(text, speaker)] if _is_worth_noting(text) else []
-    if not memo and not observations:
-        return
-    started = perf_counter()
-    job_id = await record_end(memo, observations)
-    ends.append(End(job_id, perf_counter() - started))
+async def turn(  # noqa: PLR0917  # every name is injected
+    event: Event,
+    scene: CurrentScene,
+    memory: Memory,
+    context: MemoryContext,
+    tools: MemoryTools,
+    record_end: RecordEnd,
+) -> None:
+    """Answer what was said to the bot, and hand in the turn."""
+    said = event.get_plaintext().strip()
+    if not said:
+        await chat.finish()
+    if not settings.model_name:
+        await chat.finish(NO_MODEL)
+    prompt = [
+        {"role": "system", "content": f"{settings.persona}\n\n{TOOL_GUIDE}\n{context.text}"},
+        *await history(memory, scene, event),
+        {"role": "user", "content": f"{label(scene)}：{said}"},
+    ]
+    try:
+        answer, has_ended = await converse(prompt, tools)
+    except OpenAIError as failure:
+        logger.warning(f"聊天搭子：{type(failure).__name__}")
+        await chat.finish(OUT_OF_REACH)
+    await chat.send(answer or SPEECHLESS)
+    if not has_ended:
+        await record_end(f"回答了 {label(scene)}：{answer[:60]}")
 
 
-async def ask_model(system: str, text: str) -> str:
-    """Replace your model: quote the memory that fits best, or state that there is none."""
-    if not ASKING.search(text):
-        return "好，记下了。"
-    _, _, recalled = system.partition("【相关回忆】\n")
-    first = recalled.partition("\n")[0]
-    return f"我记得：{first.removeprefix('- ')}" if first.startswith("- [") else "这个我还没有印象。"
+async def history(memory: core.CognitiveMemory, scene: core.Scene, event: Event) -> list[dict[str, Any]]:
+    """Return the last lines of the place, as the memory logged them, without the one that is being answered."""
+    lines = await memory.recent_messages(scene, settings.history + 1)
+    answered = str(getattr(event, "message_id", ""))
+    return [
+        {"role": "assistant", "content": line.text}
+        if line.is_bot
+        else {"role": "user", "content": f"{label(line.scene)}：{line.text}"}
+        for line in lines
+        if line.id != answered
+    ][-settings.history :]
 
 
-def _is_worth_noting(text: str) -> bool:
-    return len(text.strip()) >= WORTH_NOTING and not ENDS_ASKING.search(text)
+async def converse(prompt: list[Any], tools: MemoryTools) -> tuple[str, bool]:
+    """Ask the model until it has answered, running the tools it calls.
+
+    Returns the answer, and whether the model ended the turn itself. Each tool answers with JSON text, also if the model
+    called it wrongly, and never leaves the place of the event.
+    """
+    answer, has_ended = "", False
+    for count in range(ROUNDS):
+        is_last = count == ROUNDS - 1
+        offered: dict[str, Any] = {} if is_last else {"tools": tools.schemas}
+        completion = await model.chat.completions.create(model=settings.model_name, messages=prompt, **offered)
+        if not completion.choices:
+            break
+        reply = completion.choices[0].message
+        answer = (reply.content or "").strip() or answer
+        calls = [call for call in reply.tool_calls or () if call.type == "function"]
+        if not calls:
+            break
+        prompt.append(reply.model_dump(exclude_none=True))
+        for call in calls:
+            told = await tools.call(call.function.name, call.function.arguments)
+            prompt.append({"role": "tool", "tool_call_id": call.id, "content": told})
+            has_ended |= call.function.name == "end"
+        if has_ended and answer:
+            break
+    return answer, has_ended
 
 
-def _observation(text: str, speaker: str) -> str:
-    """Return a first-person text in the third person, as a model would write it."""
-    return FIRST_PERSON.sub(speaker, text) if FIRST_PERSON.search(text) else f"{speaker} 说：{text}"
+def label(scene: core.Scene) -> str:
+    """Return a person as the memory writes them: the name with the id."""
+    return f"{scene.user_name or 'QQ'}({scene.user_id})"
