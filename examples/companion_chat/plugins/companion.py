@@ -37,7 +37,7 @@ SPEECHLESS = "……"
 class Companion(BaseModel):
     """The settings; each is ``COMPANION__`` and its name in ``.env``."""
 
-    api_url: str = "https://api.openai.com/v1"
+    api_url: str = ""
     api_key: str = "none"  # local servers need none
     model_name: str = ""
     persona: str = "你是群里的一员，叫小忆。说话简短、自然，不用 Markdown。"
@@ -60,7 +60,7 @@ __plugin_meta__ = PluginMetadata(
 
 settings = get_plugin_config(Config).companion
 model = AsyncOpenAI(
-    base_url=settings.api_url, api_key=settings.api_key, timeout=settings.timeout_seconds, max_retries=1
+    base_url=settings.api_url or None, api_key=settings.api_key, timeout=settings.timeout_seconds, max_retries=1
 )
 chat = on_message(rule=to_me(), priority=50, block=True)
 
