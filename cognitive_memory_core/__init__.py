@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .configuration import OVERRIDES_FILE, Configuration, SettingsMoved, SettingState, setting_keys
 from .context.render import Context, Section
 from .domain.erasure import Erasure
 from .domain.event import Event
@@ -45,6 +46,7 @@ from .settings import (
     Settings,
     VectorStoreSettings,
     dormant_keys,
+    is_dormant,
     unknown_keys,
 )
 from .status import Status
@@ -53,11 +55,13 @@ from .text.statements.lexicon import Offence, offences
 from .text.time.timewords import time_window
 
 __all__ = [
+    "OVERRIDES_FILE",
     "AlreadyEvolving",
     "BadArgument",
     "CaptureSettings",
     "CognitiveMemory",
     "CognitiveMemoryError",
+    "Configuration",
     "Context",
     "DirectoryInUse",
     "EmbeddingSettings",
@@ -88,7 +92,9 @@ __all__ = [
     "Revision",
     "Scene",
     "Section",
+    "SettingState",
     "Settings",
+    "SettingsMoved",
     "Status",
     "StorageRefused",
     "TransientError",
@@ -101,7 +107,9 @@ __all__ = [
     "VectorStoreSettings",
     "clean_name",
     "dormant_keys",
+    "is_dormant",
     "offences",
+    "setting_keys",
     "time_window",
     "unknown_keys",
 ]

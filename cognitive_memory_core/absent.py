@@ -108,6 +108,9 @@ class AbsentEngine:
         """Raise UnavailableError with the reason: a change would not be stored."""
         raise UnavailableError(self.reason)
 
+    def reconsider(self) -> None:
+        """Do nothing: no loop waits."""
+
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
         """Return the newest lines that fit: there is no model."""
         return await Compressor().compress(lines, budget)

@@ -173,6 +173,12 @@ class Engine:
         self.worker.nudge()
         self.merging.nudge()
 
+    def reconsider(self) -> None:
+        """Wake the loops that wait for a time computed from settings which changed."""
+        self.worker.nudge()
+        self.merging.nudge()
+        self.upkeep.loop.nudge()
+
     async def drain(self, seconds: float) -> bool:
         """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
         resting = not self._loops

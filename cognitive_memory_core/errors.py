@@ -21,9 +21,12 @@
         ├── UnknownBelief     no such belief in this scene
         ├── UnknownRevision   no such revision of this profile
         └── BadArgument       a value that no scene could accept
+            └── BadSetting    a setting that cannot have this value
 """
 
 from __future__ import annotations
+
+from . import sentences
 
 
 class CognitiveMemoryError(Exception):
@@ -110,3 +113,14 @@ class UnknownRevision(MistakeError):
 
 class BadArgument(MistakeError, ValueError):
     """An argument is invalid in every scene."""
+
+
+class BadSetting(BadArgument):
+    """A setting cannot have a value: its dotted ``key``, the ``value`` with secrets hidden, and the ``reason``."""
+
+    def __init__(self, key: str, value: object, reason: str) -> None:
+        """Store the parts; the message tells the operator what to correct in .env."""
+        super().__init__(sentences.settings.bad_setting(key, value, reason))
+        self.key = key
+        self.value = sentences.settings.hidden(key, value)
+        self.reason = reason

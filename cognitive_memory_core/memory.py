@@ -15,6 +15,7 @@ from . import sentences
 from .absent import AbsentEngine
 from .arguments import checks_arguments
 from .completion import completed
+from .configuration import with_hot
 from .context.compression import checked_dialogue
 from .context.render import Context
 from .domain.erasure import Erasure
@@ -418,6 +419,11 @@ class CognitiveMemory:
         engine.indexer.nudge()
         engine.follow()
         return absorbed
+
+    async def configure(self, settings: Settings) -> None:
+        """Use other hot settings from now on; all other settings keep their values. A running call keeps its own."""
+        self._settings.replace(with_hot(self._settings.current, settings))
+        self._engine.reconsider()
 
     @property
     def _settings(self) -> Live[Settings]:

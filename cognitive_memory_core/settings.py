@@ -24,7 +24,7 @@ from pydantic import (
 
 from . import sentences
 from .domain.ids import checked_id
-from .errors import BadArgument
+from .errors import BadSetting
 
 DORMANT = (
     "models.evolution",
@@ -59,9 +59,13 @@ Text = Annotated[str, BeforeValidator(_as_text)]
 Secret = Annotated[SecretStr, BeforeValidator(_as_text)]
 Ids = Annotated[tuple[str, ...], BeforeValidator(_as_ids)]
 ChatRole = Literal["historian", "triage", "merge", "evolution"]
+LARGEST = 1_000_000_000  # far above what any setting needs; below it sums, products and instants do not overflow
+LONGEST_DAYS = 36_500
 Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
-Amount = Annotated[float, Field(ge=0)]
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+Positive = Annotated[int, Field(gt=0, le=LARGEST)]
+Amount = Annotated[float, Field(ge=0, le=LARGEST)]
+PositiveAmount = Annotated[float, Field(gt=0, le=LARGEST)]
 
 
 class _Group(BaseModel):
@@ -93,8 +97,8 @@ class ModelSettings(_Group):
     api_url: Text = ""
     api_key: Secret = SecretStr("")
     model_name: Text = ""
-    max_tokens: Annotated[int, Field(gt=0)] = 2048
-    timeout_seconds: Annotated[float, Field(gt=0)] = 60.0
+    max_tokens: Positive = 2048
+    timeout_seconds: PositiveAmount = 60.0
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict)
 
@@ -105,7 +109,7 @@ class EmbeddingSettings(_Group):
     api_url: Text = ""
     api_key: Secret = SecretStr("")
     model_name: Text = ""
-    dimensions: Annotated[int, Field(gt=0)] | None = None
+    dimensions: Positive | None = None
     query_instruction: Text = ""
     document_instruction: Text = ""
     batch_size: Annotated[int, Field(gt=0, le=2048)] = 64
@@ -143,13 +147,13 @@ class QuerySettings(_Group):
     enable_rerank: bool = True
     recent_end_summaries_inject_k: Count = 30
     time_decay_enabled: bool = True
-    time_decay_half_life_days_auto: Annotated[float, Field(gt=0)] = 14.0
-    time_decay_half_life_days_tool: Annotated[float, Field(gt=0)] = 60.0
+    time_decay_half_life_days_auto: PositiveAmount = 14.0
+    time_decay_half_life_days_tool: PositiveAmount = 60.0
     time_decay_boost: Amount = 0.2
     time_decay_min_similarity: Share = 0.35
-    tool_default_top_k: Annotated[int, Field(gt=0)] = 12
-    profile_top_k: Annotated[int, Field(gt=0)] = 8
-    rerank_candidate_multiplier: Annotated[int, Field(gt=0)] = 3
+    tool_default_top_k: Positive = 12
+    profile_top_k: Positive = 8
+    rerank_candidate_multiplier: Positive = 3
     lexical_weight: Share = 0.5
     diversity: Share = 0.3
     min_relevance: Share = 0.05
@@ -177,10 +181,10 @@ class HistorianSettings(_Group):
     rewrite_max_retry: Count = 2
     min_confidence: Share = 0.3
     recent_messages_inject_k: Count = 12
-    recent_message_line_max_len: Annotated[int, Field(gt=0)] = 240
-    source_message_max_len: Annotated[int, Field(gt=0)] = 800
-    poll_interval_seconds: Annotated[float, Field(allow_inf_nan=False)] = 1.0
-    stale_job_timeout_seconds: Annotated[float, Field(gt=0)] = 300.0
+    recent_message_line_max_len: Positive = 240
+    source_message_max_len: Positive = 800
+    poll_interval_seconds: Annotated[float, Field(le=LARGEST, allow_inf_nan=False)] = 1.0
+    stale_job_timeout_seconds: PositiveAmount = 300.0
     concurrency: Annotated[int, Field(gt=0, le=64)] = 2
     shutdown_seconds: Amount = 10.0
 
@@ -190,9 +194,9 @@ class ProfileSettings(_Group):
 
     revision_keep: Count = 5
     merge_delay_seconds: Amount = 600.0
-    merge_min_facts: Annotated[int, Field(gt=0)] = 3
-    merge_max_facts: Annotated[int, Field(gt=0)] = 12
-    max_chars: Annotated[int, Field(gt=0)] = 800
+    merge_min_facts: Positive = 3
+    merge_max_facts: Positive = 12
+    max_chars: Positive = 800
 
 
 class PinsSettings(_Group):
@@ -204,24 +208,24 @@ class PinsSettings(_Group):
 class QueueSettings(_Group):
     """Bounds of the queue."""
 
-    failed_max_age_days: Count = 30
+    failed_max_age_days: Annotated[int, Field(ge=0, le=LONGEST_DAYS)] = 30
     failed_max_files: Count = 500
     failed_cleanup_interval: Count = 100
     job_max_retries: Count = 3
-    max_pending: Annotated[int, Field(gt=0)] = 50_000
-    max_pending_per_group: Annotated[int, Field(gt=0)] = 2_000
-    max_pending_mb: Annotated[float, Field(gt=0)] = 64
+    max_pending: Positive = 50_000
+    max_pending_per_group: Positive = 2_000
+    max_pending_mb: PositiveAmount = 64
     turns_per_minute: Count = 120
-    turn_burst: Annotated[int, Field(gt=0)] = 1_000
+    turn_burst: Positive = 1_000
 
 
 class CaptureSettings(_Group):
     """What is captured, and when it is considered."""
 
     auto_consider: Literal["off", "mentions", "all"] = "all"
-    consider_every: Annotated[int, Field(gt=0)] = 20
-    consider_idle_minutes: Annotated[float, Field(gt=0)] = 10
-    log_days: Annotated[int, Field(gt=0)] = 180
+    consider_every: Positive = 20
+    consider_idle_minutes: PositiveAmount = 10
+    log_days: Annotated[int, Field(gt=0, le=LONGEST_DAYS)] = 180
     log_max_mb: Amount = 512
     announce: Literal["reply", "off"] = "reply"
     groups: Ids = ()
@@ -240,8 +244,8 @@ class EvolutionSettings(_Group):
     enabled: bool = True
     cron: Text = "0 4 * * *"
     min_messages: Count = 30
-    max_beliefs: Annotated[int, Field(gt=0)] = 50
-    max_messages: Annotated[int, Field(gt=0)] = 200
+    max_beliefs: Positive = 50
+    max_messages: Positive = 200
 
 
 class VectorStoreSettings(_Group):
@@ -302,14 +306,14 @@ class Settings(_Group):
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse nested settings as .env gives them; a bad value raises BadArgument with one line that names the key."""
+        """Parse nested settings as .env gives them; a bad value raises BadSetting with one line that names the key."""
         try:
             return cls.model_validate(dict(mapping))
         except ValidationError as refused:
             first = refused.errors()[0]
             key = ".".join(str(part) for part in first["loc"])
             reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
-            raise BadArgument(sentences.settings.bad_setting(key, first.get("input"), reason)) from None
+            raise BadSetting(key, first.get("input"), reason) from None
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
@@ -319,7 +323,12 @@ def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
 
 def dormant_keys(settings: Settings) -> tuple[str, ...]:
     """Return the :data:`DORMANT` settings that differ from their defaults, dotted; they have no effect."""
-    return tuple(key for key in DORMANT if _at(settings, key) != _at(Settings(), key))
+    return tuple(key for key in DORMANT if value_at(settings, key) != value_at(Settings(), key))
+
+
+def is_dormant(key: str) -> bool:
+    """Return whether a dotted key has no effect in this version."""
+    return any(key == name or key.startswith(f"{name}.") for name in DORMANT)
 
 
 def _unknown(group: type[BaseModel], mapping: Mapping[str, Any], prefix: str) -> Iterator[str]:
@@ -335,7 +344,8 @@ def _unknown(group: type[BaseModel], mapping: Mapping[str, Any], prefix: str) ->
             yield from _unknown(known.annotation, cast("Mapping[str, Any]", value), f"{prefix}{key}.")
 
 
-def _at(settings: Settings, dotted: str) -> object:
+def value_at(settings: Settings, dotted: str) -> object:
+    """Return the value of a dotted key."""
     value: object = settings
     for part in dotted.split("."):
         value = getattr(value, part)

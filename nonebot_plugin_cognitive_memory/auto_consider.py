@@ -100,6 +100,11 @@ class Considerer:
         self._touched = asyncio.Event()
         self._loops: list[asyncio.Task[None]] = []
 
+    def follow(self, capture: core.CaptureSettings) -> None:
+        """Use other settings from now on; what they make due is handed over soon."""
+        self._capture = capture
+        self._changed.set()
+
     def note(self, line: core.Message) -> None:
         """Collect a line if the settings include it."""
         if not self._is_wanted(line):

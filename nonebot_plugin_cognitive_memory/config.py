@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nonebot import get_driver, logger
+from nonebot.config import Config as NoneBotConfig
 from nonebot_plugin_localstore import get_plugin_data_dir
 from pydantic import BaseModel, Field
 
@@ -27,13 +28,22 @@ class Config(BaseModel):
     cognitive_memory: dict[str, Any] = Field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Setup:
-    """The values that the plugin starts with; a ``problem`` is one Chinese line and keeps the memory absent."""
+    """The settings in force, which are replaced as a whole when hot ones change, and the data directory.
+
+    A ``problem`` is one Chinese line and keeps the memory absent; without one there is a ``configuration``.
+    """
 
     settings: core.Settings
     data_dir: Path | None
     problem: str = ""
+    configuration: core.Configuration | None = None
+
+    @property
+    def overridden(self) -> Mapping[str, str]:
+        """Return the settings that were changed at run time, with their values."""
+        return self.configuration.overridden if self.configuration else {}
 
 
 def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None) -> Setup:
@@ -45,14 +55,59 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
         return Setup(core.Settings(), data_dir, replies.log.SETTINGS_ARE_NO_GROUP)
     mapping = _merged(given or {}, _from_environment(environ))
     try:
-        settings = core.Settings.from_mapping(mapping)
+        configuration = core.Configuration(mapping, data_dir)
     except core.BadArgument as refused:
         return Setup(core.Settings(), data_dir, str(refused))
-    _warn(mapping, settings)
-    return Setup(settings, data_dir, "" if data_dir else replies.log.NO_DIRECTORY)
+    _warn(mapping, configuration.settings, configuration.problems)
+    return Setup(configuration.settings, data_dir, "" if data_dir else replies.log.NO_DIRECTORY, configuration)
 
 
-def _warn(mapping: Mapping[str, object], settings: core.Settings) -> None:
+def settings_again(environ: Mapping[str, str]) -> Mapping[str, object]:
+    """Return the settings as NoneBot would read them from its files now, with the environment over them; blocking.
+
+    Values that bot.py passed to ``nonebot.init`` win over the files, as at the start. Raises ValueError for a file that
+    NoneBot cannot read, or for settings that are no group.
+    """
+    given = _of_files(get_driver().config)
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(replies.log.SETTINGS_ARE_NO_GROUP)
+    return _merged(_merged(given or {}, _passed_to_init), _from_environment(environ))
+
+
+def _env_files(config: NoneBotConfig) -> tuple[Path, ...]:
+    """Return the files from which NoneBot read its settings, whether or not they exist, absolute."""
+    named = config._env_file  # noqa: SLF001  # NoneBot keeps the files' names nowhere else
+    names = [named] if isinstance(named, str | os.PathLike) else named or ()
+    return tuple(Path(name).expanduser().absolute() for name in names)
+
+
+def _of_files(config: NoneBotConfig) -> object:
+    return getattr(type(config)(_env_file=ENV_FILES), FIELD, None)
+
+
+def _init_values(config: NoneBotConfig) -> Mapping[str, object]:
+    """Return the settings that are in NoneBot's configuration and not, or not with this value, in its files."""
+    given = getattr(config, FIELD, None)
+    try:
+        of_files = _of_files(config)
+    except (ValueError, OSError):
+        return {}
+    return _beyond(given, of_files) if isinstance(given, Mapping) else {}
+
+
+def _beyond(mapping: Mapping[str, object], known: object) -> Mapping[str, object]:
+    found: dict[str, object] = {}
+    for key, value in mapping.items():
+        below = known.get(key) if isinstance(known, Mapping) else None
+        if value == below:
+            continue
+        found[key] = _beyond(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
+    return found
+
+
+def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequence[str]) -> None:
+    for problem in problems:
+        logger.warning(replies.log.logged(problem))
     if unknown := core.unknown_keys(mapping):
         logger.warning(replies.log.logged(replies.log.unknown_settings(unknown)))
     if dormant := core.dormant_keys(settings):
@@ -105,6 +160,8 @@ def _data_dir() -> Path | None:
         return None
 
 
+ENV_FILES = _env_files(get_driver().config)
+_passed_to_init = _init_values(get_driver().config)
 setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir())
 if setup.problem:
     logger.error(replies.log.logged(setup.problem))

@@ -42,13 +42,14 @@ SUBCOMMANDS: Mapping[str, str] = {
     "reindex": "重建索引",
     "view": "查看",
     "rollback": "回滚",
+    "config": "配置",
     "pause": "停",
     "resume": "启",
 }
 WITH_ARGUMENTS = frozenset(
     {
         *("list", "show", "search", "add", "forget", "correct", "share", "incognito"),
-        *("summarize", "pin", "retry", "view", "rollback"),
+        *("summarize", "pin", "retry", "view", "rollback", "config"),
     }
 )
 _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}

@@ -133,7 +133,9 @@ class Lifetime:
                 told(line)
         self._opening.release()
         self._opened.set()
-        logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings)))
+        await memory.configure(self._setup.settings)  # they may have moved while the memory opened
+        overridden = replies.settings.overridden_at_start(self._setup.overridden)
+        logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings) + overridden))
         self._tell_refused()
 
     def _tell_refused(self) -> None:

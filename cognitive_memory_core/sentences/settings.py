@@ -12,11 +12,14 @@ TEMPLATE_WITHOUT_SEPARATOR = (
 )
 TEMPLATE_STRAY_DOLLAR = "prompts/{name}.md 没有使用，先用自带的：里面有不成占位符的 $，要写 $ 本身请写成 $$"
 
+NO_DIRECTORY = "没有数据目录，运行时的改动没有地方存"
+NO_JSON = "不是 JSON"
+NO_READABLE_FILE = "不是普通文件、太大，或没有读取权限"
+
 
 def bad_setting(key: str, value: object, reason: str) -> str:
     """Return one line with the refused setting, its value and the reason."""
-    name = "COGNITIVE_MEMORY__" + key.upper().replace(".", "__")
-    return f"设置 {name} 的值 {hidden(key, value)} 不能用（{reason}），请改正 .env 后重启"
+    return f"设置 {env_name(key)} 的值 {hidden(key, value)} 不能用（{reason}），请改正 .env 后重启"
 
 
 _REFUSALS = {
@@ -62,9 +65,17 @@ _SECRET_WITHIN = frozenset(
 )
 
 
+HIDDEN = "（已隐去）"
+
+
+def is_secret(key: str) -> bool:
+    """Return whether a setting is a secret, or a group that may contain one."""
+    return key.rpartition(".")[2] in _SECRET_WITHIN
+
+
 def hidden(key: str, value: object) -> str:
     """Return a refused value as text; a secret, or a group that may contain one, is hidden."""
-    return "（已隐去）" if key.rpartition(".")[2] in _SECRET_WITHIN else shown(value)
+    return HIDDEN if is_secret(key) else shown(value)
 
 
 def model_setting(role: str, key: str) -> str:
@@ -98,3 +109,54 @@ def _dollars(placeholders: Iterable[str]) -> str:
 
 def _files(names: Iterable[str]) -> str:
     return "、".join(f"{name}.md" for name in names)
+
+
+def env_name(key: str) -> str:
+    """Return a dotted key as .env writes it."""
+    return "COGNITIVE_MEMORY__" + key.upper().replace(".", "__")
+
+
+def bad_change(key: str, value: str, reason: str) -> str:
+    """Return the message that a setting cannot get this value at run time."""
+    return f"{key} 不能设成 {value}（{reason}）"
+
+
+def not_hot(key: str) -> str:
+    """Return the message that a setting needs a restart."""
+    return f"{key} 重启后生效：请写进 .env（{env_name(key)}=…），再重启机器人"
+
+
+def is_a_group(name: str, example: str) -> str:
+    """Return the message that a name is a group of settings."""
+    return f"{shown(name)} 是一组设置，请写到具体的键，例如 {example}"
+
+
+def unknown_setting(name: str, near: Iterable[str]) -> str:
+    """Return the message that no setting has this name, with the nearest ones."""
+    alike = "、".join(near)
+    return f"没有 {shown(name)} 这个设置，{f'是不是 {alike}？' if alike else '全部的键见 README 的设置表'}"
+
+
+def blank_value(key: str, default: str) -> str:
+    """Return the message that a value is missing."""
+    return f"{key} 要设成什么？请把值写在后面，例如 {key} {default or '…'}；空的列表写 []"
+
+
+def value_too_long(key: str, limit: int) -> str:
+    """Return the message that a value is too long."""
+    return f"{key} 的值太长，最多 {limit} 个字符；更长的请写进 .env"
+
+
+def overrides_damaged(path: object, reason: str) -> str:
+    """Return the message that overrides.json cannot be read."""
+    return f"{path} 读不懂（{reason}）：文件没有动，里面的改动没有用上，先按 .env；请改好或移走它"
+
+
+def overrides_withheld(reason: object) -> str:
+    """Return the message that the disk did not deliver overrides.json."""
+    return f"overrides.json 这次没有读到（{reason}），运行时的改动先照旧"
+
+
+def override_ignored(key: str, reason: str) -> str:
+    """Return the message that one change of overrides.json is not used."""
+    return f"overrides.json 里的 {shown(key)} 没有用上：{reason}"

@@ -44,6 +44,7 @@ _ARGUMENTS = {
     "retry": Args["target?", str],
     "view": Args["words?", AllParam],
     "rollback": Args["words?", AllParam],
+    "config": Args["words?", AllParam],
 }
 
 

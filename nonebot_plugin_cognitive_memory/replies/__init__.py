@@ -4,6 +4,7 @@
 * ``log``: who reads the log
 * ``tools``: the model that calls the tools
 * ``commands``: who types ``/memory``
+* ``settings``: who changes settings of a running bot
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
 sentence depends on more than the values that it shows.
@@ -11,6 +12,6 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import commands, label, log, tools
+from . import commands, label, log, settings, tools
 
-__all__ = ["commands", "label", "log", "tools"]
+__all__ = ["commands", "label", "log", "settings", "tools"]

@@ -8,6 +8,7 @@ from datetime import tzinfo
 
 import cognitive_memory_core as core
 
+from . import settings
 from .tools import NOT_ENABLED, speaker
 
 LINE_LENGTH = 80
@@ -42,6 +43,7 @@ _HELP_SUPERUSER = """\
 —— 机器人管理员 ——
 统计 stats、队列 queue、失败 failed、重试 retry [任务号]
 重建索引 reindex、停 pause、启 resume
+配置 config [get|set|reset|reload]：看和改设置
 查看 view @某人：侧写和它的版本；回滚 rollback @某人 [第几版]：换回旧版"""
 UNKNOWN_SUBCOMMAND = "没有这个子命令，发送 /记忆 帮助 看看能做什么"
 NOBODY = "匿名发言或频道里分不清是谁，用不了这个命令"
@@ -134,6 +136,7 @@ _USAGE = {
     "reindex": "/记忆 重建索引",
     "view": "/记忆 查看 @某人（或 QQ 号）",
     "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",
+    "config": settings.USAGE,
     "pause": "/记忆 停",
     "resume": "/记忆 启",
 }

@@ -49,6 +49,7 @@ ERRORS = {
 }
 SETTINGS = {
     "CaptureSettings",
+    "Configuration",
     "EmbeddingSettings",
     "HistorianSettings",
     "ModelSettings",
@@ -57,10 +58,15 @@ SETTINGS = {
     "ProfileSettings",
     "QuerySettings",
     "QueueSettings",
+    "SettingState",
     "Settings",
+    "SettingsMoved",
     "VectorStoreSettings",
+    "OVERRIDES_FILE",
     "clean_name",
     "dormant_keys",
+    "is_dormant",
+    "setting_keys",
     "unknown_keys",
 }
 BESIDE = {"Section"}  # a Context is made of these
@@ -102,6 +108,7 @@ METHODS = {
     "drain": "(self, timeout)",
     "export": "(self, path, *, user_id=None)",
     "import_": "(self, path)",
+    "configure": "(self, settings)",
 }
 
 

@@ -61,6 +61,7 @@ def test_the_table_lists_every_command() -> None:
         "failed",
         "retry",
         "reindex",
+        "config",
         "pause",
         "resume",
         "view",

@@ -1,0 +1,313 @@
+"""The settings in force: those of .env, and over them the hot ones that were changed at run time.
+
+Changes are stored in overrides.json in the data directory, as an object of dotted keys, and win over .env. Hot settings
+act at once; every other one keeps its value until the next start.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pydantic import BaseModel, SecretStr
+
+from . import sentences
+from .disk import Disk, Vanished, is_withheld
+from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
+from .settings import Settings, value_at
+
+OVERRIDES_FILE = "overrides.json"
+HOT = (
+    *("query", "historian", "capture", "evolution"),
+    *("profile.merge_delay_seconds", "profile.merge_min_facts", "profile.merge_max_facts"),
+)
+LONGEST_VALUE = 4_000  # characters
+LONGEST_NAME = 200
+MOST_COPIES = 1_000  # unreadable files that are kept beside the readable one
+_PREFIX = "cognitive_memory"
+
+
+@dataclass(frozen=True)
+class SettingState:
+    """One setting as people see it: values are written as in .env, secrets are hidden.
+
+    ``env_value`` is the value without the change made at run time; it equals ``value`` unless ``is_overridden``.
+    """
+
+    key: str
+    value: str
+    default: str
+    env_value: str
+    is_hot: bool
+    is_overridden: bool
+
+
+@dataclass(frozen=True)
+class SettingsMoved:
+    """What a change did, as dotted keys.
+
+    ``changed`` have another value now; ``waiting`` get theirs at the next start; ``shadowed`` changed in .env and are
+    hidden by overrides.json. ``problems`` are Chinese sentences on what was not used.
+    """
+
+    changed: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    shadowed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def setting_keys() -> tuple[str, ...]:
+    """Return the dotted keys of all settings, in their order."""
+    return tuple(_leaves(Settings, ""))
+
+
+def is_hot(key: str) -> bool:
+    """Return whether a setting acts without a restart."""
+    return any(key == hot or key.startswith(f"{hot}.") for hot in HOT)
+
+
+def with_hot(current: Settings, wanted: Settings) -> Settings:
+    """Return ``current`` with the hot settings of ``wanted``."""
+    merging = {key.partition(".")[2]: value_at(wanted, key) for key in HOT if "." in key}
+    groups: dict[str, object] = {key: getattr(wanted, key) for key in HOT if "." not in key}
+    return current.model_copy(update={**groups, "profile": current.profile.model_copy(update=merging)})
+
+
+class Configuration:
+    """Settings from .env and overrides.json. Methods block on the file; call them one at a time."""
+
+    def __init__(self, given: Mapping[str, Any], data_dir: Path | None, *, disk: Disk | None = None) -> None:
+        """Read overrides.json over settings as .env nests them; raises BadSetting for a bad value in ``given``."""
+        self._given = given
+        self._path = data_dir / OVERRIDES_FILE if data_dir else None
+        self._disk = disk or Disk()
+        self._from_env = Settings.from_mapping(given)
+        self._stored: dict[str, object] = {}
+        self.problems: tuple[str, ...] = ()
+        self._load()
+        self.settings = Settings.from_mapping(self._merged(self._stored))
+        self._started = self.settings
+
+    @property
+    def overridden(self) -> Mapping[str, str]:
+        """The changed keys with their values, as people see them."""
+        return {key: written(key, value_at(self.settings, key)) for key in self._stored}
+
+    def state(self, name: str) -> SettingState:
+        """Return one setting by any spelling of its name; raises BadArgument for an unknown one."""
+        key = found_key(name)
+        return SettingState(
+            key,
+            written(key, value_at(self.settings, key)),
+            written(key, value_at(Settings(), key)),
+            written(key, value_at(self._from_env, key)),
+            is_hot(key),
+            key in self._stored,
+        )
+
+    def change(self, name: str, text: str) -> SettingsMoved:
+        """Set a hot setting from text and store it; raises BadArgument for what cannot be set, StorageRefused."""
+        key = _hot_key(name)
+        new = self._checked(key, _parsed(key, text))
+        self._store({**self._reread(), key: _plain(value_at(new, key))})
+        return self._moved()
+
+    def reset(self, name: str = "") -> SettingsMoved:
+        """Drop the change of one setting, or all changes; raises BadArgument for an unknown name, StorageRefused."""
+        stored = self._reread()
+        key = _name_of_stored(name, stored) if name else ""
+        self._store({one: value for one, value in stored.items() if key and one != key})
+        return self._moved()
+
+    def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
+        """Read overrides.json again, and use ``given`` as .env's settings; a bad value there changes nothing."""
+        before = self._from_env
+        if given is not None:
+            try:
+                self._from_env = Settings.from_mapping(given)
+            except BadSetting as refused:
+                return SettingsMoved(problems=(str(refused),))
+            self._given = given
+        self._load()
+        return self._moved(before)
+
+    def _moved(self, before: Settings | None = None) -> SettingsMoved:
+        earlier, wanted = self.settings, Settings.from_mapping(self._merged(self._stored))
+        self.settings = with_hot(earlier, wanted)
+        hidden = _differing(before or self._from_env, self._from_env)
+        return SettingsMoved(
+            changed=_differing(earlier, self.settings),
+            waiting=tuple(key for key in _differing(self._started, wanted) if not is_hot(key)),
+            shadowed=tuple(key for key in hidden if key in self._stored),
+            problems=self.problems,
+        )
+
+    def _checked(self, key: str, value: object) -> Settings:
+        try:
+            return Settings.from_mapping(_with(self._given, key, value))
+        except BadSetting as refused:
+            raise BadArgument(sentences.settings.bad_change(key, refused.value, refused.reason)) from None
+
+    def _load(self) -> None:
+        """Use the file; if the disk does not deliver it, what was used before stays."""
+        try:
+            content, damage = self._content()
+        except StorageRefused as withheld:
+            self.problems = (sentences.settings.overrides_withheld(withheld),)
+            return
+        self._use(content, [sentences.settings.overrides_damaged(self._path, damage)] if damage else [])
+
+    def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
+        usable: dict[str, object] = {}
+        for key, value in content.items():
+            try:
+                self._checked(_hot_key(key, is_exact=True), value)
+            except BadArgument as refused:
+                problems.append(sentences.settings.override_ignored(key, str(refused)))
+            else:
+                usable[key] = value
+        self._stored, self.problems = usable, tuple(problems)
+
+    def _content(self) -> tuple[Mapping[str, object], str]:
+        """Return what the file holds, and what is wrong with it; a missing file holds nothing.
+
+        Raises StorageRefused if the disk does not deliver the file, which may be intact.
+        """
+        try:
+            content: object = _decoded(self._disk.read(self._path).decode("utf-8-sig")) if self._path else {}
+        except Vanished:
+            return {}, ""
+        except PermanentError as unreadable:
+            if is_withheld(unreadable):
+                raise StorageRefused(str(unreadable)) from unreadable
+            return {}, sentences.settings.NO_READABLE_FILE
+        except ValueError:
+            return {}, sentences.settings.NO_JSON
+        if not isinstance(content, dict):
+            return {}, sentences.stores.NOT_AN_OBJECT
+        return cast("dict[str, object]", content), ""
+
+    def _reread(self) -> Mapping[str, object]:
+        """Return everything in the file, also what is not used; a damaged file is moved aside and kept."""
+        content, damage = self._content()
+        if damage and self._path:
+            self._disk.move(self._path, _free_name(self._path))
+            self._disk.sync_folder(self._path.parent)
+        return content
+
+    def _store(self, content: Mapping[str, object]) -> None:
+        """Replace the file, and use its content."""
+        if self._path is None:
+            raise StorageRefused(sentences.settings.NO_DIRECTORY)
+        self._disk.make_folder(self._path.parent)
+        self._disk.rewrite(self._path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
+        self._use(content, [])
+
+    def _merged(self, changes: Mapping[str, object]) -> Mapping[str, Any]:
+        merged = self._given
+        for key, value in changes.items():
+            merged = _with(merged, key, value)
+        return merged
+
+
+def found_key(name: str) -> str:
+    """Return the dotted key of a setting from any spelling of its name; raises BadArgument with the nearest ones."""
+    keys = setting_keys()
+    wanted = name.strip()[:LONGEST_NAME].lower().replace("__", ".").removeprefix(f"{_PREFIX}.").strip(".")
+    alike = [key for key in keys if key == wanted] or [key for key in keys if key.endswith(f".{wanted}")]
+    if len(alike) == 1:
+        return alike[0]
+    inside = [key for key in keys if key.startswith(f"{wanted}.")]
+    if inside and wanted:
+        raise BadArgument(sentences.settings.is_a_group(wanted, inside[0]))
+    near = alike or difflib.get_close_matches(wanted, keys, 3, 0.6) or _near_leaf(wanted, keys)
+    raise BadArgument(sentences.settings.unknown_setting(name.strip(), near))
+
+
+def written(key: str, value: object) -> str:
+    """Return a value as .env writes it, "" for none; a secret is hidden."""
+    if isinstance(value, SecretStr):
+        value = value.get_secret_value()
+    if value is None or value in ("", {}):
+        return ""
+    if sentences.settings.is_secret(key):
+        return sentences.settings.HIDDEN
+    return value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
+
+
+def _near_leaf(wanted: str, keys: Collection[str]) -> list[str]:
+    by_leaf = {key.rpartition(".")[2]: key for key in keys}
+    return [by_leaf[leaf] for leaf in difflib.get_close_matches(wanted.rpartition(".")[2], by_leaf, 3, 0.6)]
+
+
+def _hot_key(name: str, *, is_exact: bool = False) -> str:
+    key = found_key(name)
+    if not is_hot(key):
+        raise BadArgument(sentences.settings.not_hot(key))
+    if is_exact and key != name:
+        raise BadArgument(sentences.settings.unknown_setting(name, [key]))
+    return key
+
+
+def _name_of_stored(name: str, stored: Mapping[str, object]) -> str:
+    """Return the key to drop, also one of the file that is no setting."""
+    return name if name in stored else found_key(name)
+
+
+def _parsed(key: str, text: str) -> object:
+    """Decode a value as NoneBot decodes a line of .env; raises BadArgument for a blank or very long one."""
+    if len(text) > LONGEST_VALUE:
+        raise BadArgument(sentences.settings.value_too_long(key, LONGEST_VALUE))
+    try:
+        value = _decoded(text.strip())
+    except ValueError:
+        value = text.strip()
+    if value is None or value == "":
+        raise BadArgument(sentences.settings.blank_value(key, written(key, value_at(Settings(), key))))
+    return value
+
+
+def _decoded(text: str) -> object:
+    """Decode JSON; raises ValueError, also for a text that is nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError from None
+
+
+def _plain(value: object) -> object:
+    return list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+
+
+def _with(mapping: Mapping[str, Any], key: str, value: object) -> Mapping[str, Any]:
+    """Return nested settings with one dotted key replaced."""
+    first, _, rest = key.partition(".")
+    if not rest:
+        return {**mapping, first: value}
+    below = mapping.get(first)
+    return {
+        **mapping,
+        first: _with(cast("Mapping[str, Any]", below) if isinstance(below, Mapping) else {}, rest, value),
+    }
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in range(1, MOST_COPIES))
+    return next((name for name in names if not name.exists()), path.with_name(f"{path.name}.damaged"))
+
+
+def _differing(one: Settings, other: Settings) -> tuple[str, ...]:
+    return tuple(key for key in setting_keys() if value_at(one, key) != value_at(other, key))
+
+
+def _leaves(group: type[BaseModel], prefix: str) -> Iterator[str]:
+    for name, field in group.model_fields.items():
+        kind = field.annotation
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            yield from _leaves(kind, f"{prefix}{name}.")
+        else:
+            yield prefix + name

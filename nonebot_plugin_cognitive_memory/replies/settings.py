@@ -1,0 +1,76 @@
+"""Answers to ``/memory config``, and log lines about settings that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import cognitive_memory_core as core
+
+SHOWN = 8  # changed settings that one line lists
+ACTIONS: Mapping[str, str] = {
+    **dict.fromkeys(("get", "看", "查看"), "get"),
+    **dict.fromkeys(("set", "设", "设置", "改"), "set"),
+    **dict.fromkeys(("reset", "恢复", "重置"), "reset"),
+    **dict.fromkeys(("reload", "重读", "重载"), "reload"),
+}
+USAGE = (
+    "/记忆 配置 [get 键 | set 键 值 | reset [键] | reload]，例如 /记忆 配置 set query.auto_top_k 5；"
+    "get 也可以写「看」，set「设」，reset「恢复」，reload「重读」"
+)
+KEY_WANTED = "要改哪一个？例如 /记忆 配置 set query.auto_top_k 5"
+NOTHING_CHANGED = (
+    "运行时没有改过设置，都按 .env。可以改的（立即生效）："
+    "query.*、historian.*、capture.*、evolution.*、profile.merge_*；看一组：/记忆 配置 get query"
+)
+NO_CONFIGURATION = "设置没有读成，现在改不了：请看启动时的日志，改正 .env 后重启"
+ENV_UNREADABLE = ".env 读不了（{reason}），设置先照旧"
+RELOADED = "重新读过 .env 和 overrides.json，设置没有变"
+
+
+def changed_settings(overridden: Mapping[str, str], problems: Sequence[str]) -> str:
+    """List the settings changed at run time, and what overrides.json holds in vain."""
+    lines = [f"{key} = {value or '（空）'}" for key, value in overridden.items()]
+    heading = ["运行时改过（overrides.json，比 .env 优先；用回 .env：/记忆 配置 reset 键）："] if lines else []
+    return "\n".join([*heading, *lines, *problems]) or NOTHING_CHANGED
+
+
+def setting(state: core.SettingState, *, is_dormant: bool) -> str:
+    """Show one setting: its value, where it comes from, and when a change takes effect."""
+    shown = f"{state.key} = {state.value or '（空）'}"
+    origin = f"运行时改的，.env 里是 {state.env_value or '（空）'}" if state.is_overridden else ""
+    default = "" if state.value == state.default else f"默认 {state.default or '（空）'}"
+    when = "改了立即生效" if state.is_hot else "写在 .env 里，重启后生效"
+    dormant = "这个版本里还不起作用" if is_dormant else ""
+    return f"{shown}（{'；'.join(part for part in (origin, default, when, dormant) if part)}）"
+
+
+def group_of_settings(states: Sequence[core.SettingState]) -> str:
+    """Show the settings of one group, a line each."""
+    return "\n".join(
+        f"{state.key} = {state.value or '（空）'}{'（运行时改的）' if state.is_overridden else ''}" for state in states
+    )
+
+
+def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
+    """Say what a change did: what acts now, what waits for a restart, what overrides.json hides, what was not used."""
+    parts = [f"{key} 现在是 {values[key] or '（空）'}" for key in result.changed]
+    parts += [f"{key} 重启后生效" for key in result.waiting]
+    parts += [
+        f"{key} 在 .env 里改了，但运行时改过它，仍是 {values[key] or '（空）'}；用 .env 的：/记忆 配置 reset {key}"
+        for key in result.shadowed
+    ]
+    return "\n".join((*parts, *result.problems))
+
+
+def same_value(state: core.SettingState) -> str:
+    """Confirm a change that alters nothing."""
+    return f"{state.key} 本来就是 {state.value or '（空）'}"
+
+
+def overridden_at_start(overridden: Mapping[str, str]) -> str:
+    """Return the part of the start line that lists changed settings, "" if there are none."""
+    if not overridden:
+        return ""
+    listed = [f"{key}={value}" for key, value in overridden.items()]
+    more = f" 等 {len(listed)} 项" if len(listed) > SHOWN else ""
+    return f"；运行时改过的设置（overrides.json）：{'、'.join(listed[:SHOWN])}{more}"

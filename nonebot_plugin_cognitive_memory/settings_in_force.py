@@ -1,0 +1,139 @@
+"""Moves the hot settings of a running bot: by command, and when .env or overrides.json changes.
+
+The files are polled: that also works on network drives and in containers, where notifications of changes do not arrive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from nonebot import get_driver, logger
+
+import cognitive_memory_core as core
+
+from . import replies
+from .auto_consider import considerer
+from .config import ENV_FILES, Setup, settings_again, setup
+from .lifecycle import get_memory
+from .throttled_log import complain
+
+POLL = 2.0  # seconds between two looks at the files
+Signature = tuple[int, int, int] | None
+
+
+class SettingsInForce:
+    """Applies changed settings to the bot: to what this plugin reads, and to the memory."""
+
+    def __init__(self, setup: Setup, files: Sequence[Path], read: Callable[[], Mapping[str, object]]) -> None:
+        """Watch files; ``read`` returns the settings that .env gives now, and raises ValueError or OSError."""
+        self._setup = setup
+        self._files = files
+        self._read = read
+        self._one_at_a_time = asyncio.Lock()
+        self._known = self._seen = _signatures(files)
+        self._loop: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Begin to watch the files."""
+        if self._loop is None and self._setup.configuration is not None:
+            self._one_at_a_time = asyncio.Lock()
+            self._loop = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Stop watching."""
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.cancel()
+            await asyncio.wait((loop,))
+
+    async def change(self, name: str, text: str) -> core.SettingsMoved:
+        """Set one setting and store it; raises BadArgument, StorageRefused."""
+        return await self._moved(lambda: self._configuration.change(name, text))
+
+    async def reset(self, name: str) -> core.SettingsMoved:
+        """Drop one change, or all for ""; raises BadArgument, StorageRefused."""
+        return await self._moved(lambda: self._configuration.reset(name))
+
+    async def reload(self) -> core.SettingsMoved:
+        """Read .env and overrides.json again."""
+        return await self._moved(self._reloaded)
+
+    def value(self, name: str) -> core.SettingState:
+        """Return one setting; raises BadArgument for an unknown name."""
+        return self._configuration.state(name)
+
+    def values(self, keys: Sequence[str]) -> Mapping[str, str]:
+        """Return settings as .env writes them."""
+        return {key: self.value(key).value for key in keys}
+
+    @property
+    def overridden(self) -> Mapping[str, str]:
+        """The changed settings with their values."""
+        return self._configuration.overridden
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """What overrides.json holds in vain."""
+        return self._configuration.problems
+
+    async def look(self) -> None:
+        """Reload once a file has changed and then stayed the same for one look, so that no half-written one is read."""
+        seen = await asyncio.to_thread(_signatures, self._files)
+        is_steady, self._seen = seen == self._seen, seen
+        if seen == self._known or not is_steady:
+            return
+        self._known = seen
+        result = await self.reload()
+        if said := replies.settings.moved(result, self.values([*result.changed, *result.shadowed])):
+            logger.info(replies.log.logged(said))
+
+    @property
+    def _configuration(self) -> core.Configuration:
+        if self._setup.configuration is None:
+            raise core.BadArgument(replies.settings.NO_CONFIGURATION)
+        return self._setup.configuration
+
+    def _reloaded(self) -> core.SettingsMoved:
+        try:
+            given = self._read()
+        except (ValueError, OSError) as unreadable:  # its text may quote a key
+            problem = replies.settings.ENV_UNREADABLE.format(reason=type(unreadable).__name__)
+            return core.SettingsMoved(problems=(problem,))
+        return self._configuration.reload(given)
+
+    async def _moved(self, move: Callable[[], core.SettingsMoved]) -> core.SettingsMoved:
+        async with self._one_at_a_time:
+            result = await asyncio.to_thread(move)
+            self._setup.settings = settings = self._configuration.settings
+            considerer.follow(settings.capture)
+            await get_memory().configure(settings)
+            return result
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(POLL)
+            try:
+                await self.look()
+            except core.CognitiveMemoryError as refused:
+                complain(str(refused))
+
+
+def _signatures(files: Sequence[Path]) -> tuple[Signature, ...]:
+    return tuple(map(_signature, files))
+
+
+def _signature(file: Path) -> Signature:
+    try:
+        state = file.stat()
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
+
+
+_watched = (*ENV_FILES, setup.data_dir / core.OVERRIDES_FILE) if setup.data_dir else ENV_FILES
+settings_in_force = SettingsInForce(setup, _watched, lambda: settings_again(os.environ))
+get_driver().on_startup(settings_in_force.start)
+get_driver().on_shutdown(settings_in_force.stop)

@@ -1,0 +1,195 @@
+"""Tests of settings that superusers, .env or overrides.json change while the bot runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+
+from .stage import SUPERUSER, Stage, new_id
+
+
+@pytest.fixture
+async def force(app: object) -> AsyncIterator[Any]:
+    """Return the running bot's settings; all changes are dropped after the test."""
+    from nonebot_plugin_cognitive_memory.settings_in_force import settings_in_force
+
+    yield settings_in_force
+    await settings_in_force.reset("")
+
+
+async def ask(stage: Stage, text: str, group: int | None = None) -> str:
+    """Send a command as the superuser, without the pace limit."""
+    from nonebot_plugin_cognitive_memory.commands import entry
+
+    entry._pace = entry.Pace()
+    return await stage.ask(text, SUPERUSER, group)
+
+
+def overrides() -> Any:
+    """Return what overrides.json of the running bot holds."""
+    from nonebot_plugin_cognitive_memory.config import setup
+
+    assert setup.data_dir
+    return json.loads((setup.data_dir / "overrides.json").read_text("utf-8"))
+
+
+async def test_a_superuser_changes_a_setting(stage: Stage, force: Any) -> None:
+    """`set` answers with the new value, `get` says where it comes from, `reset` returns to .env's."""
+    assert await ask(stage, "/记忆 配置 set query.auto_top_k 3") == "query.auto_top_k 现在是 3"
+    assert overrides()["query.auto_top_k"] == 3
+    shown = await ask(stage, "/memory config get auto_top_k")
+    assert "query.auto_top_k = 3" in shown
+    assert ".env 里是 8" in shown
+    assert "query.auto_top_k = 3" in await ask(stage, "/记忆 配置")
+    assert "query.auto_top_k = 3（运行时改的）" in await ask(stage, "/记忆 配置 看 query")
+    assert "本来就是 3" in await ask(stage, "/记忆配置 设 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=3")
+    assert await ask(stage, "/记忆 配置 恢复 query.auto_top_k") == "query.auto_top_k 现在是 8"
+    assert "没有改过" in await ask(stage, "/记忆 配置 get")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("set daily_calls 5", "重启后生效"),
+        ("set models.historian.api_key sk-canary", "重启后生效"),
+        ("set query.auto_top_k", "要设成什么"),
+        ("set query.auto_top_k 很多", "应为整数"),
+        ("set query.auto_topk 3", "是不是 query.auto_top_k"),
+        ("get nothing.of_this", "没有"),
+        ("set", "要改哪一个"),
+        ("刷新", "/记忆 配置 [get"),
+        ("get models.historian.api_key", "重启后生效"),
+        ("get evolution.cron", "还不起作用" if core.is_dormant("evolution.cron") else "立即生效"),
+    ],
+)
+async def test_every_answer_says_what_to_do(stage: Stage, force: Any, words: str, told: str) -> None:
+    """Wrong input is answered with one Chinese line, and a secret is not repeated."""
+    said = await ask(stage, f"/记忆 配置 {words}")
+    assert told in said
+    assert "canary" not in said
+    assert "\n" not in said
+
+
+async def test_only_superusers_change_settings(stage: Stage, force: Any, group: int) -> None:
+    """Members and group admins are refused, and nothing is stored."""
+    stage.answers["get_group_member_info"] = {"role": "owner"}
+    said = await stage.ask("/记忆 配置 set query.auto_top_k 3", new_id(), group)
+    assert "只有机器人管理员" in said
+    assert not force.overridden
+
+
+async def test_reload_says_what_changed(stage: Stage, force: Any) -> None:
+    """`reload` uses an overrides.json written by hand, and says so; without a change it says that too."""
+    from nonebot_plugin_cognitive_memory.config import setup
+
+    assert "没有变" in await ask(stage, "/记忆 配置 reload")
+    assert setup.data_dir
+    (setup.data_dir / "overrides.json").write_text('{"query.auto_top_k": 2, "query.nonsense": 1}', "utf-8")
+    said = await ask(stage, "/记忆 配置 重读")
+    assert "query.auto_top_k 现在是 2" in said
+    assert "query.nonsense" in said
+
+
+class Watched:
+    """Settings of a bot of its own whose .env is a file of the test."""
+
+    def __init__(self, folder: Path) -> None:
+        """Begin with an empty .env."""
+        from nonebot_plugin_cognitive_memory.config import read_setup
+        from nonebot_plugin_cognitive_memory.settings_in_force import SettingsInForce
+
+        self.env = folder / ".env"
+        self.env.write_text("{}")
+        self.setup = read_setup({}, {}, folder)
+        self.force = SettingsInForce(self.setup, (self.env, folder / "overrides.json"), self.read)
+
+    def read(self) -> Any:
+        """Return the settings that .env gives now."""
+        return json.loads(self.env.read_text())
+
+    async def write(self, text: str, looks: int = 2) -> None:
+        """Replace .env, as editors do, and look as often as the watch would."""
+        draft = self.env.with_suffix(".new")
+        draft.write_text(text)
+        draft.replace(self.env)
+        for _ in range(looks):
+            await self.force.look()
+
+
+@pytest.fixture
+def watched(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
+    """Return watched settings that do not reach the bot of the run."""
+    from nonebot_plugin_cognitive_memory import settings_in_force
+
+    monkeypatch.setattr(settings_in_force, "get_memory", core.CognitiveMemory.absent)
+    monkeypatch.setattr(settings_in_force.considerer, "follow", lambda capture: None)
+    return Watched(tmp_path)
+
+
+async def test_a_changed_env_moves_hot_settings(watched: Watched, log: list[str]) -> None:
+    """A changed .env acts without a restart and is logged; cold keys are said to wait."""
+    await watched.write('{"query": {"auto_top_k": 4}, "daily_calls": 7}')
+    assert watched.setup.settings.query.auto_top_k == 4
+    assert watched.setup.settings.daily_calls == 1000
+    [line] = [line for line in log if "[认知记忆]" in line]
+    assert "query.auto_top_k 现在是 4" in line
+    assert "daily_calls 重启后生效" in line
+    await watched.force.look()
+    assert len([line for line in log if "[认知记忆]" in line]) == 1
+
+
+async def test_a_file_in_the_middle_of_a_write_waits(watched: Watched) -> None:
+    """A file is read only after it stayed the same for one look."""
+    await watched.write('{"query": {"auto_top_k": 4}', looks=1)
+    await watched.write('{"query": {"auto_top_k": 4}}', looks=1)
+    assert watched.setup.settings.query.auto_top_k == 8
+    await watched.force.look()
+    assert watched.setup.settings.query.auto_top_k == 4
+
+
+@pytest.mark.parametrize("text", ["{", '{"query": {"auto_top_k": "很多"}}', '{"query": 5}'])
+async def test_a_bad_env_changes_nothing(watched: Watched, log: list[str], text: str) -> None:
+    """An unreadable .env, or one with a bad value, is named in one line, and the settings stay."""
+    await watched.write('{"query": {"auto_top_k": 4}}')
+    log.clear()
+    await watched.write(text)
+    assert watched.setup.settings.query.auto_top_k == 4
+    assert len([line for line in log if "[认知记忆]" in line]) == 1
+
+
+async def test_a_hidden_change_is_said(watched: Watched, log: list[str]) -> None:
+    """If .env changes a key that was changed at run time, the log says which value holds and how to drop it."""
+    await watched.force.change("query.auto_top_k", "2")
+    await watched.write('{"query": {"auto_top_k": 4}}')
+    assert watched.setup.settings.query.auto_top_k == 2
+    assert [line for line in log if "/记忆 配置 reset query.auto_top_k" in line]
+
+
+def test_bot_py_wins_over_env_also_later(app: object, tmp_path: Path) -> None:
+    """Values passed to nonebot.init stay in force when .env is read again."""
+    from nonebot_plugin_cognitive_memory.config import settings_again
+
+    again = settings_again({"COGNITIVE_MEMORY__QUERY__AUTO_TOP_K": "4"})
+    assert again["vector_store"] == {"backend": "exact"}
+    assert again["query"] == {"auto_top_k": 4}
+
+
+async def test_the_start_line_lists_changes(app: object, tmp_path: Path, log: list[str]) -> None:
+    """The line at the start names the settings that overrides.json changes."""
+    from nonebot_plugin_cognitive_memory.config import read_setup
+    from nonebot_plugin_cognitive_memory.lifecycle import Lifetime
+    from tests.support.waiting import until
+
+    core.Configuration({}, tmp_path).change("query.auto_top_k", "3")
+    lifetime = Lifetime(read_setup({"vector_store": {"backend": "exact"}}, {}, tmp_path))
+    await lifetime.start()
+    await until(lambda: lifetime.memory.is_running)
+    await lifetime.stop()
+    [line] = [line for line in log if "已启动" in line]
+    assert "query.auto_top_k=3" in line
