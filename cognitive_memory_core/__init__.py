@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .configuration import OVERRIDES_FILE, Configuration, SettingsMoved, SettingState, setting_keys
+from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
 from .context.render import Context, Section
 from .domain.erasure import Erasure
 from .domain.event import Event
@@ -55,7 +55,6 @@ from .text.statements.lexicon import Offence, offences
 from .text.time.timewords import time_window
 
 __all__ = [
-    "OVERRIDES_FILE",
     "AlreadyEvolving",
     "BadArgument",
     "CaptureSettings",

@@ -83,7 +83,7 @@ class Configuration:
     def __init__(self, given: Mapping[str, Any], data_dir: Path | None, *, disk: Disk | None = None) -> None:
         """Read overrides.json over settings as .env nests them; raises BadSetting for a bad value in ``given``."""
         self._given = given
-        self._path = data_dir / OVERRIDES_FILE if data_dir else None
+        self.path = data_dir / OVERRIDES_FILE if data_dir else None
         self._disk = disk or Disk()
         self._from_env = Settings.from_mapping(given)
         self._stored: dict[str, object] = {}
@@ -159,7 +159,7 @@ class Configuration:
         except StorageRefused as withheld:
             self.problems = (sentences.settings.overrides_withheld(withheld),)
             return
-        self._use(content, [sentences.settings.overrides_damaged(self._path, damage)] if damage else [])
+        self._use(content, [sentences.settings.overrides_damaged(self.path, damage)] if damage else [])
 
     def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
         usable: dict[str, object] = {}
@@ -178,7 +178,7 @@ class Configuration:
         Raises StorageRefused if the disk does not deliver the file, which may be intact.
         """
         try:
-            content: object = _decoded(self._disk.read(self._path).decode("utf-8-sig")) if self._path else {}
+            content: object = _decoded(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
         except Vanished:
             return {}, ""
         except PermanentError as unreadable:
@@ -194,17 +194,17 @@ class Configuration:
     def _reread(self) -> Mapping[str, object]:
         """Return everything in the file, also what is not used; a damaged file is moved aside and kept."""
         content, damage = self._content()
-        if damage and self._path:
-            self._disk.move(self._path, _free_name(self._path))
-            self._disk.sync_folder(self._path.parent)
+        if damage and self.path:
+            self._disk.move(self.path, _free_name(self.path))
+            self._disk.sync_folder(self.path.parent)
         return content
 
     def _store(self, content: Mapping[str, object]) -> None:
         """Replace the file, and use its content."""
-        if self._path is None:
+        if self.path is None:
             raise StorageRefused(sentences.settings.NO_DIRECTORY)
-        self._disk.make_folder(self._path.parent)
-        self._disk.rewrite(self._path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
+        self._disk.make_folder(self.path.parent)
+        self._disk.rewrite(self.path, (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
         self._use(content, [])
 
     def _merged(self, changes: Mapping[str, object]) -> Mapping[str, Any]:

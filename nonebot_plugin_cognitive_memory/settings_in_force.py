@@ -133,7 +133,8 @@ def _signature(file: Path) -> Signature:
     return state.st_mtime_ns, state.st_size, state.st_ino
 
 
-_watched = (*ENV_FILES, setup.data_dir / core.OVERRIDES_FILE) if setup.data_dir else ENV_FILES
+_overrides = setup.configuration.path if setup.configuration else None
+_watched = (*ENV_FILES, _overrides) if _overrides else ENV_FILES
 settings_in_force = SettingsInForce(setup, _watched, lambda: settings_again(os.environ))
 get_driver().on_startup(settings_in_force.start)
 get_driver().on_shutdown(settings_in_force.stop)

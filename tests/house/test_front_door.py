@@ -62,7 +62,6 @@ SETTINGS = {
     "Settings",
     "SettingsMoved",
     "VectorStoreSettings",
-    "OVERRIDES_FILE",
     "clean_name",
     "dormant_keys",
     "is_dormant",
