@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 
 from .topics import BATCH, Matrix, batches, event_of, vectors_of
@@ -48,7 +48,7 @@ def build(folder: Path, events: int) -> Spent:
 def ask(folder: Path, events: int, scene: Scene, questions: Matrix, limit: int) -> tuple[list[list[str]], list[float]]:
     """Query a built collection with the scene's filter; return the ids, and the seconds of each query."""
     np.save(folder / "questions.npy", questions)
-    (folder / "asked.json").write_bytes(orjson.dumps({"where": chroma_filter(Reading(scene)), "limit": limit}))
+    (folder / "asked.json").write_bytes(orjson.dumps({"where": chroma_filter(ReadFilter(scene)), "limit": limit}))
     answer = _started("ask", folder, events)
     return answer["ids"], answer["seconds"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.adapters.chroma.supervisor import Bounds
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
@@ -31,7 +31,7 @@ from .workload import NOW
 
 MODEL = "benchmark-faults"
 CHILD = "cognitive_memory_core.adapters.chroma.child"
-EVERYTHING = Reading(Scene.operator())
+EVERYTHING = ReadFilter(Scene.operator())
 CHROMAS = (".sqlite3", ".sqlite3-journal", ".bin", ".pickle")
 BATCH = 200
 SAMPLE = 40  # rows that are searched for by their own vector

@@ -29,7 +29,7 @@ import psutil
 
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
@@ -320,8 +320,8 @@ class Probing:
         """Index rows in an empty store, which will be damaged."""
         ledger = InMemoryLedger()
         await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
-        await ledger.shelf.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
-        await IndexReconciler(store, ledger.shelf, ledger.book, MODEL).follow()
+        await ledger.vectors.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
+        await IndexReconciler(store, ledger.vectors, ledger.book, MODEL).follow()
         generation = await store.open()
         assert generation is not None
         mark = await ledger.book.mark(generation.birth)
@@ -366,7 +366,7 @@ class Probing:
         """Open a store as a bot does and search for its rows; return how damage was noticed, "" if it was not."""
         book = InMemoryLedger().book
         await book.note(self.birth, self.mark)
-        follower, step = IndexReconciler(NeverAnew(store), self.ledger.shelf, book, MODEL), "noticed"
+        follower, step = IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL), "noticed"
         try:
             await follower.follow()
             step = "noticed by asking"
@@ -426,7 +426,7 @@ class Recall:
         inside = [row for row in self.standing if row.event.group_id == group_id]
         best = _exact(inside, asked, self.limit)
         try:
-            reading = Reading(Scene.group(group_id, "1"))
+            reading = ReadFilter(Scene.group(group_id, "1"))
             found = {event_id for event_id, _ in await store.nearest(generation, asked, reading, self.limit)}
         except UnavailableError:
             self.errors += 1

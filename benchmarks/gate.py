@@ -18,7 +18,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.rewriting.gate import Verdict, judge
 from cognitive_memory_core.text.identity.names import clean_name
@@ -53,11 +53,11 @@ class Fact:
     text: str
     heard: str
     context: tuple[str, ...]
-    anchors: Anchors
+    job_context: JobContext
 
     def judged_with(self, other: Fact) -> Verdict:
         """Judge this text as if it were made from another fact's evidence."""
-        return judge(self.text, other.heard, other.context, self.anchors)
+        return judge(self.text, other.heard, other.context, self.job_context)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -167,9 +167,9 @@ def _facts(world: dict[str, Any]) -> list[Fact]:
         place, last = places[fact["place"]], evidence[-1]
         scope = Scope("default", place["kind"], place.get("group_id") or place["user_id"])
         speaker = next(person for person in people if person.id == last["user_id"])
-        anchors = Anchors(datetime.fromisoformat(last["time"]), scope, place.get("name", ""), speaker, people)
+        job_context = JobContext(datetime.fromisoformat(last["time"]), scope, place.get("name", ""), speaker, people)
         context = tuple(line for one in evidence for line in before[one["id"]])
-        facts.append(Fact(fact["statement"], "\n".join(one["text"] for one in evidence), context, anchors))
+        facts.append(Fact(fact["statement"], "\n".join(one["text"] for one in evidence), context, job_context))
     return facts
 
 
@@ -180,11 +180,13 @@ def _person(member: dict[str, Any]) -> Person:
 
 # Time.
 
-ANCHORS = Anchors(NOW, Scope("default", "group", "10001"), "读书会", Person("2000001", "阿棠", ("a", "《", "12345")))
+JOB_CONTEXT = JobContext(
+    NOW, Scope("default", "group", "10001"), "读书会", Person("2000001", "阿棠", ("a", "《", "12345"))
+)
 TIMED: dict[str, Callable[[str], object]] = {
-    "offences": lambda text: offences(text, names=ANCHORS.names),
-    "judge": lambda text: judge(text, text[::-1], (text, text), ANCHORS),
-    "judge of a fact": lambda text: judge(text, "阿棠(2000001)喜欢乌龙茶", ("我喜欢乌龙茶",), ANCHORS),
+    "offences": lambda text: offences(text, names=JOB_CONTEXT.names),
+    "judge": lambda text: judge(text, text[::-1], (text, text), JOB_CONTEXT),
+    "judge of a fact": lambda text: judge(text, "阿棠(2000001)喜欢乌龙茶", ("我喜欢乌龙茶",), JOB_CONTEXT),
     "may_be_same": lambda text: may_be_same(text, text[::-1]),
     "time_window": lambda text: time_window(text, NOW),
     "clean_name": clean_name,

@@ -34,7 +34,7 @@ from .workload import NOW, TextVectors, group_years, vector_of, write_export
 GROUPS, PEOPLE = 10, 100
 PATIENCE = 600.0
 ENOUGH, SHARE = 100.0, 0.4
-PORTRAIT = ("---\nentity_type: member\nentity_id: '2000001'\n---\n\n" + "喜欢喝茶和爬山，" * 60).encode()
+PROFILE_FILE = ("---\nentity_type: member\nentity_id: '2000001'\n---\n\n" + "喜欢喝茶和爬山，" * 60).encode()
 SETTLED = "DELETE FROM facts WHERE job = ? AND target = ?"
 LIKES = ("乌龙茶", "爬山", "桌游", "听雨", "摄影", "写诗", "骑车", "做饭", "养猫", "看展", "修表", "游泳")
 WITH = ("毛笔", "相机", "铁壶", "地图", "吉他", "棋盘", "雨伞", "风筝", "账本", "竹椅")
@@ -193,12 +193,12 @@ class _Bare:
             for _ in range(number):
                 name = self._job(database)
                 due += merges
-                for target in self._portraits(due):
-                    self._portrait(database, name, target)
+                for target in self._profiles_due(due):
+                    self._profile_lines(database, name, target)
                     due -= 1
         return number / (time.perf_counter() - started)
 
-    def _portraits(self, due: float) -> Iterator[str]:
+    def _profiles_due(self, due: float) -> Iterator[str]:
         return (f"{target}" for target in range(int(due + 1e-9)))
 
     def _job(self, database: sqlite3.Connection) -> str:
@@ -216,9 +216,9 @@ class _Bare:
         claimed.unlink()
         return name
 
-    def _portrait(self, database: sqlite3.Connection, name: str, target: str) -> None:
-        durable_write(self._folder / "history", PORTRAIT)
-        durable_write(self._folder / "profiles", PORTRAIT)
+    def _profile_lines(self, database: sqlite3.Connection, name: str, target: str) -> None:
+        durable_write(self._folder / "history", PROFILE_FILE)
+        durable_write(self._folder / "profiles", PROFILE_FILE)
         with database:
             database.execute(SETTLED, (name, target))
 

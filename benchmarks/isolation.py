@@ -24,7 +24,7 @@ from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_m
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.search.filters import scene_filter
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from tests.support.where import matches
@@ -97,7 +97,7 @@ async def _compare(report: Report, scenes: int, dice: random.Random, path: Path)
 async def _readers(
     ledger: SqliteLedger, path: Path, events: Sequence[Event], scene: Scene, vector: list[float]
 ) -> dict[str, set[str]]:
-    reading = Reading(scene)
+    reading = ReadFilter(scene)
     where = chroma_filter(reading)
     listed = await ledger.events.recent(reading, MEMORIES)
     worded = await ledger.lexical.events([WORD], reading, MEMORIES)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.adapters.offline.first_look import RuleLook
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue
 
 from .chat_set import EVERY, IDLE, read, windows_of
@@ -69,8 +69,8 @@ async def _is_looked_at(window: Sequence[core.Message]) -> bool:
     people = tuple(
         {line.sender_id: Person(line.sender_id, line.scene.user_name) for line in window if line.sender_id}.values()
     )
-    anchors = Anchors(window[-1].sent_at, last.scene.scope, "", people[0], people)
-    return await RuleLook().may_hold_something(Dialogue(last.scene, window), anchors)
+    job_context = JobContext(window[-1].sent_at, last.scene.scope, "", people[0], people)
+    return await RuleLook().may_hold_something(Dialogue(last.scene, window), job_context)
 
 
 def _by_place(lines: Sequence[core.Message]) -> list[list[core.Message]]:

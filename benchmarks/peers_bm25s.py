@@ -21,7 +21,7 @@ from .peers_systems import K, Opening, Said
 WHOLE = "whole"
 
 
-class Worded:
+class Bm25sIndex:
     """Indexes by name: a group's id, or the one for all."""
 
     def __init__(self, folder: Path, *, masked: bool) -> None:
@@ -69,9 +69,9 @@ class Worded:
 
 
 @asynccontextmanager
-async def opened(opening: Opening) -> AsyncIterator[Worded]:
+async def opened(opening: Opening) -> AsyncIterator[Bm25sIndex]:
     """Open the indexes in a folder."""
-    worded = Worded(opening.folder, masked=opening.name.endswith("masked"))
+    worded = Bm25sIndex(opening.folder, masked=opening.name.endswith("masked"))
     yield worded
     if opening.asked is None:
         worded.finish()

@@ -21,7 +21,7 @@ async def laid(lines: Sequence[Line], folder: Path) -> None:
     try:
         for batch in batches(lines, TOGETHER):
             await ledger.archive.absorb([_row(line) for line in batch])
-        await ledger.shelf.store(TextVectors.fingerprint, [])
+        await ledger.vectors.store(TextVectors.fingerprint, [])
     finally:
         await ledger.close()
 

@@ -188,7 +188,7 @@ class Configuration:
         except ValueError:
             return {}, sentences.settings.NO_JSON
         if not isinstance(content, dict):
-            return {}, sentences.stores.NOT_AN_OBJECT
+            return {}, sentences.storage_errors.NOT_AN_OBJECT
         return cast("dict[str, object]", content), ""
 
     def _reread(self) -> Mapping[str, object]:

@@ -25,7 +25,7 @@ RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_STRETCHES = timedelta(days=366)  # a caller may submit lines a long time after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
-Worded = TypeVar("Worded", Event, Message, Memo, Pin)
+Redactable = TypeVar("Redactable", Event, Message, Memo, Pin)
 
 
 class Consent:
@@ -132,14 +132,14 @@ class Consent:
         """Return a text with people who opted out redacted, by every name they had."""
         return self._hide(text)
 
-    def worded(self, item: Worded) -> Worded:
+    def redacted(self, item: Redactable) -> Redactable:
         """Return a stored item with people who opted out redacted."""
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 
-    def worded_hit(self, hit: Hit) -> Hit:
+    def redacted_hit(self, hit: Hit) -> Hit:
         """Return a hit and its neighbouring lines with people who opted out redacted."""
-        return replace(hit, event=self.worded(hit.event), neighbours=tuple(map(self.worded, hit.neighbours)))
+        return replace(hit, event=self.redacted(hit.event), neighbours=tuple(map(self.redacted, hit.neighbours)))
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
         """Return a turn or dialogue without lines and mentions of people who opted out.

@@ -207,8 +207,8 @@ class Disk:
             raise Vanished(path) from None
         except OSError as error:
             if error.errno in _EXHAUSTED:
-                raise StorageRefused(sentences.stores.JOB_UNREADABLE.format(reason=reason_of(error))) from error
-            raise PermanentError(sentences.stores.JOB_UNREADABLE.format(reason=reason_of(error))) from error
+                raise StorageRefused(sentences.storage_errors.JOB_UNREADABLE.format(reason=reason_of(error))) from error
+            raise PermanentError(sentences.storage_errors.JOB_UNREADABLE.format(reason=reason_of(error))) from error
 
     def _clean_in_pieces(self, path: Path, cleaning: Cleaning, unreadable: PermanentError) -> bytes | None:
         found = self.find(path)
@@ -265,9 +265,11 @@ class Disk:
         try:
             state = os.fstat(descriptor)
             if not stat.S_ISREG(state.st_mode):
-                raise PermanentError(sentences.stores.JOB_UNREADABLE.format(reason=sentences.stores.NOT_A_FILE))
+                raise PermanentError(
+                    sentences.storage_errors.JOB_UNREADABLE.format(reason=sentences.storage_errors.NOT_A_FILE)
+                )
             if state.st_size > MAX_BYTES:
-                raise PermanentError(sentences.stores.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))
+                raise PermanentError(sentences.storage_errors.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))
             return self._bytes(descriptor, state.st_size)
         finally:
             os.close(descriptor)
@@ -292,7 +294,9 @@ def refusals(path: Path) -> Generator[None, None, None]:
     try:
         yield
     except OSError as error:
-        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=reason_of(error))) from error
+        raise StorageRefused(
+            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=reason_of(error))
+        ) from error
 
 
 def _pieces(path: Path) -> Generator[bytes, None, None]:

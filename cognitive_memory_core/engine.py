@@ -41,7 +41,7 @@ from .profile_history import ProfileHistory
 from .read_access import ReadAccess
 from .reads import Reads
 from .recall.current_names import CurrentNames
-from .recall.messages import MessageSearch
+from .recall.message_search import MessageSearch
 from .recall.nearest import NearestVectors
 from .recall.profile_reader import ProfileReader
 from .recall.quotations import Quotations
@@ -71,7 +71,7 @@ class Engine:
         self.pinboard = Pinboard(ledger.notes, adapters.clock)
         self.reconciler = self._reconciler()
         size = settings.current.models.embedding.batch_size
-        self.indexer = Indexer(embedder, ledger.shelf, on_stored=self.follow, batch=size)
+        self.indexer = Indexer(embedder, ledger.vectors, on_stored=self.follow, batch=size)
         self.profile_indexer = ProfileIndexer(adapters.profiles, ledger.profiles, embedder)
         self.names = CurrentNames(ledger.names)
         self.profile_reader = self._profile_reader()
@@ -202,7 +202,7 @@ class Engine:
         self.profile_reader.forget()
         if self.reconciler:
             return await self.reconciler.rebuild()
-        return len(await self.adapters.ledger.shelf.embedded_ids(self.adapters.embedding.embedder.fingerprint))
+        return len(await self.adapters.ledger.vectors.embedded_ids(self.adapters.embedding.embedder.fingerprint))
 
     async def status(self) -> Status:
         """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so."""
@@ -305,7 +305,7 @@ class Engine:
         if adapters.store is None:
             return None
         return IndexReconciler(
-            adapters.store, adapters.ledger.shelf, adapters.ledger.book, adapters.embedding.embedder.fingerprint
+            adapters.store, adapters.ledger.vectors, adapters.ledger.book, adapters.embedding.embedder.fingerprint
         )
 
     def _profile_reader(self) -> ProfileReader:

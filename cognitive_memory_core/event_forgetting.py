@@ -11,7 +11,7 @@ from . import sentences
 from .domain.erasure import RESTORABLE
 from .domain.event import Event
 from .domain.forgetting import keys_of
-from .domain.hit import Reading
+from .domain.hit import ReadFilter
 from .domain.interval import Interval
 from .domain.profile import ProfileKey
 from .domain.scope import Scene
@@ -92,6 +92,6 @@ class EventForgetting:
     async def _standing_for(self, old: Event) -> list[Event]:
         """Return the events by which an event was corrected: they have its date, its speaker and its sources."""
         instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
-        dated = await self.events.recent(Reading(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
+        dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
         alike = (old.scope, old.sender_id, old.message_ids)
         return [event for event in dated if (event.scope, event.sender_id, event.message_ids) == alike]

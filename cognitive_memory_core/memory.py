@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import sentences
-from .absent import AbsentEngine
 from .arguments import checks_arguments
 from .completion import completed
 from .configuration import with_hot
@@ -20,7 +19,7 @@ from .context.compression import checked_dialogue
 from .context.render import Context
 from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
-from .domain.hit import Hit, Reading
+from .domain.hit import Hit, ReadFilter
 from .domain.ids import checked_id, checked_text
 from .domain.job import FailedJob
 from .domain.message import Message
@@ -29,6 +28,7 @@ from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revisio
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
+from .null_engine import NullEngine
 from .ports.ambient import Clock
 from .ports.ledger import Copy, Switch
 from .ports.models import Chat, Embedder, Reranker
@@ -61,7 +61,7 @@ class CognitiveMemory:
 
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
-        self._engine: Engine | AbsentEngine = AbsentEngine(Live(Settings(enabled=False)), reason)
+        self._engine: Engine | NullEngine = NullEngine(Live(Settings(enabled=False)), reason)
 
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
@@ -101,7 +101,7 @@ class CognitiveMemory:
                 engine.start()
             yield memory
         finally:
-            memory._engine = AbsentEngine(engine.settings)
+            memory._engine = NullEngine(engine.settings)
             await completed(engine.close())
 
     @property
@@ -375,7 +375,7 @@ class CognitiveMemory:
             target,
             user_id=user_id,
             profiles=engine.adapters.profiles,
-            worded=engine.history.exported,
+            edited=engine.history.exported,
         )
 
     async def discard_export(self, path: Path) -> None:
@@ -411,7 +411,7 @@ class CognitiveMemory:
             engine.adapters.ledger.archive,
             Path(path),
             profiles=engine.adapters.profiles,
-            stays_out=engine.consent.keeps_out,
+            is_excluded=engine.consent.keeps_out,
         )
         await engine.consent.load()
         await engine.profile_indexer.refresh()
@@ -452,15 +452,15 @@ def _transfer() -> ModuleType:
     return transfer
 
 
-def _reading(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> Reading:
+def _reading(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> ReadFilter:
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
     for kind in wanted:
         if kind not in (*MEMORY_KINDS, "message"):
             raise BadArgument(sentences.caller.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
     target_user = checked_id(user_id, "user_id") if user_id is not None else ""
     target_group = checked_id(group_id, "group_id") if group_id is not None else ""
-    scene.permit(user_id=target_user, group_id=target_group)
-    return Reading(scene, target_user, target_group, wanted)
+    scene.check_target(user_id=target_user, group_id=target_group)
+    return ReadFilter(scene, target_user, target_group, wanted)
 
 
 def _admitted(engine: Engine, text: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from .consent import Consent, Worded
+from .consent import Consent, Redactable
 from .domain.event import Event
-from .domain.hit import Hit, Reading
+from .domain.hit import Hit, ReadFilter
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
@@ -56,7 +56,7 @@ class ReadAccess:
         out stays visible to its owner, who may remove it.
         """
         if isinstance(item, Event):
-            return Reading(scene, without=self.hidden_people).admits(item)
+            return ReadFilter(scene, without=self.hidden_people).admits(item)
         if isinstance(item, Message):
             return item.scene.scope == scene.scope and item.scene.user_id not in self.hidden_people
         if isinstance(item, Memo):
@@ -67,16 +67,16 @@ class ReadAccess:
         """Return whether a scene may read every one of some lines of the log, given as events."""
         return all(self.admits(scene, line) for line in lines)
 
-    def shown(self, scene: Scene, items: Iterable[Worded]) -> list[Worded]:
+    def shown(self, scene: Scene, items: Iterable[Redactable]) -> list[Redactable]:
         """Return the items of a list that a scene may see, redacted."""
-        return [self._consent.worded(item) for item in items if self.admits(scene, item)]
+        return [self._consent.redacted(item) for item in items if self.admits(scene, item)]
 
-    def hits(self, reading: Reading, hits: Iterable[Hit]) -> list[Hit]:
+    def hits(self, reading: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
         """Return the hits that a reading admits, with the neighbouring lines that its scene may see, redacted."""
         reading = replace(reading, without=self.hidden_people)
         around = replace(reading, user_id="", group_id="", kinds=(), window=None)
         return [
-            self._consent.worded_hit(
+            self._consent.redacted_hit(
                 replace(hit, neighbours=tuple(line for line in hit.neighbours if around.admits(line.as_event())))
             )
             for hit in hits

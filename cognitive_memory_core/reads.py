@@ -10,7 +10,7 @@ from . import sentences
 from .context.builder import ContextBuilder
 from .context.render import NOTHING, Context
 from .domain.event import Event
-from .domain.hit import Hit, Reading
+from .domain.hit import Hit, ReadFilter
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
@@ -51,7 +51,7 @@ class Reads:
             return await self.contexts.memos_only(scene, budget=budget)
         return await self.contexts.build(scene, query, budget=budget)
 
-    async def hits(self, reading: Reading, query: str, *, top_k: int) -> list[Hit]:
+    async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search events, and the log if the reading's kinds include messages."""
         if not self.access.may_search(reading.scene):
             return []
@@ -63,7 +63,7 @@ class Reads:
         """Return events, newest first."""
         if not self.access.may_recall(scene):
             return []
-        reading = Reading(scene, without=self.access.hidden_people)
+        reading = ReadFilter(scene, without=self.access.hidden_people)
         found = await self.event_ledger.recent(reading, limit, offset)
         return self.access.shown(scene, await self.names.of_events(found))
 

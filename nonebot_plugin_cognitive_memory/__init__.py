@@ -25,10 +25,10 @@ from .annotated import (
 )
 from .config import Config
 from .lifecycle import get_memory
-from .recording import consider, record_end
 from .replies.tools import TOOL_GUIDE
 from .scene import find_scene, scene_of
 from .tools import MemoryToolbox, call_tool, tool_guide, tool_schemas
+from .turn_end import consider, record_end
 
 __plugin_meta__ = PluginMetadata(
     name=replies.label.PLUGIN_NAME,
@@ -40,11 +40,11 @@ __plugin_meta__ = PluginMetadata(
     supported_adapters={"~onebot.v11", "~onebot.v12"},
 )
 
-from . import capture as capture  # for its side effects, last
+from . import capture_incoming as capture_incoming  # for its side effects, last
 from . import commands as commands
 from . import settings_in_force as settings_in_force
 from . import withdrawal as withdrawal
-from .capture import observe
+from .capture_incoming import observe
 
 __all__ = [
     "TOOL_GUIDE",

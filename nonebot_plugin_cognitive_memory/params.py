@@ -11,12 +11,11 @@ from nonebot.params import Depends
 
 import cognitive_memory_core as core
 
-from . import recording
-from .incoming import find_message, plain_text
+from .event_message import find_message, plain_text
 from .lifecycle import get_memory
-from .recording import Source, TurnEnd
 from .scene import find_scene, scene_of
 from .tools import MemoryToolbox
+from .turn_end import Source, TurnEnd, consider
 
 
 async def current_scene(bot: Bot, event: Event) -> core.Scene:
@@ -51,7 +50,7 @@ async def turn_end(here: Here, bot: Bot, event: Event) -> Callable[..., Awaitabl
 
 async def consideration(here: Here) -> Callable[..., Awaitable[str | None]]:
     """Return a function that considers the recent dialogue of the event's scene."""
-    return partial(recording.consider, here)
+    return partial(consider, here)
 
 
 async def event_search(here: Here) -> Callable[..., Awaitable[list[core.Hit]]]:

@@ -13,7 +13,7 @@ from . import replies
 from .arguments import Arguments, BadToolArgument
 from .config import setup
 from .lifecycle import get_memory
-from .recording import TurnEnd
+from .turn_end import TurnEnd
 
 EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
 SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file

@@ -14,9 +14,9 @@ import cognitive_memory_core as core
 from . import replies
 from .arguments import Arguments, BadToolArgument
 from .lifecycle import get_memory, lifetime
-from .recording import TurnEnd
 from .schemas import Schema, function_schemas
 from .tool_actions import ACTIONS, Action
+from .turn_end import TurnEnd
 
 STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 TURN = "end"  # waits while the memory opens

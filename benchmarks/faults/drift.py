@@ -32,21 +32,21 @@ def f30(extent: Extent) -> Row:
 async def _drifted(folder: Path, count: int, rounds: int, dice: random.Random) -> Row:
     ledger = await SqliteLedger.open(folder / "ledger.db")
     store = ChromaStore(folder / "chromadb", core.VectorStoreSettings())
-    follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL)
+    follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL)
     injected = wrong = lost = 0
     slowest = 0.0
     try:
         await _filled(ledger, count)
         await follower.follow()
         for number in range(rounds):
-            struck = await _struck(store, await ledger.shelf.embedded_ids(MODEL), number, dice)
+            struck = await _struck(store, await ledger.vectors.embedded_ids(MODEL), number, dice)
             started = time.perf_counter()
             found = await follower.reconcile()
             await follower.follow()
             slowest = max(slowest, time.perf_counter() - started)
             generation = await store.open()
             assert generation is not None
-            left = await store.listed(generation) ^ await ledger.shelf.embedded_ids(MODEL)
+            left = await store.listed(generation) ^ await ledger.vectors.embedded_ids(MODEL)
             injected, wrong, lost = injected + struck, wrong + abs(found - struck), lost + len(left)
     finally:
         await store.close()
@@ -60,7 +60,7 @@ async def _filled(ledger: SqliteLedger, count: int) -> None:
     for start in range(0, count, 500):
         part = rows[start : start + 500]
         await ledger.events.commit(Draft(f"job{start}", tuple(row.event for row in part)))
-        await ledger.shelf.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in part])
+        await ledger.vectors.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in part])
 
 
 async def _struck(store: ChromaStore, known: frozenset[str], number: int, dice: random.Random) -> int:

@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from benchmarks.faults import world
-from benchmarks.faults.steps import PORTRAIT_STEPS, STEPS, Unwritten
+from benchmarks.faults.steps import PROFILE_STEPS, STEPS, Unwritten
 from cognitive_memory_core.adapters.files import queue as file_queue
 from cognitive_memory_core.errors import UnavailableError
 
@@ -67,8 +67,8 @@ async def _warm_up(data: Path) -> None:
     await world.prepared(data)
     stage = await STEPS["historian"].ready(data)
     await STEPS["historian"].act(stage)
-    await STEPS["portrait write"].lay(data)
-    for name in PORTRAIT_STEPS:
+    await STEPS["profile write"].lay(data)
+    for name in PROFILE_STEPS:
         await STEPS[name].act(await STEPS[name].ready(data))
 
 

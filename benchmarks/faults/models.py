@@ -446,10 +446,10 @@ def f18(extent: Extent) -> Row:
         for text in _cut(good, 1 if not extent.quick else 7):
             tried += 1
             taken += _is_taken(ask, text)
-    kept, struck = asyncio.run(_portrait_kept(extent.of(12, 3)))
-    note = f"{tried} cut answers, taken {taken}; over HTTP {struck} merges cut off, the portrait stood {kept} times"
+    kept, struck = asyncio.run(_profile_kept(extent.of(12, 3)))
+    note = f"{tried} cut answers, taken {taken}; over HTTP {struck} merges cut off, the profile stood {kept} times"
     is_bad = kept < struck or not merges
-    return Row("F18", "answer that replaces a portrait is cut off", tried + struck, taken, note=note, failed=is_bad)
+    return Row("F18", "answer that replaces a profile is cut off", tried + struck, taken, note=note, failed=is_bad)
 
 
 def _cut(good: str, step: int) -> Iterator[str]:
@@ -469,7 +469,7 @@ def _is_taken(ask: Ask[object], text: str) -> bool:
     return True
 
 
-async def _portrait_kept(rounds: int) -> tuple[int, int]:
+async def _profile_kept(rounds: int) -> tuple[int, int]:
     """Return in how many rounds a profile survived truncated merges unchanged and got the facts afterwards."""
     kept = 0
     profile = {"merge_delay_seconds": 0}

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import cognitive_memory_core as core
 from cognitive_memory_core.adapters.openai.answer_text import LONGEST, object_in
 from cognitive_memory_core.domain.event import duplicate_key
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.profiles.merge_guard import Grounds, objection
@@ -25,7 +25,7 @@ GROWN = 3.2  # ratio for twice the text: linear parsers stay well below, quadrat
 NOTICED = 0.004  # seconds below which growth is not measurable
 NOW = datetime(2026, 3, 4, 12, 0, tzinfo=ZoneInfo("Asia/Shanghai"))
 PERSON = Person("2000001", "小雨")
-ANCHORS = Anchors(NOW, Scope("default", "group", "100001"), "茶会", PERSON, (PERSON, Person("1000002", "阿棠")))
+JOB_CONTEXT = JobContext(NOW, Scope("default", "group", "100001"), "茶会", PERSON, (PERSON, Person("1000002", "阿棠")))
 PIECES = (
     "a", " ", "\n", "(", ")", "（", "「", "」", "『", "“", '"', "'", "<", ">", "[", "]", "{", "}", "```", "\\", "-",
     "1", "12345", "12345(", "(12345)", "小雨(2000001)", "小雨", "[CQ:at,qq=1]", "@", "今天", "下个", "下", "周",
@@ -76,7 +76,7 @@ def _timed(read: Callable[[str], object], text: str) -> float:
 
 
 def _judged(text: str) -> object:
-    return judge(text, text[:500], [text[:800], *[text[:240]] * 12], ANCHORS)
+    return judge(text, text[:500], [text[:800], *[text[:240]] * 12], JOB_CONTEXT)
 
 
 def _objected(text: str) -> object:

@@ -18,7 +18,7 @@ from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim
-from tests.support import profiles as portraits
+from tests.support import profiles
 
 from . import world
 from .world import Found, Tokens, a_draft, a_job, a_memo, a_message, event_tokens, job_tokens
@@ -84,7 +84,7 @@ class Step:
         if "ledger" in self.opens:
             stage.ledger = await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
         if "profiles" in self.opens:
-            stage.profiles = portraits.opened(data, Disk(), days=1)
+            stage.profiles = profiles.opened(data, Disk(), days=1)
         if "memory" in self.opens:
             stage.memory = await stage.closing.enter_async_context(a_memory(data))
         return stage
@@ -287,14 +287,14 @@ LEDGER_STEPS = {
     ),
     "end_summaries": Step(_copy_memo, new=frozenset({f"summary:{a_memo('二').id}"})),
 }  # fmt: skip
-PORTRAIT_STEPS = {  # checked by their own oracle: see portraits.py
-    f"portrait {name}": Step(lambda stage, act=act: act(_profiles(stage)), ("profiles",), lay=portraits.seeded)
-    for name, act in portraits.ACTS.items()
+PROFILE_STEPS = {  # checked by their own oracle: see profiles.py
+    f"profile {name}": Step(lambda stage, act=act: act(_profiles(stage)), ("profiles",), lay=profiles.seeded)
+    for name, act in profiles.ACTS.items()
 }
 STEPS = {
     **QUEUE_STEPS,
     **LEDGER_STEPS,
-    **PORTRAIT_STEPS,
+    **PROFILE_STEPS,
     "historian": Step(_drain, ("memory",), drains=True),
     "revive 500": Step(
         lambda stage: _queue(stage).revive(),

@@ -14,7 +14,7 @@ from benchmarks.faults import world
 from benchmarks.faults.flood import flooded
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.turn import Turn
 
 HANDS = 3  # turns handed in at once
@@ -57,10 +57,10 @@ async def hold(data: Path) -> None:
 async def poison(data: Path) -> None:
     """Process all jobs; one of them ends the process."""
 
-    async def deadly(self: RuleHistorian, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def deadly(self: RuleHistorian, turn: Turn, job_context: JobContext) -> list[Statement]:
         if any(POISON_TEXT in said for said in turn.observations):
             os._exit(9)
-        return await harmless(self, turn, anchors)
+        return await harmless(self, turn, job_context)
 
     harmless, RuleHistorian.rewrite = RuleHistorian.rewrite, deadly
     settings = core.Settings(vector_store=world.SETTINGS.vector_store, historian=world.SETTINGS.historian)

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 from .. import sentences
 from ..domain.event import Event
-from ..domain.hit import Reading
+from ..domain.hit import ReadFilter
 from ..domain.message import Message
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LexicalIndex
@@ -155,11 +155,11 @@ class GuardedLexical:
         self._lexical = lexical
         self._breaker = breaker
 
-    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Find events that share terms."""
         return await self._breaker.call(lambda: self._lexical.events(terms, reading, limit))
 
-    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Find messages that share terms."""
         return await self._breaker.call(lambda: self._lexical.messages(terms, reading, limit))
 
@@ -198,7 +198,7 @@ class GuardedStore:
         return await self._working(lambda: self._store.listed(generation))
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Search one generation."""
         return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))

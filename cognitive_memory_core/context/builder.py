@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .. import sentences
-from ..domain.hit import Reading
+from ..domain.hit import ReadFilter
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
@@ -31,7 +31,7 @@ from .render import (
     memo_lines,
     named_lines,
     pin_lines,
-    portrait_lines,
+    profile_lines,
     quotation_lines,
 )
 
@@ -102,7 +102,7 @@ class ContextBuilder:
         """Build the context for what was just said in a scene; ``budget`` is in tokens (None: the configured one)."""
         settings = self._settings.current
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
-        reading = Reading(scene, without=self._access.hidden_people)
+        reading = ReadFilter(scene, without=self._access.hidden_people)
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
@@ -174,7 +174,7 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
 
-    def _events(self, reading: Reading, query: Query, settings: Settings) -> _PartReader:
+    def _events(self, reading: ReadFilter, query: Query, settings: Settings) -> _PartReader:
         asked = settings.query
 
         def shown(found: SearchResult) -> list[_PartRead]:
@@ -191,7 +191,7 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
 
-    def _quoted(self, reading: Reading, query: Query, settings: Settings) -> _PartReader:
+    def _quoted(self, reading: ReadFilter, query: Query, settings: Settings) -> _PartReader:
         """Read more messages than are shown, because sources of shown events are dropped later."""
         asked = settings.query
 
@@ -237,7 +237,7 @@ class ContextBuilder:
 
 
 def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:
-    return portrait_lines(profile, name) if profile else ()
+    return profile_lines(profile, name) if profile else ()
 
 
 def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]:

@@ -138,7 +138,7 @@ def _said(lines: Iterable[Message]) -> list[_ShownLine]:
 
 def _speaker(line: Message) -> str:
     if line.is_bot or not line.sender_id:
-        return sentences.context.THE_BOT if line.is_bot else sentences.stored.SOMEBODY
+        return sentences.context.THE_BOT if line.is_bot else sentences.stored_text.SOMEBODY
     return defused(Person(line.sender_id, clean_name(line.scene.user_name)).label)
 
 

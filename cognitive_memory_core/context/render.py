@@ -17,8 +17,8 @@ from ..text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
 from ..text.safety.fences import full_width
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
-PORTRAIT_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
-PORTRAIT_TAGS = 32
+PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file
+PROFILE_TAGS = 32
 QUOTED_LENGTH = 240  # characters of a line of the log, as in the chat's own window
 REPLIED_LENGTH = 40
 SHORT_PROFILE = 120  # characters of the profile of somebody whom the question names
@@ -81,13 +81,13 @@ def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
     return tuple(f"- [{minute(memo.written_at, zone)}] {quoted(memo.text)}" for memo in memos)
 
 
-def portrait_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
+def profile_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
     """Render a profile: ``name(id)`` with the tags, then its lines, each under the heading it belongs to.
 
     ``name`` is used where the profile has none. An empty profile gives no lines.
     """
-    body = _body_lines(profile.summary[:PORTRAIT_LENGTH])
-    tags = [tag for tag in map(one_line, profile.tags[:PORTRAIT_TAGS]) if tag]
+    body = _body_lines(profile.summary[:PROFILE_LENGTH])
+    tags = [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag]
     if not body and not tags:
         return ()
     key = profile.key
@@ -117,7 +117,7 @@ def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
     name = clean_name(person.name)
     aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
     tags = [tag for tag in map(one_line, profile.tags) if tag][:SHORT_TAGS] if profile else []
-    body = _shortened(_body_lines(profile.summary[:PORTRAIT_LENGTH])) if profile else []
+    body = _shortened(_body_lines(profile.summary[:PROFILE_LENGTH])) if profile else []
     if not (aliases or tags or body):
         return ()
     first = sentences.context.named_person(Person(person.id, name).label, aliases, tags)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import sentences
 from ..domain.message import Message
-from ..domain.people import Anchors, Person
+from ..domain.people import JobContext, Person
 from ..errors import BadAnswer
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
@@ -48,11 +48,11 @@ class ModelSummariser:
             summary = written
         return summary
 
-    def _anchors(self, lines: Sequence[Message]) -> Anchors:
+    def _anchors(self, lines: Sequence[Message]) -> JobContext:
         scene = lines[-1].scene
         speaker = next((line.scene for line in lines if line.sender_id), scene)
         when = lines[-1].sent_at.astimezone(self.settings.current.zone)
-        return Anchors(when, scene.scope, scene.group_name, Person(speaker.user_id, speaker.user_name))
+        return JobContext(when, scene.scope, scene.group_name, Person(speaker.user_id, speaker.user_name))
 
 
 def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:

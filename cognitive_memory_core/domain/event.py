@@ -56,11 +56,12 @@ class Event:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement returned by a historian, before it becomes an event. ``speaker`` is an id from the anchors, or "".
+    """One statement returned by a historian, before it becomes an event.
 
+    ``speaker`` is an id from the job context, or "".
     ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's profile.
-    ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the anchors with the same
-    content; ``heard_as`` is the observation that it was made from, or "". ``voices`` are the ids of the people whose
+    ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the job context that says
+    the same; ``heard_as`` is the observation that it was made from, or "". ``voices`` are the ids of the people whose
     lines it rests on if they are several: it has no speaker then. ``backers`` are those of them whose lines say it or
     agree to it. ``updates`` is the one of them whose profile must follow, since it tells a change of theirs alone.
     """

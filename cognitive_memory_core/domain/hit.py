@@ -11,8 +11,8 @@ from .scope import Scene
 
 
 @dataclass(frozen=True)
-class Reading:
-    """A read filter. The scene sets the access bounds; all other fields only narrow it.
+class ReadFilter:
+    """Which rows a read may return. The scene sets the access bounds; all other fields only narrow it.
 
     ``user_id`` keeps events whose sender, scene person or subject is that person; ``without`` holds the ids of people
     (opted out) whose statements and mentions are excluded.

@@ -1,4 +1,4 @@
-"""People and anchors: the verified context that a historian works with."""
+"""People and the job context: the verified context that a historian works with."""
 
 from __future__ import annotations
 
@@ -60,11 +60,11 @@ def worn_longest(names: Sequence[Worn]) -> str:
 
 
 @dataclass(frozen=True)
-class Anchors:
+class JobContext:
     """The verified context of a job: time (with zone), place, speaker and participants.
 
     ``people`` took part or are known in the place. ``neighbours`` are standing events of the same place that may have
-    the same content; anchors hold nothing from other places. ``earlier`` are the lines before a dialogue, which were
+    the same content; it holds nothing from other places. ``earlier`` are the lines before a dialogue, which were
     considered already, and ``answered`` still earlier ones that a line of it answers: they explain, and nothing new may
     rest on them. If ``is_last_try`` and the model answers badly or too late, the job is completed without the model.
     """

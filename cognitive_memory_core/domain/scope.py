@@ -78,8 +78,11 @@ class Scene:
             raise BadArgument(sentences.caller.PLACE_NEEDED)
         return Scope(self.agent, "group", self.group_id)
 
-    def permit(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
-        """Raise NotPermitted if a target is outside what this scene may read: arguments narrow access, never widen."""
+    def check_target(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
+        """Raise NotPermitted if an explicit target names another group in a group, or another person in private.
+
+        A target narrows what is read. Everything that passes is still checked by :class:`ReadAccess`, row by row.
+        """
         if self.kind == "operator":
             return
         if group_id and self.kind == "group" and group_id != self.group_id:

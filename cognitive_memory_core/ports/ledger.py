@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 from ..domain.erasure import Tombstones
 from ..domain.event import Draft, Event
 from ..domain.fact import Fact
-from ..domain.hit import Reading
+from ..domain.hit import ReadFilter
 from ..domain.incognito import Incognito
 from ..domain.message import Message, Passage
 from ..domain.note import Memo, Pin
@@ -62,7 +62,7 @@ class EventLedger(Protocol):
         """Return the active ones among the events, in the given order."""
         ...
 
-    async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
+    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
         """Return events that the reading admits, newest first by the time they happened."""
         ...
 
@@ -78,7 +78,7 @@ class EventLedger(Protocol):
 class TracedEvents(EventLedger, Protocol):
     """An event ledger that knows which events were made from which messages."""
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
         """Return the active events that a reading admits and that have one of these messages (by id) as a source."""
         ...
 
@@ -86,11 +86,11 @@ class TracedEvents(EventLedger, Protocol):
 class LexicalIndex(Protocol):
     """Full-text search over events and messages, within what a reading admits."""
 
-    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events that share terms, best first, with their BM25 score (higher is better, unbounded)."""
         ...
 
-    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return messages of the log that share terms, as :meth:`events` does."""
         ...
 
@@ -331,7 +331,7 @@ class MessageLog(Protocol):
         """Return those of the messages of a place that are sources of an event, active or retired."""
         ...
 
-    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+    async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
         """Return each message with the admitted ones of the ``reach`` lines before and after it.
 
         Overlapping passages are merged. A message that is gone or not admitted has no passage.

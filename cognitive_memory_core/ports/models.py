@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from ..domain.event import Statement
 from ..domain.fact import Fact
-from ..domain.people import Anchors, Person
+from ..domain.people import JobContext, Person
 from ..domain.profile import Profile
 from ..domain.turn import Dialogue, Turn
 
@@ -129,7 +129,7 @@ class Reranker(Protocol):
 
 
 @dataclass(frozen=True)
-class Portrait:
+class ProfileContent:
     """The result of a merge: the new content of a profile, without its key."""
 
     tags: tuple[str, ...]
@@ -139,7 +139,9 @@ class Portrait:
 class Merger(Protocol):
     """Merges new facts into a profile. Has no side effects."""
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile content with the facts merged in; unchanged if none of them is of lasting interest.
 
         ``person`` is the subject of the profile, possibly a group. Raises UnavailableError, BadAnswer, PermanentError.
@@ -150,11 +152,11 @@ class Merger(Protocol):
 class Historian(Protocol):
     """Derives statements from conversation. No side effects; raises UnavailableError, BadAnswer or PermanentError."""
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as an absolute statement, or return it marked as not absolute; none is dropped."""
         ...
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what in a dialogue is worth remembering; often nothing."""
         ...
 
@@ -162,6 +164,6 @@ class Historian(Protocol):
 class FirstLook(Protocol):
     """Decides without a model whether a dialogue may hold anything worth a call."""
 
-    async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
+    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return False only where no line of a person could be worth remembering."""
         ...

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..domain.event import Event
-from ..domain.hit import Reading
+from ..domain.hit import ReadFilter
 from .ledger import EmbeddedEvent
 from .models import Vector
 
@@ -15,7 +15,7 @@ from .models import Vector
 class VectorIndex(Protocol):
     """Nearest-neighbour search over events, within what a reading admits."""
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Return admitted event ids with their cosine to a unit vector, best first.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
@@ -26,7 +26,7 @@ class VectorIndex(Protocol):
 class NearbyEvents(Protocol):
     """Nearest-neighbour search that returns events in the ledger's current state, within what a reading admits."""
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return admitted active events with their cosine to a unit vector, best first.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
@@ -79,7 +79,7 @@ class VectorStore(Protocol):
         ...
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Search one generation as :class:`VectorIndex` does; BadArgument for a vector that :meth:`upsert` rejects."""
         ...

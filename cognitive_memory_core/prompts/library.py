@@ -11,7 +11,7 @@ from .. import sentences
 from ..domain.event import Event
 from ..domain.fact import Fact
 from ..domain.message import Message
-from ..domain.people import Anchors, Person
+from ..domain.people import JobContext, Person
 from ..domain.profile import Profile
 from ..ports.models import Ask
 from ..text.identity.names import clean_name
@@ -62,36 +62,40 @@ class PromptLibrary:
         }
 
     def rewrite(
-        self, tasks: Sequence[Task], anchors: Anchors, *, source: str = "", lines: Sequence[Message | str] = ()
+        self, tasks: Sequence[Task], job_context: JobContext, *, source: str = "", lines: Sequence[Message | str] = ()
     ) -> Ask[tuple[Said, ...]]:
         """Ask for one absolute statement per task; ``source`` and ``lines`` are the chat around the turn."""
-        roster = roster_of(anchors, lines, (source, *(task.text for task in tasks)))
+        roster = roster_of(job_context, lines, (source, *(task.text for task in tasks)))
         parts = {
-            **_around(anchors, roster, lines),
-            "speaker": roster.called(anchors.speaker.id),
-            "source": block("来源", rendering.source_line(source, lines, anchors.speaker)),
+            **_around(job_context, roster, lines),
+            "speaker": roster.called(job_context.speaker.id),
+            "source": block("来源", rendering.source_line(source, lines, job_context.speaker)),
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
-        given = AskContents(tuple(task.number for task in tasks), len(lines), len(_near(anchors)), _ids(roster, lines))
+        given = AskContents(
+            tuple(task.number for task in tasks), len(lines), len(_near(job_context)), _ids(roster, lines)
+        )
         instructions, prompt = self._templates["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
 
-    def triage(self, lines: Sequence[Message], anchors: Anchors) -> Ask[Triaged]:
+    def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[Triaged]:
         """Ask what in a dialogue is worth remembering; each observation names the lines (from 1) that support it."""
-        roster = roster_of(anchors, (*anchors.earlier, *lines), (), fill=FILLED_ROSTER)
-        given = AskContents((), len(lines), len(_near(anchors)), _ids(roster, lines))
-        earlier = rendering.earlier_lines(anchors.earlier, roster, anchors.when)
-        parts = {**_around(anchors, roster, lines), "earlier": block("前情", earlier)}
+        roster = roster_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_ROSTER)
+        given = AskContents((), len(lines), len(_near(job_context)), _ids(roster, lines))
+        earlier = rendering.earlier_lines(job_context.earlier, roster, job_context.when)
+        parts = {**_around(job_context, roster, lines), "earlier": block("前情", earlier)}
         instructions, prompt = self._templates["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
 
-    def compress(self, lines: Sequence[Message], anchors: Anchors, *, max_chars: int, earlier: str = "") -> Ask[str]:
+    def compress(
+        self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
+    ) -> Ask[str]:
         """Ask for a summary of a dialogue; it includes ``earlier``, the summary of the lines before."""
-        roster = roster_of(anchors, lines, (earlier,))
+        roster = roster_of(job_context, lines, (earlier,))
         parts = {
-            **_around(anchors, roster, lines),
+            **_around(job_context, roster, lines),
             "earlier": block("前文摘要", rendering.cut(earlier, rendering.EARLIER)),
             "max_chars": str(max_chars),
         }
@@ -113,7 +117,7 @@ class PromptLibrary:
             {
                 "time": rendering.moment(now),
                 "target": _target(person, profile, facts),
-                "portrait": block("旧侧写", rendering.portrait(profile, max(max_chars, 1) * 4)),
+                "portrait": block("旧侧写", rendering.profile_text(profile, max(max_chars, 1) * 4)),
                 "facts": rendering.facts_of_both_sorts(facts, now.tzinfo),
                 "max_chars": str(max_chars),
                 "feedback": f"上次的回答没有采用：{rendering.cut(feedback, rendering.TEXT)}" if feedback else "",
@@ -132,16 +136,18 @@ def _refusal(name: str, text: str) -> str:
     return refusal(name, text, known - _OPTIONAL, known)
 
 
-def _around(anchors: Anchors, roster: Roster, lines: Sequence[Message | str]) -> dict[str, str]:
+def _around(job_context: JobContext, roster: Roster, lines: Sequence[Message | str]) -> dict[str, str]:
     """Return the placeholders common to all prompts: time, place, people, known events and chat lines."""
-    when = anchors.when
+    when = job_context.when
     return {
         "time": rendering.moment(when),
         "calendar": rendering.calendar(when),
         "place": rendering.place(roster),
         "people": block("名单", rendering.people(roster)),
-        "neighbours": block("已记住", rendering.neighbours(_near(anchors), roster, when.tzinfo)),
-        "lines": block("聊天", rendering.numbered_lines(lines, roster, when, (*anchors.answered, *anchors.earlier))),
+        "neighbours": block("已记住", rendering.neighbours(_near(job_context), roster, when.tzinfo)),
+        "lines": block(
+            "聊天", rendering.numbered_lines(lines, roster, when, (*job_context.answered, *job_context.earlier))
+        ),
     }
 
 
@@ -150,8 +156,8 @@ def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
     return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
-def _near(anchors: Anchors) -> tuple[Event, ...]:
-    return anchors.neighbours[: rendering.MOST_NEIGHBOURS]
+def _near(job_context: JobContext) -> tuple[Event, ...]:
+    return job_context.neighbours[: rendering.MOST_NEIGHBOURS]
 
 
 def _shown(task: Task) -> str:

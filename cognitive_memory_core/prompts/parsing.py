@@ -39,7 +39,7 @@ UNSAID_CONFIDENCE = 0.6  # used if the model states none
 _NOTHING_NEW = frozenset(
     ("无新信息", "没有新信息", "无新内容", "没有新内容", "无变化", "没有变化", "无需更新", "nothing new")
 )
-_PORTRAIT = ("role", "interests", "style", "topics", "tools", "pain_points")
+_PROFILE_LISTS = ("role", "interests", "style", "topics", "tools", "pain_points")
 _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 
@@ -85,8 +85,8 @@ def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
     """
     answer = row_of(loaded(text))
     summary = filled(answer.get("summary"), LONGEST_TEXT)
-    traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PORTRAIT}
-    if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PORTRAIT)):
+    traits = {name: filled_list(answer.get(name), MOST_TRAITS, LONGEST_TRAIT) for name in _PROFILE_LISTS}
+    if not all(is_plain(answer.get(name)) for name in ("tags", "summary", *_PROFILE_LISTS)):
         raise BadAnswer(sentences.models.ANSWER_MALFORMED)
     is_idle = flag_of(answer.get("nothing_new")) or (_says_nothing_new(summary) and not any(traits.values()))
     if not (is_idle or summary or any(traits.values()) or may_be_empty):

@@ -130,7 +130,7 @@ def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
     return "\n".join(f"{number}. {_dated(fact, zone)}" for number, fact in enumerate(ordered, 1))
 
 
-def portrait(profile: Profile | None, limit: int) -> str:
+def profile_text(profile: Profile | None, limit: int) -> str:
     """Render a profile's tags and lines."""
     if profile is None or not (profile.summary.strip() or profile.tags):
         return "（无）"

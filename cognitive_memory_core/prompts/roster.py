@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..domain.message import Message
-from ..domain.people import Anchors, Person
+from ..domain.people import JobContext, Person
 from ..text.identity.names import clean_name
 from ..text.safety.fences import defused
 from ..text.safety.redaction import Vocabulary
@@ -65,28 +65,30 @@ class Roster:
         return {person.id: person for person in self.people}
 
 
-def roster_of(anchors: Anchors, lines: Sequence[Message | str], texts: Iterable[str], *, fill: int = 0) -> Roster:
+def roster_of(
+    job_context: JobContext, lines: Sequence[Message | str], texts: Iterable[str], *, fill: int = 0
+) -> Roster:
     """Choose the people to show: participants, then those whose id, name or alias occurs in a text, at most 40.
 
     If they are fewer than ``fill``, others of the place are added, since people are also called by unlisted names.
     """
     messages = [line for line in lines if isinstance(line, Message)]
-    known = _known(anchors, messages)
-    present = dict.fromkeys((anchors.speaker.id, *(line.sender_id for line in messages if line.sender_id)))
+    known = _known(job_context, messages)
+    present = dict.fromkeys((job_context.speaker.id, *(line.sender_id for line in messages if line.sender_id)))
     heard = _heard((*(line if isinstance(line, str) else line.text for line in lines), *texts), known.values())
     mentioned = [user_id for user_id, person in known.items() if not heard.isdisjoint(_signs(person))]
     shown = list(dict.fromkeys((*present, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
     people = tuple(_clean(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
-    return Roster(Person(anchors.place.group_id, clean_name(anchors.place_name)), people)
+    return Roster(Person(job_context.place.group_id, clean_name(job_context.place_name)), people)
 
 
-def _known(anchors: Anchors, messages: Sequence[Message]) -> dict[str, Person]:
-    """Merge what is known of each person; a line's sender name is used where the anchors have none."""
+def _known(job_context: JobContext, messages: Sequence[Message]) -> dict[str, Person]:
+    """Merge what is known of each person; a line's sender name is used where the job context have none."""
     scenes = {line.sender_id: line.scene.user_name for line in messages if line.sender_id}
     known: dict[str, Person] = {}
     lined = (Person(user_id, name) for user_id, name in scenes.items())
-    for person in (anchors.speaker, *anchors.people[:_KNOWN], *lined):
+    for person in (job_context.speaker, *job_context.people[:_KNOWN], *lined):
         before = known.get(person.id, person)
         aliases = before.aliases if before is person else (*before.aliases, *person.aliases)
         known[person.id] = Person(person.id, before.name or person.name, aliases)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..domain.event import Event
-from ..domain.hit import Reading
+from ..domain.hit import ReadFilter
 from ..errors import BadArgument, UnavailableError
 from ..ports.ledger import EventLedger
 from ..ports.models import Vector
@@ -17,7 +17,7 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 class ExactSearch(NearbyEvents, Protocol):
     """Exact search over all vectors, which reports whether a reading is too large for it."""
 
-    async def is_wide(self, reading: Reading) -> bool:
+    async def is_wide(self, reading: ReadFilter) -> bool:
         """Return whether the vectors to compare do not fit into memory."""
         ...
 
@@ -31,7 +31,7 @@ class NearestVectors:
         self._wide = wide
         self._events = events
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; ids unknown to the ledger are skipped.
 
         A neighbour graph may miss rows hidden behind many equal ones, so a result shorter than ``limit`` is searched

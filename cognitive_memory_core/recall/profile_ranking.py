@@ -15,7 +15,7 @@ from ..ports.models import Calibration, Vector
 from ..settings import QuerySettings
 from ..text.identity.names import clean_name
 from ..text.lexical.terms import index_terms
-from .coverage import bent, covered
+from .term_coverage import covered, saturated
 
 LEAST = 0.15  # least relevance of a profile: a long text shares some words with most questions
 
@@ -61,13 +61,13 @@ def ranked(
     rows: Sequence[IndexedProfile],
     question: ProfileQuestion,
     asked: QuerySettings,
-    worded: Callable[[Profile], Profile],
+    as_shown: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
-    """Rank profiles, best first, by their text as shown (``worded``), so that hidden words never match."""
+    """Rank profiles, best first, by their text as shown (``as_shown``), so that hidden words never match."""
     weight, floor = asked.lexical_weight, max(asked.min_relevance, LEAST)
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
-        (worded(profile), similarity)
+        (as_shown(profile), similarity)
         for profile, similarity in near
         if _fused(similarity, 0.0, weight) > floor or question.touches(profile)
     ]
@@ -97,4 +97,4 @@ def _fused(similarity: float | None, lexical: float, weight: float) -> float:
 def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
     """Return each profile's coverage of the query, in [0, 1]; terms are weighted by rarity in ``among`` profiles."""
     texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
-    return [bent(share) for share in covered(terms, texts, among)]
+    return [saturated(share) for share in covered(terms, texts, among)]

@@ -224,7 +224,7 @@ class ProfileReader:
         if not read.task.done():
             await asyncio.wait((read.task,), timeout=max(read.began_at + self._pace.patience - now, 0.0))
         if not read.task.done():
-            raise UnavailableError(sentences.stores.PORTRAIT_TOO_SLOW)
+            raise UnavailableError(sentences.storage_errors.PROFILE_TOO_SLOW)
         return await self._shown(scene, key, read.task.result())
 
     def _begun(self, key: ProfileKey) -> _ProfileRead:

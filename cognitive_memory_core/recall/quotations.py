@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..domain.event import Event
-from ..domain.hit import Hit, Reading
+from ..domain.hit import Hit, ReadFilter
 from ..domain.message import Message
 from ..domain.scope import Scope
 from ..ports.ledger import MessageLog
 from ..settings import Decay
-from .messages import MessageSearch
+from .message_search import MessageSearch
 from .query import Query
 
 LineKey = tuple[Scope, str]  # a message id is unique in its scope only
@@ -65,7 +65,7 @@ class Quotations:
         self._log = log
         self._window = window
 
-    async def find(self, reading: Reading, query: Query, wanted: QuotationSearch) -> QuotedLines:
+    async def find(self, reading: ReadFilter, query: Query, wanted: QuotationSearch) -> QuotedLines:
         """Return quotations, best first; raises UnavailableError if the newest lines of the place are not known."""
         if wanted.limit <= 0 or not query.terms:
             return QuotedLines()
@@ -80,13 +80,13 @@ class Quotations:
         quotations = tuple(Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to))) for hit in best)
         return QuotedLines(quotations, found.degraded)
 
-    async def _newest(self, reading: Reading, window: int) -> frozenset[LineKey]:
+    async def _newest(self, reading: ReadFilter, window: int) -> frozenset[LineKey]:
         scene = reading.scene
         if window <= 0 or (scene.kind == "operator" and not scene.group_id):
             return frozenset()
         return frozenset((scene.scope, message_id) for message_id in await self._window(scene.scope, window))
 
-    async def _replied(self, reading: Reading, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
+    async def _replied(self, reading: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
         """Return those of the lines replied to that the scene may read."""
         wanted: dict[Scope, list[str]] = {}
         for hit in hits:

@@ -16,7 +16,7 @@ from ..domain.scope import Scope
 from ..settings import Decay
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.terms import index_terms
-from .coverage import bent, covered
+from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]
 Identity = tuple[str, Scope, str]  # message ids are unique only within their scope and may equal event ids
@@ -37,7 +37,9 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     texts = [_words(event) for event, _ in found]
     shares = covered(terms, texts)
     best = max((score for _, score in found if math.isfinite(score)), default=0.0)
-    return [(event, bent(share) * _beside(score, best)) for (event, score), share in zip(found, shares, strict=True)]
+    return [
+        (event, saturated(share) * _beside(score, best)) for (event, score), share in zip(found, shares, strict=True)
+    ]
 
 
 def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Hit]:

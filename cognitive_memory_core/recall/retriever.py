@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from ..domain.event import Event
-from ..domain.hit import Hit, Reading
+from ..domain.hit import Hit, ReadFilter
 from ..domain.scope import Scene
 from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
@@ -51,7 +51,7 @@ ASKED_ABOUT = 3  # people that an identity query is about at most
 LEAST = 0.15  # relevance from which a hit counts as an answer to an identity query
 LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
 Answer = TypeVar("Answer")
-Ask = Callable[[Reading, int], Awaitable[list[Scored]]]
+Ask = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class _Leg:
 class _SearchRequest:
     """The arguments of a search and the settings at its start."""
 
-    reading: Reading
+    reading: ReadFilter
     query: Query
     settings: Settings
     top_k: int
@@ -105,7 +105,7 @@ class _SearchRequest:
         """Return how many extra candidates are fetched for the time, and for each person, that the query names."""
         return min(self.candidates, NARROWED)
 
-    def outnumbered(self, rows: Sequence[Scored]) -> list[Reading]:
+    def outnumbered(self, rows: Sequence[Scored]) -> list[ReadFilter]:
         """Return the narrower readings that are underrepresented in a full leg.
 
         A reading is underrepresented if the leg holds fewer rows of it than the search may return.
@@ -132,7 +132,7 @@ class _SearchRequest:
         return max(self.floor, self.settings.query.min_relevance, LEAST)
 
     @property
-    def about(self) -> list[Reading]:
+    def about(self) -> list[ReadFilter]:
         """Return the readings of the people that an identity query asks about; empty for any other intent."""
         if self.query.intent != "identity":
             return []
@@ -185,7 +185,7 @@ class Retriever:
         return await asyncio.to_thread(read) if len(text) > LONG else read()
 
     async def search(
-        self, reading: Reading, query: Query, *, top_k: int, decay: Decay | None, floor: float = 0.0
+        self, reading: ReadFilter, query: Query, *, top_k: int, decay: Decay | None, floor: float = 0.0
     ) -> SearchResult:
         """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; unavailable parts are listed.
 
@@ -251,7 +251,7 @@ class Retriever:
         leg.part = "vectors"
         similarity = self._embedder.calibration.similarity
 
-        async def near(reading: Reading, limit: int) -> list[Scored]:
+        async def near(reading: ReadFilter, limit: int) -> list[Scored]:
             return [
                 (event, similarity(cosine)) for event, cosine in await self._vectors.nearest(vector, reading, limit)
             ]

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..domain.event import Event
-from ..domain.hit import Hit, Reading
+from ..domain.hit import Hit, ReadFilter
 from ..domain.scope import Scope
 from ..ports.ledger import TracedEvents
 from ..settings import Live, Settings
-from .messages import MessageSearch
+from .message_search import MessageSearch
 from .query import Query
 from .retriever import AWAY, Retriever, SearchResult
 
@@ -36,7 +36,7 @@ class Search:
         self._settings = settings
         self._sources = sources
 
-    async def find(self, reading: Reading, text: str, *, top_k: int) -> SearchResult:
+    async def find(self, reading: ReadFilter, text: str, *, top_k: int) -> SearchResult:
         """Return at most ``top_k`` hits of the reading's kinds, best first; log lines only for kind "message".
 
         Beside events a line's score is reduced. A line that an event was made of is replaced by that event, which then
@@ -52,14 +52,14 @@ class Search:
         best = _best(await self._traced(events, known.hits, said.hits), said.hits, top_k)
         return SearchResult(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
 
-    async def _known(self, reading: Reading, query: Query, top_k: int) -> SearchResult:
+    async def _known(self, reading: ReadFilter, query: Query, top_k: int) -> SearchResult:
         return await self._events.search(reading, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
-    async def _said(self, reading: Reading, query: Query, top_k: int) -> SearchResult:
+    async def _said(self, reading: ReadFilter, query: Query, top_k: int) -> SearchResult:
         lines = replace(reading, kinds=())
         return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
-    async def _traced(self, reading: Reading, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
+    async def _traced(self, reading: ReadFilter, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
         """Add the events that were made of the lines found, and raise those found already to what their lines score."""
         lines = {_key(hit): hit for hit in said}
         if self._sources is None or not lines:
@@ -75,7 +75,7 @@ class Search:
         return list(found.values())
 
 
-def _without_lines(reading: Reading) -> Reading:
+def _without_lines(reading: ReadFilter) -> ReadFilter:
     return replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
 
 

@@ -1,12 +1,12 @@
 """Every sentence of the core that a person or a model can read, in Chinese: a module for each reader.
 
 * ``caller``: who calls the memory and made a mistake, or met a bound
-* ``settings``, ``stores``, ``models``: who runs the bot
+* ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
 * ``command_line``: who types ``cognitive-memory``
 * ``context``: the model that answers
 * ``feedback``: the historian's model
-* ``stored``: whoever reads stored profiles and statements later, the core included
+* ``stored_text``: whoever reads stored profiles and statements later, the core included
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
 sentence depends on more than the values that it shows.
@@ -14,6 +14,16 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import caller, command_line, context, feedback, log, models, settings, stored, stores
+from . import caller, command_line, context, feedback, log, models, settings, storage_errors, stored_text
 
-__all__ = ["caller", "command_line", "context", "feedback", "log", "models", "settings", "stored", "stores"]
+__all__ = [
+    "caller",
+    "command_line",
+    "context",
+    "feedback",
+    "log",
+    "models",
+    "settings",
+    "storage_errors",
+    "stored_text",
+]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .backup import backed_up
-from .drafts import checked_target
-from .streams import exported, imported
+from .export_import import exported, imported
+from .targets import checked_target
 
 __all__ = ["backed_up", "checked_target", "exported", "imported"]

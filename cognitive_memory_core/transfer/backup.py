@@ -15,7 +15,7 @@ from ..errors import BadArgument, StorageRefused
 from ..ports.ledger import Eraser
 from ..ports.mirror import MemoMirror
 from ..ports.queue import QueueEraser
-from .drafts import checked_place, draft_in, removed
+from .targets import checked_place, draft_in, removed
 
 SMALL = ("end_summaries.json", "announced.json", "overrides.json", "profiles", "prompts", "agents")  # copied
 LEDGER = "ledger.db"
@@ -78,7 +78,9 @@ def _refusals(path: Path) -> Generator[None, None, None]:
     try:
         yield
     except OSError as refused:
-        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=refused.strerror)) from refused
+        raise StorageRefused(
+            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused.strerror)
+        ) from refused
 
 
 def _copy_small(data_dir: Path, path: Path) -> None:

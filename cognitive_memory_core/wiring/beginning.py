@@ -31,7 +31,7 @@ def refuse_lost_ledger(data_dir: Path) -> None:
         return
     if not (data_dir / CONSENT).exists():
         copies = "、".join(str(copy) for copy in _copies(data_dir))
-        raise UnavailableError(sentences.stores.ledger_lost(ledger, traces, copies, CONSENT))
+        raise UnavailableError(sentences.storage_errors.ledger_lost(ledger, traces, copies, CONSENT))
     with suppress(FileNotFoundError):
         (data_dir / (LEDGER + _WAL)).replace(data_dir / f"ledger.v0.db{_WAL}")
 

@@ -63,7 +63,7 @@ async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter,
     client, make = await asyncio.to_thread(_model, wanted)
     stack.push_async_callback(client.close)
     fingerprint = make(wanted, client, meter).fingerprint
-    return make(wanted, client, meter, dimensions=await ledger.shelf.dimensions(fingerprint))
+    return make(wanted, client, meter, dimensions=await ledger.vectors.dimensions(fingerprint))
 
 
 def _model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:

@@ -13,9 +13,9 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..announcing import announce
+from ..capture_outgoing import unrecorded
 from ..invocation import HEAD, SUBCOMMANDS, called_subcommand, is_ours
 from ..lifecycle import get_memory, lifetime
-from ..outgoing import unrecorded
 from ..scene import find_scene
 from ..throttled_log import complain
 from ..wording import spoken

@@ -9,7 +9,7 @@ from nonebot_plugin_alconna import Match
 
 import cognitive_memory_core as core
 
-from .. import recording, replies
+from .. import replies, turn_end
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import contradiction, objection
@@ -72,7 +72,7 @@ async def _switched(bot: Bot, event: Event, scene: core.Scene, switch: Switch) -
 
 
 async def _considered(scene: core.Scene) -> str:
-    job_id = await recording.consider(scene)
+    job_id = await turn_end.consider(scene)
     return replies.commands.CONSIDERED if job_id else replies.commands.NOTHING_TO_CONSIDER
 
 

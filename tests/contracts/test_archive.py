@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
 from cognitive_memory_core.text.lexical.terms import query_terms
@@ -65,12 +65,12 @@ async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
 async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
     """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
     await ledger.archive.absorb(ROWS)
-    events = await ledger.lexical.events(query_terms("乌龙"), Reading(GROUP), 5)
-    messages = await ledger.lexical.messages(query_terms("乌龙"), Reading(GROUP), 5)
+    events = await ledger.lexical.events(query_terms("乌龙"), ReadFilter(GROUP), 5)
+    messages = await ledger.lexical.messages(query_terms("乌龙"), ReadFilter(GROUP), 5)
     assert [event.text for event, _ in events] == ["乌龙茶"]
     assert [message.text for message, _ in messages] == ["乌龙茶真香"]
-    assert await ledger.shelf.waiting(MODEL, 5) == [(ROWS[4].event.id, "红茶")]
-    near = await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 5)
+    assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[4].event.id, "红茶")]
+    near = await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 5)
     assert [one.id for one, _ in near] == [EMBEDDED.event.id]
 
 
@@ -118,8 +118,8 @@ async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: 
     """An event with an unusable vector is imported without it and waits for a new one."""
     event = an_event("甲", count=10**40)
     assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
-    assert await ledger.shelf.lag(MODEL) == 1
-    assert await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 5) == []
+    assert await ledger.vectors.lag(MODEL) == 1
+    assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5) == []
 
 
 async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:
@@ -128,8 +128,8 @@ async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(l
     await embedded(ledger, [(stands, a_vector(1, 0))])
     rows = [EmbeddedEvent(odd, MODEL, a_vector(1, 0, 0)), EmbeddedEvent(other, "another", a_vector(1, 0, 0))]
     assert await ledger.archive.absorb(rows) == 2
-    assert await ledger.shelf.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
-    assert await ledger.shelf.embedded_ids("another") == {other.id}
+    assert await ledger.vectors.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
+    assert await ledger.vectors.embedded_ids("another") == {other.id}
 
 
 async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger) -> None:
@@ -137,8 +137,8 @@ async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger
     events = [an_event(text) for text in "甲乙丙"]
     vectors = [a_vector(1), a_vector(1, 0), a_vector(0, 1)]
     await ledger.archive.absorb([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
-    assert await ledger.shelf.dimensions(MODEL) == 2
-    assert await ledger.shelf.waiting(MODEL, 9) == [(events[0].id, "甲")]
+    assert await ledger.vectors.dimensions(MODEL) == 2
+    assert await ledger.vectors.waiting(MODEL, 9) == [(events[0].id, "甲")]
 
 
 async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:

@@ -28,7 +28,7 @@ async def test_only_places_that_are_not_simply_on_are_remembered(ledger: Ledger)
     assert await ledger.consent.switches() == {GROUP.scope: "record_only", PRIVATE.scope: "recall_only"}
 
 
-async def test_whoever_opens_their_portrait_can_close_it_again(ledger: Ledger) -> None:
+async def test_whoever_opens_their_profile_can_close_it_again(ledger: Ledger) -> None:
     """A person shares their profile until they stop; repeating either has no effect, nor has opting out."""
     assert await ledger.consent.shared() == frozenset()
     for person in ("2000001", "2000001", "2000002"):

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import (
@@ -63,8 +63,8 @@ async def forgotten(ledger: Ledger) -> Wiped:
 async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[str]:
     """Return the texts of events and messages found by words."""
     terms = query_terms(question)
-    events = await ledger.lexical.events(terms, Reading(scene), 99)
-    lines = await ledger.lexical.messages(terms, Reading(scene), 99)
+    events = await ledger.lexical.events(terms, ReadFilter(scene), 99)
+    lines = await ledger.lexical.messages(terms, ReadFilter(scene), 99)
     return [event.text for event, _ in events] + [line.text for line, _ in lines]
 
 
@@ -98,10 +98,10 @@ async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> Non
     assert await ledger.archive.totals() == Totals()
     assert await archived(ledger) == []
     assert await found(ledger, "猫狗鸟鱼") == []
-    assert await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9) == []
+    assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9) == []
     assert await ledger.names.people(GROUP.scope) == []
     assert [await ledger.events.find(event.id) for event in (said, retired)] == [None, None]
-    assert await ledger.shelf.changes(MODEL, Checkpoint(), 9) == []
+    assert await ledger.vectors.changes(MODEL, Checkpoint(), 9) == []
 
 
 async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger) -> None:
@@ -140,9 +140,9 @@ async def test_in_what_others_said_a_person_becomes_somebody(ledger: Ledger) -> 
         pain="某位成员 的车坏了",
         solution="问 某位成员",
     )
-    assert await ledger.events.recent(Reading(OPERATOR), 9) == [expected]
-    assert await ledger.events.recent(Reading(OPERATOR, user_id=GONE), 9) == []
-    assert await ledger.events.recent(Reading(OPERATOR, user_id="2000003"), 9) == [expected]
+    assert await ledger.events.recent(ReadFilter(OPERATOR), 9) == [expected]
+    assert await ledger.events.recent(ReadFilter(OPERATOR, user_id=GONE), 9) == []
+    assert await ledger.events.recent(ReadFilter(OPERATOR, user_id="2000003"), 9) == [expected]
     assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["问问某位成员吧"]
     assert [memo.text for memo in await ledger.notes.memos(GROUP.scope, 9)] == ["帮小林找 某位成员"]
     assert [pin.text for pin in await ledger.notes.pins(GROUP.scope)] == ["群主是 某位成员"]
@@ -158,15 +158,15 @@ async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
     )
     await embedded(ledger, [(named, a_vector(1, 0)), (unnamed, a_vector(0, 1))])
     await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
-    mark = (await ledger.shelf.changes(MODEL, Checkpoint(), 9))[-1].mark
+    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].mark
     await forgotten(ledger)
-    assert await ledger.shelf.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
-    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [unnamed.id]
-    changes = {change.event_id: change.row for change in await ledger.shelf.changes(MODEL, mark, 9)}
+    assert await ledger.vectors.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
+    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [unnamed.id]
+    changes = {change.event_id: change.row for change in await ledger.vectors.changes(MODEL, mark, 9)}
     kept = EmbeddedEvent(replace(unnamed, subjects=()), MODEL, a_vector(0, 1))
     assert changes == {named.id: None, unnamed.id: kept}
-    await ledger.shelf.store(MODEL, [VectorRow(named.id, a_vector(1, 1))])
-    assert len(await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)) == 2
+    await ledger.vectors.store(MODEL, [VectorRow(named.id, a_vector(1, 1))])
+    assert len(await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
 
 
 async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledger: Ledger) -> None:
@@ -175,7 +175,7 @@ async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledge
     await embedded(ledger, [(event, a_vector(1, 0))])
     assert await forgotten(ledger) == Wiped()
     assert await ledger.events.find(event.id) == replace(event, user_id="")
-    assert await ledger.shelf.lag(MODEL) == 0
+    assert await ledger.vectors.lag(MODEL) == 0
 
 
 async def test_an_event_of_several_people_goes_with_the_first_of_them(ledger: Ledger) -> None:
@@ -284,7 +284,7 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     assert replace(wiped, memo_ids=()) == Wiped(1, 1, 1, 1, 1, event_ids=(here.id,))
     assert await archived(ledger) == [EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))]
     assert await found(ledger, "这里") == []
-    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(OPERATOR), 9)] == [elsewhere.id]
+    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [elsewhere.id]
     await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
     await ledger.log.append([a_message("在这里又")])
     await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
@@ -480,7 +480,7 @@ def _told(event: Event, *, is_embedded: bool = True) -> Write:
     async def write(ledger: Ledger) -> None:
         await committed(ledger, event)
         if is_embedded:
-            await ledger.shelf.store(MODEL, [VectorRow(event.id, a_vector(1, len(event.text)))])
+            await ledger.vectors.store(MODEL, [VectorRow(event.id, a_vector(1, len(event.text)))])
 
     return write
 
@@ -488,12 +488,12 @@ def _told(event: Event, *, is_embedded: bool = True) -> Write:
 async def everything(ledger: Ledger) -> list[object]:
     """Return everything that a ledger shows, by every read path."""
     answers: list[object] = [*sorted(await archived(ledger), key=identity)]
-    answers += [await ledger.archive.totals(), await ledger.shelf.waiting(MODEL, 999)]
-    answers += [sorted(await ledger.shelf.embedded_ids(MODEL))]
+    answers += [await ledger.archive.totals(), await ledger.vectors.waiting(MODEL, 999)]
+    answers += [sorted(await ledger.vectors.embedded_ids(MODEL))]
     for place in PLACES:
         answers += [await ledger.log.recent(place, 99), await ledger.notes.memos(place, 99)]
         answers += [await ledger.notes.pins(place), await ledger.names.people(place)]
-    for reading in map(Reading, READERS):
+    for reading in map(ReadFilter, READERS):
         answers += [await ledger.events.recent(reading, 99)]
         for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
             terms = query_terms(question)

@@ -92,7 +92,7 @@ async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Led
     assert await ledger.facts.heard(GROUP.scope, "2000002", said) == {"下雨了": plain}
 
 
-async def test_portraits_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
+async def test_profiles_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
     """Erasing a person removes their profiles of every agent and group; others' profiles keep their vectors."""
     kept = a_profile(THEIRS)
     for profile in (*map(a_profile, OF_GONE), kept):
@@ -104,7 +104,7 @@ async def test_portraits_of_a_forgotten_person_are_found_no_more(ledger: Ledger)
     assert await ledger.profiles.versions() == {THEIRS: ""}
 
 
-async def test_in_portraits_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
+async def test_in_profiles_of_others_a_person_becomes_somebody(ledger: Ledger) -> None:
     """In others' profiles an erased person is hidden in all fields, and vectors of changed texts are removed."""
     friend = a_profile(ProfileKey.user("2000002"), "和阿棠下棋", version="v")
     tagged = a_profile(ProfileKey.user("2000003"), tags=("棋", '海棠未眠"', '阿棠"'), name="阿棠的同桌")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, Wiped
 from cognitive_memory_core.text.lexical.terms import query_terms
@@ -31,8 +31,8 @@ async def told(ledger: Ledger) -> list[Message]:
 
 async def seen(ledger: Ledger) -> set[str]:
     """Return the ids of the lines that any port shows."""
-    found = await ledger.lexical.messages(query_terms("搬去上海"), Reading(OPERATOR), 9)
-    passages = await ledger.log.around([OTHER], Reading(GROUP), 5)
+    found = await ledger.lexical.messages(query_terms("搬去上海"), ReadFilter(OPERATOR), 9)
+    passages = await ledger.log.around([OTHER], ReadFilter(GROUP), 5)
     rows = [row for row in await archived(ledger) if isinstance(row, Message)]
     lines = (*(line for line, _ in found), *(line for passage in passages for line in passage), *rows)
     recent = await ledger.log.recent(GROUP.scope, 9)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
@@ -62,7 +62,7 @@ async def test_a_job_is_written_once(ledger: Ledger) -> None:
     await ledger.events.commit(a_draft(an_event("乙"), job_id="job"))
     assert await ledger.events.done("job")
     assert await shown(ledger, GROUP) == ["甲"]
-    assert [event.count for event in await ledger.events.recent(Reading(GROUP), 9)] == [1]
+    assert [event.count for event in await ledger.events.recent(ReadFilter(GROUP), 9)] == [1]
 
 
 async def test_a_known_id_is_not_written_again(ledger: Ledger) -> None:
@@ -81,7 +81,7 @@ async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
     first, *others = (an_event(text, happened_at=later(hours=hour)) for hour, text in enumerate(said))
     await committed(ledger, first, *others[:2])
     await committed(ledger, *others[2:])
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.id, event.text, event.count) == (first.id, "喝ＴＥＡ。", 5)
     assert event.last_seen_at == later(hours=4)
     assert event.happened_at == NOON
@@ -90,7 +90,7 @@ async def test_five_equal_observations_are_one_event(ledger: Ledger) -> None:
 async def test_an_older_echo_does_not_turn_back_the_last_seen_time(ledger: Ledger) -> None:
     """The last-seen time is the latest one, whatever the order in which statements arrive."""
     await committed(ledger, an_event("甲", happened_at=later(hours=2)), an_event("甲", happened_at=later(hours=-2)))
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.count, event.last_seen_at) == (2, later(hours=2))
 
 
@@ -157,10 +157,10 @@ async def test_events_come_newest_first_page_by_page(ledger: Ledger) -> None:
         an_event("也是午", happened_at=NOON.astimezone(timezone.utc)),
     )
     assert await shown(ledger, GROUP) == ["晚", "也是午", "午", "早"]
-    assert [event.text for event in await ledger.events.recent(Reading(GROUP), 2, 1)] == ["也是午", "午"]
-    assert await ledger.events.recent(Reading(GROUP), 0) == []
-    assert await ledger.events.recent(Reading(GROUP), -1, -1) == []
-    assert len(await ledger.events.recent(Reading(GROUP), 10**30, -5)) == 4
+    assert [event.text for event in await ledger.events.recent(ReadFilter(GROUP), 2, 1)] == ["也是午", "午"]
+    assert await ledger.events.recent(ReadFilter(GROUP), 0) == []
+    assert await ledger.events.recent(ReadFilter(GROUP), -1, -1) == []
+    assert len(await ledger.events.recent(ReadFilter(GROUP), 10**30, -5)) == 4
 
 
 async def test_a_reading_bounds_and_narrows_what_is_listed(ledger: Ledger) -> None:
@@ -176,7 +176,7 @@ async def test_a_reading_bounds_and_narrows_what_is_listed(ledger: Ledger) -> No
     )
 
     async def texts(scene: Scene, **narrowing: object) -> set[str]:
-        return set(await shown(ledger, Reading(scene, **narrowing)))
+        return set(await shown(ledger, ReadFilter(scene, **narrowing)))
 
     assert await texts(GROUP) == {"群里我说", "群里别人说"}
     assert await texts(PRIVATE) == {"私聊", "群里我说", "别的群我说"}
@@ -221,14 +221,14 @@ async def test_events_are_found_by_the_lines_that_they_were_made_of(ledger: Ledg
     await committed(ledger, tea, trip, elsewhere)
     here, there = GROUP.scope, OTHER_GROUP.scope
     made_of = ledger.events.made_of
-    assert await made_of([(here, "m-1"), (here, "m-2")], Reading(GROUP)) == [tea]
-    assert await made_of([(here, "m-9"), (there, "m-3")], Reading(OPERATOR)) == []
-    assert await made_of([], Reading(OPERATOR)) == []
-    both = await made_of([(here, "m-3"), (there, "m-1")], Reading(OPERATOR))
+    assert await made_of([(here, "m-1"), (here, "m-2")], ReadFilter(GROUP)) == [tea]
+    assert await made_of([(here, "m-9"), (there, "m-3")], ReadFilter(OPERATOR)) == []
+    assert await made_of([], ReadFilter(OPERATOR)) == []
+    both = await made_of([(here, "m-3"), (there, "m-1")], ReadFilter(OPERATOR))
     assert sorted(event.text for event in both) == ["别处的茶", "去黄山"]
-    assert await made_of([(there, "m-1")], Reading(GROUP)) == []
+    assert await made_of([(there, "m-1")], ReadFilter(GROUP)) == []
     await ledger.events.retire(trip.id, NOON)
-    assert await made_of([(here, "m-3")], Reading(GROUP)) == []
+    assert await made_of([(here, "m-3")], ReadFilter(GROUP)) == []
 
 
 async def test_what_was_withdrawn_cannot_be_restored(ledger: Ledger) -> None:
@@ -260,10 +260,10 @@ async def test_the_same_messages_count_once(ledger: Ledger) -> None:
     """The same messages considered again do not raise the count; a new message does."""
     await committed(ledger, an_event("甲", message_ids=("m-1", "m-2")))
     await committed(ledger, an_event("甲。", message_ids=("m-1",)), an_event("甲", message_ids=("m-2", "m-1")))
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.count, event.message_ids) == (1, ("m-1", "m-2"))
     await committed(ledger, an_event("甲", message_ids=("m-2", "m-3")))
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.count, event.message_ids) == (2, ("m-1", "m-2", "m-3"))
 
 
@@ -286,7 +286,7 @@ async def test_what_was_forgotten_does_not_come_back_from_the_same_messages(ledg
     assert await shown(ledger, OPERATOR) == []
     assert (await ledger.archive.totals()).retired == 1
     await committed(ledger, an_event("甲", message_ids=("m-2",)), an_event("甲", message_ids=("m-1",)), an_event("甲"))
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert event.count == 2
 
 
@@ -298,7 +298,7 @@ async def test_what_was_said_without_a_message_falls_with_none(ledger: Ledger, o
     await committed(ledger, an_event("甲", message_ids=("m-3",)), an_event("甲", message_ids=("m-1",)))
     for number in (1, 2, 3):
         assert await ledger.log.withdraw(GROUP.scope, f"m-{number}", NOON) == 0
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.count, event.message_ids) == (3, ())
     await ledger.events.retire(event.id, NOON)
     assert await ledger.events.restore(event.id) == event
@@ -312,7 +312,7 @@ async def test_a_message_that_was_withdrawn_is_not_counted_again(ledger: Ledger)
     await committed(ledger, replace(gone, id="again"))
     await ledger.log.prune(later(days=1))
     await committed(ledger, replace(half, id="half again"), replace(gone, id="once more"))
-    (event,) = await ledger.events.recent(Reading(GROUP), 9)
+    (event,) = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert (event.id, event.count) == (half.id, 1)
     assert (await ledger.archive.totals()).retired == 1
 
@@ -352,7 +352,7 @@ async def test_hostile_text_is_only_text(ledger: Ledger, hostile: str) -> None:
     """Any text is stored, listed and found literally, whatever characters it contains."""
     await committed(ledger, an_event(f"乌龙茶{hostile}", sender_name=hostile), an_event("别的"))
     assert len(await shown(ledger, GROUP)) == 2
-    found = await ledger.lexical.events([hostile, "乌龙"], Reading(GROUP), 5)
+    found = await ledger.lexical.events([hostile, "乌龙"], ReadFilter(GROUP), 5)
     assert [event.text[:3] for event, _ in found] == ["乌龙茶"]
 
 

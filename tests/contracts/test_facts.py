@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import PendingFacts, VectorRow
@@ -425,15 +425,15 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     people = ("2000001", "2000002")
     again = an_event(text, subjects=people, kind="preference", confidence=0.9, happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(standing), facts=(a_fact(standing, HERE),)))
-    await ledger.shelf.store(MODEL, [VectorRow(standing.id, a_vector(1, 0))])
+    await ledger.vectors.store(MODEL, [VectorRow(standing.id, a_vector(1, 0))])
     repeats = {again.id: standing.id} if is_named else {}
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again),), repeats=repeats))
     better = replace(standing, text=text, subjects=people, kind="preference", confidence=0.9, is_absolute=True)
     counted = replace(better, count=2, last_seen_at=later(days=1), message_ids=())
-    assert await ledger.events.recent(Reading(GROUP), 9) == [counted]
-    assert await ledger.events.recent(Reading(GROUP, user_id="2000002"), 9) == [counted]
-    assert [one.id for one, _ in await ledger.lexical.events(query_terms(text), Reading(GROUP), 9)] == [standing.id]
-    assert [one[0] for one in await ledger.shelf.waiting(MODEL, 9)] == [standing.id]
+    assert await ledger.events.recent(ReadFilter(GROUP), 9) == [counted]
+    assert await ledger.events.recent(ReadFilter(GROUP, user_id="2000002"), 9) == [counted]
+    assert [one.id for one, _ in await ledger.lexical.events(query_terms(text), ReadFilter(GROUP), 9)] == [standing.id]
+    assert [one[0] for one in await ledger.vectors.waiting(MODEL, 9)] == [standing.id]
     fact = a_fact(better, happened_at=again.happened_at)
     assert await ledger.facts.facts(ME, 9) == [fact]
     await ledger.facts.settle(ME, [fact])

@@ -13,7 +13,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
@@ -49,12 +49,12 @@ KEYS = (
     ProfileKey.group("10002"),
 )
 READINGS = (
-    *(Reading(scene) for scene in (*SCENES, OPERATOR)),
-    Reading(OPERATOR, user_id="2000003"),
-    Reading(GROUP, without=frozenset({"2000002"})),
-    Reading(GROUP, kinds=("preference",)),
-    Reading(PRIVATE, group_id="10002"),
-    Reading(OPERATOR, window=Interval(later(hours=-10), later(hours=10))),
+    *(ReadFilter(scene) for scene in (*SCENES, OPERATOR)),
+    ReadFilter(OPERATOR, user_id="2000003"),
+    ReadFilter(GROUP, without=frozenset({"2000002"})),
+    ReadFilter(GROUP, kinds=("preference",)),
+    ReadFilter(PRIVATE, group_id="10002"),
+    ReadFilter(OPERATOR, window=Interval(later(hours=-10), later(hours=10))),
 )
 Act = Callable[[Ledger], Awaitable[object]]
 
@@ -140,7 +140,7 @@ class Dice:
         """Store vectors of some events, some of another model."""
         rows = [VectorRow(self.event_id(), self.vector()) for _ in range(4)]
         model = self.chance.choice([MODEL, MODEL, MODEL, "another"])
-        return lambda ledger: ledger.shelf.store(model, rows)
+        return lambda ledger: ledger.vectors.store(model, rows)
 
     def withdraw(self) -> Act:
         """Withdraw a message, known or not."""
@@ -261,16 +261,16 @@ async def forgotten(ledger: Ledger, person: str, at: datetime) -> Wiped:
 async def seen(ledger: Ledger) -> list[object]:
     """Return everything that a ledger answers."""
     answers: list[object] = [await ledger.archive.totals(), await ledger.consent.opted_out()]
-    answers += [await ledger.shelf.waiting(model, 9) for model in ("another", MODEL)]
-    answers += [await ledger.shelf.dimensions(MODEL), await ledger.shelf.embedded_ids(MODEL)]
+    answers += [await ledger.vectors.waiting(model, 9) for model in ("another", MODEL)]
+    answers += [await ledger.vectors.dimensions(MODEL), await ledger.vectors.embedded_ids(MODEL)]
     answers += [await ledger.eraser.purge_due()]
-    answers += [[(one.event_id, one.row) for one in await ledger.shelf.changes(MODEL, Checkpoint(), 999)]]
+    answers += [[(one.event_id, one.row) for one in await ledger.vectors.changes(MODEL, Checkpoint(), 999)]]
     answers += [[await ledger.events.done(f"job{number}") for number in range(60)]]
     answers += [[await ledger.events.find(f"event{number}") for number in range(80)]]
     answers += [await ledger.log.recent(scene.scope, 3, before=later(hours=5)) for scene in SCENES]
     people = [person for scene in SCENES for person in await ledger.names.people(scene.scope)]
     answers += [people, [person.aliases for person in people]]
-    answers += [await learned(ledger), await portraits(ledger)]
+    answers += [await learned(ledger), await profiles(ledger)]
     answers += [sorted(await archived(ledger), key=identity)]
     for reading in READINGS:
         answers += [await ledger.events.recent(reading, 7, 2), await found(ledger, reading)]
@@ -284,7 +284,7 @@ async def learned(ledger: Ledger) -> list[object]:
     return [await ledger.facts.waiting(), await ledger.facts.withdrawing(), given, heard]
 
 
-async def portraits(ledger: Ledger) -> list[object]:
+async def profiles(ledger: Ledger) -> list[object]:
     """Return the profiles as seen from every scene."""
     shared = await ledger.consent.shared()
     scenes = [(scene, opened) for scene in (*SCENES, OPERATOR) for opened in (shared, None)]
@@ -308,7 +308,7 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
             return ("note", row.id)
 
 
-async def found(ledger: Ledger, reading: Reading) -> list[object]:
+async def found(ledger: Ledger, reading: ReadFilter) -> list[object]:
     """Return what is found by words, and by vectors with their cosines."""
     terms = query_terms("乌龙茶 猫")
     events = [event.id for event, _ in await ledger.lexical.events(terms, reading, 99)]
@@ -320,8 +320,8 @@ async def found(ledger: Ledger, reading: Reading) -> list[object]:
 async def counted(ledger: Ledger) -> Counter[str]:
     """Return how much content there is to compare."""
     facts = sum(waiting.facts for waiting in await ledger.facts.waiting())
-    portraits = len(await ledger.profiles.versions())
-    return Counter(events=(await ledger.archive.totals()).events, facts=facts, portraits=portraits)
+    profiles = len(await ledger.profiles.versions())
+    return Counter(events=(await ledger.archive.totals()).events, facts=facts, profiles=profiles)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -337,5 +337,5 @@ async def test_the_same_acts_lead_to_the_same_answers(tmp_path: Path, seed: int)
         if step % 10 == 9:
             assert await seen(on_disk) == await seen(in_memory)
         most |= await counted(on_disk)
-    assert min(most[noun] for noun in ("events", "facts", "portraits")) > 2
+    assert min(most[noun] for noun in ("events", "facts", "profiles")) > 2
     await on_disk.close()

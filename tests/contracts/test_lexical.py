@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.text.lexical.terms import query_terms
@@ -15,15 +15,15 @@ from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
 
 
-async def found(ledger: Ledger, query: str, reading: Reading | Scene, limit: int = 50) -> list[str]:
+async def found(ledger: Ledger, query: str, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the texts of the events that a query finds."""
-    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
     return [event.text for event, _ in await ledger.lexical.events(query_terms(query), asked, limit)]
 
 
-async def logged(ledger: Ledger, query: str, reading: Reading | Scene, limit: int = 50) -> list[str]:
+async def logged(ledger: Ledger, query: str, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the texts of the messages that a query finds."""
-    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
     return [message.text for message, _ in await ledger.lexical.messages(query_terms(query), asked, limit)]
 
 
@@ -31,7 +31,7 @@ async def test_words_find_events_best_first(ledger: Ledger) -> None:
     """Events that hold more of a query's rarer words come first, with positive scores."""
     filler = [an_event(f"今天讨论第{number}章", sender_id=f"3{number}") for number in range(20)]
     await committed(ledger, an_event("阿棠喜欢乌龙茶"), an_event("阿棠喜欢散步"), *filler)
-    ranked = await ledger.lexical.events(query_terms("谁喜欢乌龙茶"), Reading(GROUP), 10)
+    ranked = await ledger.lexical.events(query_terms("谁喜欢乌龙茶"), ReadFilter(GROUP), 10)
     assert [event.text for event, _ in ranked] == ["阿棠喜欢乌龙茶", "阿棠喜欢散步"]
     assert ranked[0][1] > ranked[1][1] > 0
     assert await found(ledger, "谁喜欢乌龙茶", GROUP, 1) == ["阿棠喜欢乌龙茶"]
@@ -42,10 +42,10 @@ async def test_rarity_is_that_of_the_place_that_is_asked(ledger: Ledger) -> None
     here = [an_event(f"乌龙茶 第{number}杯", sender_id=f"3{number}") for number in range(10)]
     await committed(ledger, *here, an_event("红茶 第九杯"))
     await committed(ledger, *(an_event(f"红茶 第{n}杯", OTHER_GROUP, sender_id=f"3{n}") for n in range(50)))
-    ranked = await ledger.lexical.events(["乌龙", "红茶"], Reading(GROUP), 20)
+    ranked = await ledger.lexical.events(["乌龙", "红茶"], ReadFilter(GROUP), 20)
     assert ranked[0][0].text == "红茶 第九杯"
     assert len(ranked) == 11
-    assert all(score > 0 for _, score in await ledger.lexical.events(["杯"], Reading(GROUP), 20))
+    assert all(score > 0 for _, score in await ledger.lexical.events(["杯"], ReadFilter(GROUP), 20))
 
 
 @pytest.mark.parametrize("query", ["乌龙", "茶", "ＣＯＦＦＥＥ", "阿棠", "2026-03-04", "3月4日", "漏雨"])
@@ -60,10 +60,10 @@ async def test_an_event_is_found_by_text_speaker_date_and_detail(ledger: Ledger,
 async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, terms: Sequence[str]) -> None:
     """A query without usable terms, or without a match, returns an empty list."""
     await committed(ledger, an_event("乌龙茶"))
-    assert await ledger.lexical.events(terms, Reading(GROUP), 5) == []
-    assert await ledger.lexical.messages(terms, Reading(GROUP), 5) == []
-    assert await ledger.lexical.events(["乌龙"], Reading(GROUP), 0) == []
-    assert await ledger.lexical.events(["乌龙"], Reading(GROUP), -3) == []
+    assert await ledger.lexical.events(terms, ReadFilter(GROUP), 5) == []
+    assert await ledger.lexical.messages(terms, ReadFilter(GROUP), 5) == []
+    assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 0) == []
+    assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), -3) == []
 
 
 async def test_a_scene_finds_only_what_it_may_read(ledger: Ledger) -> None:
@@ -80,7 +80,7 @@ async def test_a_scene_finds_only_what_it_may_read(ledger: Ledger) -> None:
     assert set(await found(ledger, "乌龙茶", GROUP)) == {"乌龙茶 群里", "乌龙茶 群里别人"}
     assert set(await found(ledger, "乌龙茶", PRIVATE)) == {"乌龙茶 群里", "乌龙茶 别的群", "乌龙茶 私聊"}
     assert len(await found(ledger, "乌龙茶", OPERATOR)) == 5
-    assert await found(ledger, "乌龙茶", Reading(OPERATOR, group_id="10002")) == ["乌龙茶 别的群"]
+    assert await found(ledger, "乌龙茶", ReadFilter(OPERATOR, group_id="10002")) == ["乌龙茶 别的群"]
     assert await found(ledger, "乌龙茶", Scene.group("10003", "2000001")) == []
 
 
@@ -90,10 +90,10 @@ async def test_a_narrow_reading_is_filled_however_many_better_matches_lie_outsid
     inside = [an_event(f"乌龙茶 里面{number}", sender_id="2000002", kind="knowledge") for number in range(3)]
     await committed(ledger, *outside, *inside)
     wanted = {event.text for event in inside}
-    assert set(await found(ledger, "乌龙茶", Reading(GROUP, user_id="2000002"), 3)) == wanted
-    assert set(await found(ledger, "乌龙茶", Reading(GROUP, kinds=("knowledge",)), 5)) == wanted
+    assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, user_id="2000002"), 3)) == wanted
+    assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("knowledge",)), 5)) == wanted
     others = frozenset(event.sender_id for event in outside)
-    assert set(await found(ledger, "乌龙茶", Reading(GROUP, without=others), 5)) == wanted
+    assert set(await found(ledger, "乌龙茶", ReadFilter(GROUP, without=others), 5)) == wanted
 
 
 async def test_time_kind_and_people_narrow_a_search(ledger: Ledger) -> None:
@@ -103,9 +103,9 @@ async def test_time_kind_and_people_narrow_a_search(ledger: Ledger) -> None:
         an_event("乌龙茶 昨天", happened_at=later(days=-1)),
         an_event("乌龙茶 今天", subjects=("2000003",)),
     )
-    assert await found(ledger, "乌龙茶", Reading(GROUP, window=Interval(NOON, later(days=1)))) == ["乌龙茶 今天"]
-    assert await found(ledger, "乌龙茶", Reading(GROUP, without=frozenset({"2000003"}))) == ["乌龙茶 昨天"]
-    assert await found(ledger, "乌龙茶", Reading(GROUP, kinds=("message",))) == []
+    assert await found(ledger, "乌龙茶", ReadFilter(GROUP, window=Interval(NOON, later(days=1)))) == ["乌龙茶 今天"]
+    assert await found(ledger, "乌龙茶", ReadFilter(GROUP, without=frozenset({"2000003"}))) == ["乌龙茶 昨天"]
+    assert await found(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("message",))) == []
 
 
 async def test_a_retired_event_is_not_found_and_a_restored_one_is(ledger: Ledger) -> None:
@@ -137,13 +137,13 @@ async def test_the_log_is_narrowed_by_the_same_rules(ledger: Ledger) -> None:
     to_me = a_message("乌龙茶 对我说", is_bot=True)
     others = a_message("乌龙茶 别人说", Scene.group("10001", "2000002"))
     await ledger.log.append([mine, to_me, others])
-    assert set(await logged(ledger, "乌龙茶", Reading(GROUP, user_id="2000001"))) == {mine.text, to_me.text}
-    assert await logged(ledger, "乌龙茶", Reading(GROUP, without=frozenset({"2000001"}))) == [others.text]
+    assert set(await logged(ledger, "乌龙茶", ReadFilter(GROUP, user_id="2000001"))) == {mine.text, to_me.text}
+    assert await logged(ledger, "乌龙茶", ReadFilter(GROUP, without=frozenset({"2000001"}))) == [others.text]
     at_one = Interval(later(hours=1), later(hours=2))
-    assert await logged(ledger, "乌龙茶", Reading(GROUP, window=at_one)) == [mine.text]
-    assert await logged(ledger, "乌龙茶", Reading(GROUP, kinds=("event",))) == []
-    assert len(await logged(ledger, "乌龙茶", Reading(GROUP, kinds=("event", "message")))) == 3
-    assert await logged(ledger, "乌龙茶", Reading(OPERATOR, group_id="10002")) == []
+    assert await logged(ledger, "乌龙茶", ReadFilter(GROUP, window=at_one)) == [mine.text]
+    assert await logged(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("event",))) == []
+    assert len(await logged(ledger, "乌龙茶", ReadFilter(GROUP, kinds=("event", "message")))) == 3
+    assert await logged(ledger, "乌龙茶", ReadFilter(OPERATOR, group_id="10002")) == []
 
 
 async def test_a_message_that_left_the_log_is_not_found(ledger: Ledger) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -195,7 +195,7 @@ async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
     assert await texts(ledger) == []
 
 
-async def around(ledger: Ledger, found: Sequence[Message], reading: Reading, reach: int = 1) -> list[str]:
+async def around(ledger: Ledger, found: Sequence[Message], reading: ReadFilter, reach: int = 1) -> list[str]:
     """Return the passages around messages, each as one text."""
     return ["".join(line.text for line in lines) for lines in await ledger.log.around(found, reading, reach)]
 
@@ -204,7 +204,7 @@ async def test_the_talk_round_a_message(ledger: Ledger) -> None:
     """A passage holds the lines before and after a message by time; overlapping ones are joined, places never mix."""
     lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙丁戊己庚辛")]
     await ledger.log.append([*lines[::-1], a_message("别处", OTHER_GROUP, later(minutes=1))])
-    reading = Reading(GROUP)
+    reading = ReadFilter(GROUP)
     assert await around(ledger, [lines[1]], reading) == ["甲乙丙"]
     assert await around(ledger, [lines[6], lines[1]], reading) == ["甲乙丙", "己庚辛"]
     assert await around(ledger, [lines[3], lines[1]], reading) == ["甲乙丙丁戊"]
@@ -212,7 +212,7 @@ async def test_the_talk_round_a_message(ledger: Ledger) -> None:
     assert await around(ledger, [lines[4]], reading, 3) == ["乙丙丁戊己庚辛"]
     assert await around(ledger, [lines[0]], reading, 100) == ["甲乙丙丁戊己庚辛"]
     assert await around(ledger, [a_message("没有")], reading) == []
-    assert await around(ledger, [lines[0]], Reading(OTHER_GROUP)) == []
+    assert await around(ledger, [lines[0]], ReadFilter(OTHER_GROUP)) == []
 
 
 async def test_the_talk_round_a_message_holds_only_what_may_be_read(ledger: Ledger) -> None:
@@ -220,7 +220,7 @@ async def test_the_talk_round_a_message_holds_only_what_may_be_read(ledger: Ledg
     other = Scene.group(GROUP.group_id, "2000009", user_name="别人")
     mine = [a_message(text, sent_at=later(minutes=at)) for at, text in ((0, "甲"), (2, "丙"))]
     await ledger.log.append([*mine, a_message("乙", other, later(minutes=1))])
-    assert await around(ledger, [mine[0]], Reading(GROUP), 2) == ["甲乙丙"]
-    assert await around(ledger, [mine[0]], Reading(GROUP, without=frozenset({"2000009"})), 2) == ["甲丙"]
-    assert await around(ledger, [mine[0]], Reading(Scene.private(GROUP.user_id)), 2) == ["甲丙"]
-    assert await around(ledger, [mine[0]], Reading(Scene.private("2000009")), 2) == []
+    assert await around(ledger, [mine[0]], ReadFilter(GROUP), 2) == ["甲乙丙"]
+    assert await around(ledger, [mine[0]], ReadFilter(GROUP, without=frozenset({"2000009"})), 2) == ["甲丙"]
+    assert await around(ledger, [mine[0]], ReadFilter(Scene.private(GROUP.user_id)), 2) == ["甲丙"]
+    assert await around(ledger, [mine[0]], ReadFilter(Scene.private("2000009")), 2) == []

@@ -42,7 +42,7 @@ async def indexed(ledger: Ledger, model: str = MODEL) -> list[IndexedProfile]:
     return await ledger.profiles.readable(OPERATOR, (), model)
 
 
-async def test_a_portrait_comes_back_as_it_was_put(ledger: Ledger) -> None:
+async def test_a_profile_comes_back_as_it_was_put(ledger: Ledger) -> None:
     """A profile is read back with every field, and the last one put replaces the earlier."""
     first = a_profile(
         ME, "# 喜好\n\n乌龙茶", tags=("茶", "猫\n狗", '"'), name="阿棠", source_event_id="e1", version="v1"
@@ -55,7 +55,7 @@ async def test_a_portrait_comes_back_as_it_was_put(ledger: Ledger) -> None:
         assert (await indexed(ledger))[0].profile.version == profile.version
 
 
-async def test_it_is_told_who_has_a_portrait(ledger: Ledger) -> None:
+async def test_it_is_told_who_has_a_profile(ledger: Ledger) -> None:
     """The index reports which of the given keys have a profile, for this agent only."""
     assert await ledger.profiles.portrayed([ME]) == frozenset()
     await taken_in(ledger, *map(a_profile, (ME, MEMBER, THERE)))
@@ -76,7 +76,7 @@ async def test_what_is_removed_is_found_no_more(ledger: Ledger) -> None:
     assert [one.key for one in await ledger.profiles.waiting(MODEL, 9)] == [MEMBER, ME]
 
 
-async def test_a_portrait_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
+async def test_a_profile_waits_for_a_vector_of_the_model_asked_for(ledger: Ledger) -> None:
     """Profiles wait for a vector of the requested model, in order of arrival."""
     mine, ours = a_profile(ME), a_profile(HERE, "读书")
     await taken_in(ledger, mine, ours)
@@ -121,7 +121,7 @@ async def test_the_same_words_keep_their_vector(ledger: Ledger) -> None:
     assert await ledger.profiles.versions() == {ME: "v2"}
 
 
-async def test_a_vector_of_nobodys_portrait_is_dropped(ledger: Ledger) -> None:
+async def test_a_vector_of_nobodys_profile_is_dropped(ledger: Ledger) -> None:
     """A vector for a missing profile is dropped, even if another profile has equal text."""
     await taken_in(ledger, a_profile(OTHER))
     await ledger.profiles.store(MODEL, a_profile(ME), a_vector(1, 0))
@@ -158,7 +158,7 @@ async def test_a_scene_reads_what_the_rule_lets_it(ledger: Ledger, scene: Scene,
     assert all(key.readable_by(scene) for key in expected)
 
 
-async def test_an_open_portrait_is_read_in_groups_that_know_its_person(ledger: Ledger) -> None:
+async def test_an_open_profile_is_read_in_groups_that_know_its_person(ledger: Ledger) -> None:
     """A shared profile is readable in groups that know its person, nowhere else, and only that profile."""
     await taken_in(ledger, *map(a_profile, KEYS))
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
@@ -174,7 +174,7 @@ async def test_an_open_portrait_is_read_in_groups_that_know_its_person(ledger: L
 
 
 @pytest.mark.parametrize("shared", [["2000001", "2000002"], None])
-async def test_whoever_asks_in_a_group_reads_their_own_open_portrait(
+async def test_whoever_asks_in_a_group_reads_their_own_open_profile(
     ledger: Ledger, shared: Collection[str] | None
 ) -> None:
     """A person reads their own shared profile in every group, even where their name was never seen."""

@@ -76,7 +76,7 @@ def top_names(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("key", [TANG, TANG_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001")])
-async def test_a_portrait_is_found_as_it_was_written(profiles: Profiles, key: ProfileKey) -> None:
+async def test_a_profile_is_found_as_it_was_written(profiles: Profiles, key: ProfileKey) -> None:
     """A profile of a person, member or group of any agent is found as it was written, and no other."""
     assert await profiles.find(key) is None
     kept = await profiles.write(a_profile(key=key))
@@ -89,7 +89,7 @@ async def test_a_portrait_is_found_as_it_was_written(profiles: Profiles, key: Pr
 
 
 @pytest.mark.parametrize("identifier", ODD_IDS)
-async def test_every_id_has_a_portrait_of_its_own(profiles: Profiles, identifier: str, tmp_path: Path) -> None:
+async def test_every_id_has_a_profile_of_its_own(profiles: Profiles, identifier: str, tmp_path: Path) -> None:
     """Any id has exactly one profile, and nothing is written outside the directory."""
     keys = [
         ProfileKey.user(identifier),
@@ -105,7 +105,7 @@ async def test_every_id_has_a_portrait_of_its_own(profiles: Profiles, identifier
     assert top_names(tmp_path / "data") <= {"profiles", "agents"}
 
 
-async def test_whoever_read_an_older_portrait_is_overtaken(profiles: Profiles) -> None:
+async def test_whoever_read_an_older_profile_is_overtaken(profiles: Profiles) -> None:
     """Writing from an outdated version raises Overtaken and changes nothing, also if the profile was removed."""
     first = await changed(profiles, "一")
     second = await changed(profiles, "二")
@@ -169,7 +169,7 @@ async def test_a_clock_that_is_set_back_does_not_turn_the_order(profiles: Profil
     assert await past(profiles) == list("三二一")
 
 
-async def test_the_same_portrait_is_no_new_one(profiles: Profiles) -> None:
+async def test_the_same_profile_is_no_new_one(profiles: Profiles) -> None:
     """Writing an unchanged profile makes no revision and keeps the version."""
     standing = await changed(profiles, "一")
     assert (await profiles.write(standing)).version == standing.version
@@ -238,7 +238,7 @@ async def test_words_are_kept_fit_to_be_shown(profiles: Profiles) -> None:
     assert await profiles.find(TANG) == kept
 
 
-async def test_a_past_portrait_from_elsewhere_takes_its_place(profiles: Profiles) -> None:
+async def test_a_past_profile_from_elsewhere_takes_its_place(profiles: Profiles) -> None:
     """An imported revision is added once in its order, unless it is older than those kept."""
     await changed(profiles, *"一二三")
     early = Revision("20250101T000000.000000Z", a_profile("早"))
@@ -254,7 +254,7 @@ async def test_a_past_portrait_from_elsewhere_takes_its_place(profiles: Profiles
     assert (await profiles.restore(GROUP_KEY, early.id, NOON)).summary == "群"
 
 
-async def test_a_forgotten_person_is_in_no_portrait(profiles: Profiles) -> None:
+async def test_a_forgotten_person_is_in_no_profile(profiles: Profiles) -> None:
     """Erasing a person removes their profiles and revisions of every agent and hides them in all others."""
     there = replace(TANG_THERE, agent="3889001")
     for key in (TANG, TANG_THERE, there):
@@ -292,7 +292,7 @@ async def test_a_writer_who_read_before_an_erasure_is_overtaken(profiles: Profil
         (Scene.private("2000009").scope, []),
     ],
 )
-async def test_a_forgotten_place_takes_its_portraits(profiles: Profiles, scope: Scope, gone: list[ProfileKey]) -> None:
+async def test_a_forgotten_place_takes_its_profiles(profiles: Profiles, scope: Scope, gone: list[ProfileKey]) -> None:
     """Erasing a place removes its profiles: a group's with its members', or a private chat's person's."""
     keys = [TANG, TANG_THERE, MILI_THERE, GROUP_KEY, replace(TANG_THERE, agent="3889001"), ProfileKey.group("10002")]
     for key in keys:
@@ -303,7 +303,7 @@ async def test_a_forgotten_place_takes_its_portraits(profiles: Profiles, scope: 
     assert await profiles.erase_place(scope) == []
 
 
-async def test_portraits_are_erased_by_their_keys(profiles: Profiles) -> None:
+async def test_profiles_are_erased_by_their_keys(profiles: Profiles) -> None:
     """Profiles are erased by key with their revisions, and repeating it has no effect."""
     for key in (TANG, TANG_THERE, MILI_THERE):
         await changed(profiles, "一", "二", key=key)

@@ -692,7 +692,7 @@ async def test_a_job_that_ends_the_process_is_buried(make: Make):
         queue = await make(queue)
         await queue.recover()
     assert [(failed.id, failed.error) for failed in await queue.failed()] == [
-        (job.id, sentences.stores.PROCESS_DIED.format(times=3))
+        (job.id, sentences.storage_errors.PROCESS_DIED.format(times=3))
     ]
 
 

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument, UnavailableError
 from cognitive_memory_core.ports.models import Vector
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
-EVERYTHING = Reading(OPERATOR)
+EVERYTHING = ReadFilter(OPERATOR)
 MORE_THAN_ONE_BATCH = 5_462
 REFUSED = {
     "shorter": array("f", (1,)),
@@ -63,9 +63,9 @@ async def generation(store: VectorStore) -> Generation:
     return await store.begin(MODEL, 2)
 
 
-async def found(store: VectorStore, generation: Generation, reading: Reading | Scene, limit: int = 50) -> list[str]:
+async def found(store: VectorStore, generation: Generation, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the ids nearest to the east."""
-    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
     return [event_id for event_id, _ in await store.nearest(generation, EAST, asked, limit)]
 
 
@@ -204,7 +204,7 @@ async def test_writing_twice_is_writing_once(store: VectorStore, generation: Gen
         await store.upsert(generation, rows([(event, EAST), (other, NORTH)]))
     assert await found(store, generation, GROUP) == [event.id, other.id]
     await store.upsert(generation, rows([(event, WEST)]))
-    assert await store.nearest(generation, EAST, Reading(GROUP), 5) == [
+    assert await store.nearest(generation, EAST, ReadFilter(GROUP), 5) == [
         (other.id, pytest.approx(0, abs=1e-5)),
         (event.id, pytest.approx(-1, abs=1e-5)),
     ]
@@ -258,7 +258,7 @@ async def test_nearest_is_cosine_best_first(store: VectorStore, generation: Gene
         (west.id, -1),
     ]
     for asked in (a_vector(2, 0), a_vector(1e-30, 0), a_vector(1e30, 0)):
-        given_back = await store.nearest(generation, asked, Reading(GROUP), 10)
+        given_back = await store.nearest(generation, asked, ReadFilter(GROUP), 10)
         assert given_back == [(event_id, pytest.approx(cosine, abs=1e-5)) for event_id, cosine in expected]
     assert await found(store, generation, GROUP, 2) == [east.id, huge.id]
 
@@ -280,12 +280,12 @@ async def test_nearest_agrees_with_arithmetic_through_many_changes(store: Vector
             await store.remove(generation, [gone])
             del standing[gone]
         if step % 5 == 4:
-            for reading in (Reading(GROUP), Reading(PRIVATE), Reading(OPERATOR, group_id="10002")):
+            for reading in (ReadFilter(GROUP), ReadFilter(PRIVATE), ReadFilter(OPERATOR, group_id="10002")):
                 assert await found(store, generation, reading) == by_arithmetic(standing, reading)
     assert await store.listed(generation) == set(standing)
 
 
-def by_arithmetic(standing: dict[str, tuple[Event, Vector]], reading: Reading) -> list[str]:
+def by_arithmetic(standing: dict[str, tuple[Event, Vector]], reading: ReadFilter) -> list[str]:
     """Return the ids of admitted events by direct computation, nearest to the east first."""
     cosines = {
         event.id: vector[0] / math.hypot(*vector) for event, vector in standing.values() if reading.admits(event)
@@ -302,10 +302,10 @@ async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(
     inside = an_event("内", sender_id="2000002", kind="knowledge", subjects=("2000003",))
     await store.upsert(generation, rows([*outside, (inside, WEST)]))
     assert await found(store, generation, GROUP, 3) == [inside.id]
-    assert await found(store, generation, Reading(OPERATOR, user_id="2000003"), 3) == [inside.id]
-    assert await found(store, generation, Reading(OPERATOR, kinds=("knowledge",)), 3) == [inside.id]
+    assert await found(store, generation, ReadFilter(OPERATOR, user_id="2000003"), 3) == [inside.id]
+    assert await found(store, generation, ReadFilter(OPERATOR, kinds=("knowledge",)), 3) == [inside.id]
     everybody_else = frozenset(event.sender_id for event, _ in outside)
-    assert await found(store, generation, Reading(OPERATOR, without=everybody_else), 3) == [inside.id]
+    assert await found(store, generation, ReadFilter(OPERATOR, without=everybody_else), 3) == [inside.id]
 
 
 @settings(max_examples=sized(10, 60), suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
@@ -314,7 +314,7 @@ async def test_a_search_gives_exactly_what_the_reading_admits(
     store: VectorStore,
     generation: Generation,
     spoken: tuple[Sequence[Scene], Sequence[Voice]],
-    asked: tuple[Sequence[Scene], Reading],
+    asked: tuple[Sequence[Scene], ReadFilter],
 ) -> None:
     """For random events and readings, while the same rows become other people's, places' and times' each round."""
     events, (scenes, narrowing) = said(*spoken), asked
@@ -322,7 +322,7 @@ async def test_a_search_gives_exactly_what_the_reading_admits(
     circle = (a_vector(math.cos(turn * number), math.sin(turn * number)) for number in range(len(events)))
     await store.upsert(generation, rows(zip(events, circle, strict=True)))
     for scene in scenes:
-        for reading in (Reading(scene), replace(narrowing, scene=scene)):
+        for reading in (ReadFilter(scene), replace(narrowing, scene=scene)):
             answer = await found(store, generation, reading)
             assert sorted(answer) == sorted(event.id for event in events if reading.admits(event))
 
@@ -334,10 +334,10 @@ async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, gene
     await store.upsert(generation, [row(event, EAST)])
     await store.upsert(generation, [row(event, EAST, **now)])
     for person in ("2000001", "2000003", "2000004"):
-        assert await found(store, generation, Reading(GROUP, user_id=person)) == []
-    assert await found(store, generation, Reading(GROUP, kinds=("preference",))) == []
-    assert await found(store, generation, Reading(GROUP, user_id="2000009")) == [event.id]
-    assert await found(store, generation, Reading(GROUP, without=frozenset({"2000003"}))) == [event.id]
+        assert await found(store, generation, ReadFilter(GROUP, user_id=person)) == []
+    assert await found(store, generation, ReadFilter(GROUP, kinds=("preference",))) == []
+    assert await found(store, generation, ReadFilter(GROUP, user_id="2000009")) == [event.id]
+    assert await found(store, generation, ReadFilter(GROUP, without=frozenset({"2000003"}))) == [event.id]
     await store.upsert(generation, [row(event, EAST, group_id="", request_type="private")])
     assert await found(store, generation, GROUP) == []
     assert await found(store, generation, PRIVATE) == [event.id]
@@ -383,5 +383,5 @@ async def test_the_last_of_two_rows_of_one_event_counts(store: VectorStore, gene
     await store.upsert(generation, [*twice, row(retired, EAST), row(retired, EAST, retired_at=NOON)])
     assert await store.listed(generation) == {event.id}
     assert await store.nearest(generation, EAST, EVERYTHING, 5) == [(event.id, pytest.approx(1, abs=1e-5))]
-    assert await found(store, generation, Reading(OPERATOR, kinds=("knowledge",))) == []
-    assert await found(store, generation, Reading(OPERATOR, kinds=("experience",))) == [event.id]
+    assert await found(store, generation, ReadFilter(OPERATOR, kinds=("knowledge",))) == []
+    assert await found(store, generation, ReadFilter(OPERATOR, kinds=("experience",))) == [event.id]

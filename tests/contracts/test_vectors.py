@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
@@ -23,17 +23,17 @@ EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
 
 
-async def nearest(ledger: Ledger, reading: Reading | Scene, limit: int = 50) -> list[str]:
+async def nearest(ledger: Ledger, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the ids of the events nearest to the east."""
-    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
     return [event.id for event, _ in await ledger.index.nearest(EAST, asked, limit)]
 
 
 async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
     """Return the changes after a checkpoint: events with vectors, or ids of those no longer to be found."""
-    changes = await ledger.shelf.changes(MODEL, after, 50)
+    changes = await ledger.vectors.changes(MODEL, after, 50)
     assert [change.mark for change in changes] == sorted({change.mark for change in changes})
-    assert await ledger.shelf.behind(MODEL, after) == len(changes)
+    assert await ledger.vectors.behind(MODEL, after) == len(changes)
     return [(change.row.event, change.row.vector) if change.row else (change.event_id, None) for change in changes]
 
 
@@ -42,32 +42,32 @@ async def test_standing_events_wait_for_their_vector_oldest_first(ledger: Ledger
     first, retired, second = an_event("甲", happened_at=later(days=1)), an_event("乙"), an_event("丙")
     await committed(ledger, first, retired, second)
     await ledger.events.retire(retired.id, NOON)
-    assert await ledger.shelf.waiting(MODEL, 10) == [(first.id, "甲"), (second.id, "丙")]
-    assert await ledger.shelf.waiting(MODEL, 1) == [(first.id, "甲")]
-    assert await ledger.shelf.lag(MODEL) == 2
-    await ledger.shelf.store(MODEL, [VectorRow(first.id, EAST), VectorRow("nobody", EAST)])
-    assert await ledger.shelf.waiting(MODEL, 10) == [(second.id, "丙")]
+    assert await ledger.vectors.waiting(MODEL, 10) == [(first.id, "甲"), (second.id, "丙")]
+    assert await ledger.vectors.waiting(MODEL, 1) == [(first.id, "甲")]
+    assert await ledger.vectors.lag(MODEL) == 2
+    await ledger.vectors.store(MODEL, [VectorRow(first.id, EAST), VectorRow("nobody", EAST)])
+    assert await ledger.vectors.waiting(MODEL, 10) == [(second.id, "丙")]
     await ledger.events.restore(retired.id)
-    assert await ledger.shelf.waiting(MODEL, 10) == [(retired.id, "乙"), (second.id, "丙")]
-    assert await ledger.shelf.lag(MODEL) == 2
+    assert await ledger.vectors.waiting(MODEL, 10) == [(retired.id, "乙"), (second.id, "丙")]
+    assert await ledger.vectors.lag(MODEL) == 2
 
 
 async def test_another_model_makes_every_event_wait_again_in_order(ledger: Ledger) -> None:
     """After a change of model every event waits for a vector again, in order."""
     events = [an_event(f"第{number}件") for number in range(6)]
     await committed(ledger, *events)
-    await ledger.shelf.store("old", [VectorRow(event.id, EAST) for event in events[1:3]])
-    await ledger.shelf.store("older", [VectorRow(event.id, EAST) for event in events[3:5]])
-    assert [event_id for event_id, _ in await ledger.shelf.waiting(MODEL, 4)] == [event.id for event in events[:4]]
-    assert await ledger.shelf.lag(MODEL) == 6
-    assert await ledger.shelf.lag("old") == 4
+    await ledger.vectors.store("old", [VectorRow(event.id, EAST) for event in events[1:3]])
+    await ledger.vectors.store("older", [VectorRow(event.id, EAST) for event in events[3:5]])
+    assert [event_id for event_id, _ in await ledger.vectors.waiting(MODEL, 4)] == [event.id for event in events[:4]]
+    assert await ledger.vectors.lag(MODEL) == 6
+    assert await ledger.vectors.lag("old") == 4
 
 
 async def test_nearest_is_exact_cosine_best_first(ledger: Ledger) -> None:
     """Results are ordered by exact cosine, whatever the lengths of the vectors."""
     east, north, west, between = (an_event(text) for text in "甲乙丙丁")
     await embedded(ledger, [(north, NORTH), (east, a_vector(3, 0)), (west, WEST), (between, NORTHEAST)])
-    found = await ledger.index.nearest(a_vector(2, 0), Reading(GROUP), 10)
+    found = await ledger.index.nearest(a_vector(2, 0), ReadFilter(GROUP), 10)
     assert [event for event, _ in found] == [east, between, north, west]
     assert [cosine for _, cosine in found] == pytest.approx([1, math.sqrt(0.5), 0, -1], abs=1e-6)
     assert await nearest(ledger, GROUP, 2) == [east.id, between.id]
@@ -83,7 +83,7 @@ async def test_nearest_reads_only_what_the_scene_may_read(ledger: Ledger) -> Non
     assert set(await nearest(ledger, GROUP)) == {mine.id, others.id}
     assert set(await nearest(ledger, PRIVATE)) == {mine.id, elsewhere.id, private.id}
     assert set(await nearest(ledger, OPERATOR)) == {mine.id, others.id, elsewhere.id, private.id, foreign.id}
-    assert await nearest(ledger, Reading(OPERATOR, group_id="10002")) == [elsewhere.id]
+    assert await nearest(ledger, ReadFilter(OPERATOR, group_id="10002")) == [elsewhere.id]
     assert await nearest(ledger, Scene.group("10003", "2000001")) == []
 
 
@@ -92,11 +92,11 @@ async def test_a_narrow_reading_is_filled_from_behind_nearer_ones_outside(ledger
     outside = [(an_event(f"外{number}", sender_id=f"3{number}"), EAST) for number in range(60)]
     inside = an_event("内", sender_id="2000002", kind="knowledge", happened_at=later(days=1), subjects=("2000003",))
     await embedded(ledger, [*outside, (inside, NORTH)])
-    assert await nearest(ledger, Reading(GROUP, user_id="2000003"), 3) == [inside.id]
-    assert await nearest(ledger, Reading(GROUP, kinds=("knowledge",)), 3) == [inside.id]
-    assert await nearest(ledger, Reading(GROUP, window=Interval(later(hours=1), later(days=2))), 3) == [inside.id]
+    assert await nearest(ledger, ReadFilter(GROUP, user_id="2000003"), 3) == [inside.id]
+    assert await nearest(ledger, ReadFilter(GROUP, kinds=("knowledge",)), 3) == [inside.id]
+    assert await nearest(ledger, ReadFilter(GROUP, window=Interval(later(hours=1), later(days=2))), 3) == [inside.id]
     everybody_else = frozenset(event.sender_id for event, _ in outside)
-    assert await nearest(ledger, Reading(GROUP, without=everybody_else), 3) == [inside.id]
+    assert await nearest(ledger, ReadFilter(GROUP, without=everybody_else), 3) == [inside.id]
 
 
 async def test_search_follows_every_write_at_once(ledger: Ledger) -> None:
@@ -111,7 +111,7 @@ async def test_search_follows_every_write_at_once(ledger: Ledger) -> None:
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     assert await nearest(ledger, GROUP) == [third.id]
     await ledger.events.restore(first.id)
-    await ledger.shelf.store(MODEL, [VectorRow(first.id, WEST)])
+    await ledger.vectors.store(MODEL, [VectorRow(first.id, WEST)])
     assert await nearest(ledger, GROUP) == [third.id, first.id]
 
 
@@ -122,7 +122,7 @@ async def test_vectors_of_another_model_are_not_compared(ledger: Ledger) -> None
     assert await nearest(ledger, GROUP) == [old.id]
     await embedded(ledger, [(new, NORTH)])
     assert await nearest(ledger, GROUP) == [new.id]
-    await ledger.shelf.store(MODEL, [VectorRow(old.id, EAST)])
+    await ledger.vectors.store(MODEL, [VectorRow(old.id, EAST)])
     assert await nearest(ledger, GROUP) == [old.id, new.id]
     ledger.index.follow("old model")
     assert await nearest(ledger, GROUP) == []
@@ -134,18 +134,18 @@ async def test_a_vector_without_a_direction_is_refused(ledger: Ledger, bad: tupl
     event, other = an_event("甲"), an_event("乙")
     await committed(ledger, event, other)
     with pytest.raises(BadArgument):
-        await ledger.shelf.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
-    assert await ledger.shelf.lag(MODEL) == 2
-    assert await ledger.index.nearest(a_vector(*bad), Reading(GROUP), 5) == []
+        await ledger.vectors.store(MODEL, [VectorRow(event.id, EAST), VectorRow(other.id, a_vector(*bad))])
+    assert await ledger.vectors.lag(MODEL) == 2
+    assert await ledger.index.nearest(a_vector(*bad), ReadFilter(GROUP), 5) == []
 
 
 async def test_odd_vectors_do_not_disturb_the_others(ledger: Ledger) -> None:
     """A vector of another length is not compared, and a zero query finds nothing."""
     good, longer = an_event("甲"), an_event("丙")
     await embedded(ledger, [(good, EAST), (longer, a_vector(1, 0, 0))])
-    assert await ledger.index.nearest(EAST, Reading(GROUP), 5) == [(good, pytest.approx(1))]
-    assert await ledger.index.nearest(a_vector(0, 0), Reading(GROUP), 5) == []
-    assert await ledger.index.nearest(a_vector(1, 0, 0, 0), Reading(GROUP), 5) == []
+    assert await ledger.index.nearest(EAST, ReadFilter(GROUP), 5) == [(good, pytest.approx(1))]
+    assert await ledger.index.nearest(a_vector(0, 0), ReadFilter(GROUP), 5) == []
+    assert await ledger.index.nearest(a_vector(1, 0, 0, 0), ReadFilter(GROUP), 5) == []
 
 
 async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledger: Ledger) -> None:
@@ -153,23 +153,23 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     first, second, third = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, EAST), (second, NORTH), (third, WEST)])
     assert await changed(ledger, Checkpoint()) == [(first, EAST), (second, NORTH), (third, WEST)]
-    mark = (await ledger.shelf.changes(MODEL, Checkpoint(), 2))[-1].mark
+    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 2))[-1].mark
     assert await changed(ledger, mark) == [(third, WEST)]
     await ledger.events.retire(first.id, NOON)
     assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
-    await ledger.shelf.store(MODEL, [VectorRow(third.id, EAST)])
+    await ledger.vectors.store(MODEL, [VectorRow(third.id, EAST)])
     await ledger.events.restore(first.id)
     assert await changed(ledger, mark) == [(third, EAST), (first, EAST)]
-    await ledger.shelf.store("another model", [VectorRow(third.id, EAST)])
+    await ledger.vectors.store("another model", [VectorRow(third.id, EAST)])
     assert await changed(ledger, mark) == [(first, EAST), (third.id, None)]
-    assert await changed(ledger, (await ledger.shelf.changes(MODEL, Checkpoint(), 9))[-1].mark) == []
+    assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].mark) == []
 
 
 async def test_an_event_without_a_vector_is_no_change(ledger: Ledger) -> None:
     """An event without a vector is not listed as a change."""
     await committed(ledger, an_event("甲"))
     assert await changed(ledger, Checkpoint()) == []
-    assert await ledger.shelf.changes(MODEL, Checkpoint(), 0) == []
+    assert await ledger.vectors.changes(MODEL, Checkpoint(), 0) == []
 
 
 async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> None:
@@ -177,10 +177,10 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
     events = [an_event(f"第{number}件") for number in range(7)]
     await embedded(ledger, [(event, EAST) for event in events])
     mark, given = Checkpoint(), list[str]()
-    while page := await ledger.shelf.changes(MODEL, mark, 3):
+    while page := await ledger.vectors.changes(MODEL, mark, 3):
         given += [change.event_id for change in page]
         mark = page[-1].mark
-        assert await ledger.shelf.behind(MODEL, mark) == 7 - len(given)
+        assert await ledger.vectors.behind(MODEL, mark) == 7 - len(given)
     assert given == [event.id for event in events]
 
 
@@ -198,9 +198,9 @@ async def test_dimensions_and_ids_are_those_of_one_model(ledger: Ledger) -> None
     await embedded(ledger, [(new, EAST), (retired, EAST)])
     await committed(ledger, an_event("丁"))
     await ledger.events.retire(retired.id, NOON)
-    assert await ledger.shelf.embedded_ids(MODEL) == {new.id}
-    assert await ledger.shelf.embedded_ids("") == frozenset()
-    found = [await ledger.shelf.dimensions(model) for model in (MODEL, "old model", "no model", "")]
+    assert await ledger.vectors.embedded_ids(MODEL) == {new.id}
+    assert await ledger.vectors.embedded_ids("") == frozenset()
+    found = [await ledger.vectors.dimensions(model) for model in (MODEL, "old model", "no model", "")]
     assert found == [2, 3, 0, 0]
 
 
@@ -208,9 +208,9 @@ async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None
     """The first vectors of a model decide its length; a later one of another length does not change it."""
     first = an_event("甲")
     await embedded(ledger, [(first, EAST), (an_event("乙"), NORTH), (an_event("丙"), a_vector(1, 0, 0))])
-    assert await ledger.shelf.dimensions(MODEL) == 2
+    assert await ledger.vectors.dimensions(MODEL) == 2
     await ledger.events.retire(first.id, NOON)
-    assert await ledger.shelf.dimensions(MODEL) == 2
+    assert await ledger.vectors.dimensions(MODEL) == 2
 
 
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
@@ -228,9 +228,9 @@ async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -
 
 async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:
     """A search of a place that fits into memory is not reported as wide."""
-    assert not await ledger.index.is_wide(Reading(GROUP))
+    assert not await ledger.index.is_wide(ReadFilter(GROUP))
     await embedded(ledger, [(an_event("甲"), EAST)])
-    assert not await ledger.index.is_wide(Reading(OPERATOR))
+    assert not await ledger.index.is_wide(ReadFilter(OPERATOR))
 
 
 async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledger) -> None:
@@ -250,7 +250,7 @@ async def test_nearest_agrees_with_arithmetic_through_many_changes(ledger: Ledge
             cosines = {
                 event.id: numbers[0] / math.hypot(*numbers)
                 for event, numbers in standing.values()
-                if Reading(scene).admits(event)
+                if ReadFilter(scene).admits(event)
             }
             best = sorted(cosines, key=lambda event_id: -cosines[event_id])
             assert await nearest(ledger, scene) == best[:50]

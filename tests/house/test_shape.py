@@ -27,8 +27,8 @@ BLANKET = {  # where every exception is caught: how often, and why
     ),
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
     f"{PLUGIN}/auto_consider.py": (1, "the loop runner: one bad round must not end the considering"),
-    f"{PLUGIN}/capture.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
-    f"{PLUGIN}/outgoing.py": (1, "the capture hook: what goes wrong must not cost a reply"),
+    f"{PLUGIN}/capture_incoming.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
+    f"{PLUGIN}/capture_outgoing.py": (1, "the capture hook: what goes wrong must not cost a reply"),
 }
 MUTED = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>[^#]*)(?P<reason>#.*)?$")
 

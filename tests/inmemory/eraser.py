@@ -63,8 +63,8 @@ class InMemoryEraser:
         state.drop_incognito(lambda stretch: stretch.user_id == user_id and stretch.ends_at <= at)
         reworded, joined = self._hidden_in_events(words)
         state.facts.reword(lambda fact: self._hidden_in_fact(fact, words), hide)
-        for profile in list(state.portraits.values()):
-            state.put_portrait(_without_person(profile, hide))
+        for profile in list(state.profiles.values()):
+            state.put_profile(_without_person(profile, hide))
         reworded += self._hidden_in_messages(words) + _hidden_in(state.memos, words) + _hidden_in(state.pins, words)
         return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
 
@@ -72,7 +72,7 @@ class InMemoryEraser:
         """Erase everything of a place except its switch."""
         state = self._state
         fed = state.fed_by(scope)
-        state.drop_portraits([key for key in state.portraits if key in fed or goes_with(key, scope)])
+        state.drop_profiles([key for key in state.profiles if key in fed or goes_with(key, scope)])
         if scope.kind == "group":  # a person also has facts from other places
             state.facts.drop(lambda key: goes_with(key, scope))
         self._lay(state.erased.of_place(scope), at)
@@ -119,7 +119,7 @@ class InMemoryEraser:
 
     def _drop_profiles(self, goes: Callable[[ProfileKey], bool]) -> None:
         self._state.facts.drop(goes)
-        self._state.drop_portraits([key for key in self._state.portraits if goes(key)])
+        self._state.drop_profiles([key for key in self._state.profiles if goes(key)])
 
     def _wiped(
         self,

@@ -9,7 +9,7 @@ from datetime import datetime
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.forgetting import stays_out
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 
 from .state import InMemoryState
@@ -59,7 +59,7 @@ class InMemoryEvents:
         found = [events[event_id] for event_id in event_ids if event_id in events]
         return [event for event in found if event.retired_at is None]
 
-    async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
+    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
         """Return the events that the reading admits, newest first."""
         start = max(offset, 0)
         newest_first = sorted(
@@ -69,7 +69,7 @@ class InMemoryEvents:
         )
         return newest_first[start : start + max(limit, 0)]
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
         """Return the events that the reading admits and that were made from one of these messages."""
         state, wanted = self._state, frozenset(lines)
         resting = (event for event in state.events.values() if reading.admits(event))

@@ -23,7 +23,7 @@ from .names import InMemoryNames
 from .notes import InMemoryNotes
 from .profile_index import InMemoryProfileIndex
 from .state import InMemoryState
-from .vectors import InMemoryIndex, InMemoryShelf
+from .vectors import InMemoryIndex, InMemoryVectors
 
 
 class InMemoryLedger:
@@ -35,7 +35,7 @@ class InMemoryLedger:
         self.events = InMemoryEvents(state)
         self.lexical = InMemoryLexical(state)
         self.index = InMemoryIndex(state)
-        self.shelf = InMemoryShelf(state)
+        self.vectors = InMemoryVectors(state)
         self.book = InMemoryBook(state)
         self.log = InMemoryLog(state)
         self.notes = InMemoryNotes(state)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.text.lexical.indexed import indexed_text
 from cognitive_memory_core.text.lexical.terms import index_terms
@@ -34,15 +34,15 @@ class InMemoryLexical:
         """Use a state that other ports share."""
         self._state = state
 
-    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events that share terms, best first."""
-        place = Reading(reading.scene, group_id=reading.group_id)
+        place = ReadFilter(reading.scene, group_id=reading.group_id)
         there = (event for event in self._state.events.values() if place.admits(event))
         return _ranked([_document(event, _event_text(event)) for event in there], terms, reading.admits, limit)
 
-    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return messages that share terms, best first."""
-        place = Reading(reading.scene, group_id=reading.group_id)
+        place = ReadFilter(reading.scene, group_id=reading.group_id)
         lines = (message for at, message in self._state.messages.items() if at not in self._state.hidden_lines)
         there = (message for message in lines if place.admits(message.as_event()))
         documents = [_document(message, _message_text(message)) for message in there]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from cognitive_memory_core.domain.forgetting import stays_out
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.scope import Scope
 
@@ -54,7 +54,7 @@ class InMemoryLog:
         sources = (ids for event_id, ids in state.sources.items() if state.events[event_id].scope == scope)
         return frozenset(message_ids) & set[str]().union(*sources)
 
-    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+    async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
         """Return the messages around given ones that the reading admits."""
         admitted = {(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())}
         passages: list[Passage] = []

@@ -36,7 +36,7 @@ class InMemoryProfiles:
         """Replace the profile whose version this one has."""
         standing = self._standing.get(profile.key)
         if profile.version != (standing.version if standing else ""):
-            raise Overtaken(sentences.stores.PROFILE_OVERTAKEN)
+            raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
         return self._succeed(profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:

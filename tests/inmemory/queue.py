@@ -95,7 +95,7 @@ class InMemoryQueue:
         rows = self._in("processing")
         for row in rows:
             if row.attempts > self.settings.job_max_retries + 1:
-                self._bury(row, sentences.stores.PROCESS_DIED.format(times=row.attempts))
+                self._bury(row, sentences.storage_errors.PROCESS_DIED.format(times=row.attempts))
             else:
                 self._put_back(row)
         return sum(row.state == "pending" for row in rows)

@@ -46,8 +46,8 @@ class InMemoryState:
     switches: dict[Scope, Switch] = field(default_factory=dict[Scope, Switch])
     names: dict[tuple[Scope, str, str], Alias] = field(default_factory=dict[tuple[Scope, str, str], Alias])
     facts: WaitingFacts = field(default_factory=WaitingFacts)
-    portraits: dict[ProfileKey, Profile] = field(default_factory=dict[ProfileKey, Profile])
-    portrait_vectors: dict[ProfileKey, tuple[str, Vector]] = field(default_factory=dict[ProfileKey, tuple[str, Vector]])
+    profiles: dict[ProfileKey, Profile] = field(default_factory=dict[ProfileKey, Profile])
+    profile_vectors: dict[ProfileKey, tuple[str, Vector]] = field(default_factory=dict[ProfileKey, tuple[str, Vector]])
     sharing: dict[str, datetime] = field(default_factory=dict[str, datetime])
     incognito: dict[tuple[Scope, str, datetime], Incognito] = field(
         default_factory=dict[tuple[Scope, str, datetime], Incognito]
@@ -159,23 +159,23 @@ class InMemoryState:
         if not keeps_vector:
             self.vectors.pop(event.id, None)
 
-    def put_portrait(self, profile: Profile) -> None:
+    def put_profile(self, profile: Profile) -> None:
         """Store a profile; its vector is removed if its text changed."""
-        old = self.portraits.get(profile.key)
-        self.portraits[profile.key] = profile
+        old = self.profiles.get(profile.key)
+        self.profiles[profile.key] = profile
         if old is not None and words_of(old) != words_of(profile):
-            self.portrait_vectors.pop(profile.key, None)
+            self.profile_vectors.pop(profile.key, None)
 
     def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
         """Return the profiles with facts that were learned in a place."""
         known = (noted.fact for noted in self.facts.facts.values())
         return frozenset(fact.key for fact in known if self.events[fact.event_id].scope == scope)
 
-    def drop_portraits(self, keys: Iterable[ProfileKey]) -> None:
+    def drop_profiles(self, keys: Iterable[ProfileKey]) -> None:
         """Remove profiles."""
         for key in keys:
-            self.portraits.pop(key, None)
-            self.portrait_vectors.pop(key, None)
+            self.profiles.pop(key, None)
+            self.profile_vectors.pop(key, None)
 
     def is_counted(self, event: Event, named: Event | None = None) -> bool:
         """Return whether one that says the same, standing or retired, rests on all messages of an event already.

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.errors import BadArgument, UnavailableError
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
@@ -70,7 +70,7 @@ class InMemoryVectorStore:
         return frozenset(self._copy(generation).rows)
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Return event ids with their cosine, best first."""
         asked = _unit(vector, generation, "query")
@@ -89,7 +89,7 @@ class InMemoryVectorStore:
         for copy in (self._in_use, self._growing):
             if copy is not None and copy.generation.birth == generation.birth:
                 return copy
-        raise UnavailableError(sentences.stores.GENERATION_GONE)
+        raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
 
 
 def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
@@ -99,7 +99,7 @@ def _unit(vector: Vector | None, generation: Generation, whose: str) -> Vector:
     if len(single) != generation.dimensions or not has_direction(single):
         raise BadArgument(
             sentences.caller.bad_value(
-                "vector", whose, sentences.stores.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
+                "vector", whose, sentences.storage_errors.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
             )
         )
     return array("d", (number / length for number in single))

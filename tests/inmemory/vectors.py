@@ -8,7 +8,7 @@ from operator import mul
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.ledger import Change, Checkpoint, EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.models import Vector
@@ -16,7 +16,7 @@ from cognitive_memory_core.ports.models import Vector
 from .state import InMemoryState
 
 
-class InMemoryShelf:
+class InMemoryVectors:
     """One vector per event; storing one of another model replaces it."""
 
     def __init__(self, state: InMemoryState) -> None:
@@ -33,7 +33,7 @@ class InMemoryShelf:
         for row in rows:
             if not has_direction(row.vector):
                 raise BadArgument(
-                    sentences.caller.bad_value("vector", row.event_id, sentences.stores.VECTOR_WITH_DIRECTION)
+                    sentences.caller.bad_value("vector", row.event_id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
                 )
         self._state.fingerprint = fingerprint
         revision = self._state.next_revision()
@@ -89,7 +89,7 @@ class InMemoryIndex:
         """Use only vectors of this model from now on."""
         self._state.fingerprint = fingerprint
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; [] for a vector of another length or without a direction."""
         if not self._state.fingerprint or not has_direction(vector):
             return []
@@ -97,7 +97,7 @@ class InMemoryIndex:
         scored = [(event, _cosine(vector, other)) for event in admitted if (other := self._like(vector, event.id))]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
-    async def is_wide(self, reading: Reading) -> bool:  # as the other ledger's
+    async def is_wide(self, reading: ReadFilter) -> bool:  # as the other ledger's
         """Return False, since no search reads from disk."""
         return False
 

@@ -23,7 +23,7 @@ from cognitive_memory_core import (
     Turn,
     VectorStoreSettings,
 )
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.overrides import Overrides
@@ -52,11 +52,11 @@ class Wide:
 
     index: ExactSearch
 
-    async def is_wide(self, reading: Reading) -> bool:  # every search
+    async def is_wide(self, reading: ReadFilter) -> bool:  # every search
         """Return True for every search."""
         return True
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Search the exact index nevertheless."""
         return await self.index.nearest(vector, reading, limit)
 

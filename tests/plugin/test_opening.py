@@ -46,13 +46,13 @@ async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
 @pytest.fixture
 async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
     """Replace the plugin's lifetime by an unstarted one over a test folder."""
-    from nonebot_plugin_cognitive_memory import lifecycle, outgoing, recording, tools
+    from nonebot_plugin_cognitive_memory import capture_outgoing, lifecycle, tools, turn_end
     from nonebot_plugin_cognitive_memory.auto_consider import considerer
     from nonebot_plugin_cognitive_memory.commands import basics
 
     life = lifetime_of(tmp_path / "data", vector_store={"backend": "exact"})
     life.on_late_line(considerer.note)
-    for module in (lifecycle, recording, outgoing, tools, basics):
+    for module in (lifecycle, turn_end, capture_outgoing, tools, basics):
         monkeypatch.setattr(module, "lifetime", life)
     monkeypatch.setattr(lifecycle, "PATIENCE", 0.01)
     yield life

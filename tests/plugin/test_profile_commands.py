@@ -18,7 +18,7 @@ async def told(scene: core.Scene, fact: str) -> None:
     assert await get_memory().drain(PATIENCE)
 
 
-async def test_a_portrait_is_shown_to_its_own(stage: Stage, group: int) -> None:
+async def test_a_profile_is_shown_to_its_own(stage: Stage, group: int) -> None:
     """The asker sees their own profile of this place, and nobody else's."""
     user, other = new_id(), new_id()
     assert "还没有侧写" in await stage.ask("/记忆 侧写", user, group)
@@ -28,13 +28,13 @@ async def test_a_portrait_is_shown_to_its_own(stage: Stage, group: int) -> None:
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group + 1)
 
 
-async def test_a_group_portrait_is_shown_in_its_group(stage: Stage, group: int) -> None:
+async def test_a_group_profile_is_shown_in_its_group(stage: Stage, group: int) -> None:
     """The group's profile can be shown only in a group."""
     assert "要在群里用" in await stage.ask("/记忆 群侧写", new_id())
     assert "还没有侧写" in await stage.ask("/记忆 群侧写", new_id(), group)
 
 
-async def test_sharing_opens_a_private_portrait(stage: Stage, group: int) -> None:
+async def test_sharing_opens_a_private_profile(stage: Stage, group: int) -> None:
     """What was learned in private is shown in a group only while its person shares it."""
     from nonebot_plugin_cognitive_memory import get_memory
 

@@ -17,7 +17,7 @@ from tests.support.waiting import PATIENCE
 from .stage import Stage, message, new_id
 
 
-class Shelf(core.CognitiveMemory):
+class Answering(core.CognitiveMemory):
     """A memory with fixed hits that records what was asked."""
 
     def __init__(self, found: Sequence[core.Hit]) -> None:
@@ -49,13 +49,15 @@ def lines(count: int, scene: core.Scene = GROUP, relevance: float = 0.5) -> list
     return [core.Hit(line.as_event(), relevance, relevance=relevance) for line in said]
 
 
-async def searched(shelf: Shelf, patch: pytest.MonkeyPatch, asked: Sequence[str] = (), **arguments: Any) -> list[str]:
+async def searched(
+    memory: Answering, patch: pytest.MonkeyPatch, asked: Sequence[str] = (), **arguments: Any
+) -> list[str]:
     """Return the texts in the tool's answer; ``asked`` are the messages being answered."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
-    from nonebot_plugin_cognitive_memory.recording import Source, TurnEnd
     from nonebot_plugin_cognitive_memory.tools import MemoryToolbox
+    from nonebot_plugin_cognitive_memory.turn_end import Source, TurnEnd
 
-    patch.setattr(lifetime, "memory", shelf)
+    patch.setattr(lifetime, "memory", memory)
     box = MemoryToolbox(TurnEnd(GROUP, Source("", tuple(asked))))
     answer = json.loads(await box.call("search_events", {"query": "茶", **arguments}))
     assert answer["ok"]
@@ -64,23 +66,23 @@ async def searched(shelf: Shelf, patch: pytest.MonkeyPatch, asked: Sequence[str]
 
 async def test_events_and_lines_are_asked_for_together(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events and messages of the log are returned in one list ordered by relevance."""
-    shelf = Shelf([*events(0.9, 0.8, 0.7), *lines(2), *events(0.1)])
-    assert await searched(shelf, monkeypatch) == ["事0", "事1", "事2", "话0", "话1", "事0"]
-    assert len(shelf.asked) == 1
-    assert {"event", "message"} < set(shelf.asked[0]["kinds"])
+    memory = Answering([*events(0.9, 0.8, 0.7), *lines(2), *events(0.1)])
+    assert await searched(memory, monkeypatch) == ["事0", "事1", "事2", "话0", "话1", "事0"]
+    assert len(memory.asked) == 1
+    assert {"event", "message"} < set(memory.asked[0]["kinds"])
 
 
 async def test_the_question_is_no_answer_to_itself(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message that is being answered is neither returned nor counted towards the limit."""
-    assert await searched(Shelf(lines(4)), monkeypatch, asked=["m0"], top_k=3) == ["话1", "话2", "话3"]
+    assert await searched(Answering(lines(4)), monkeypatch, asked=["m0"], top_k=3) == ["话1", "话2", "话3"]
 
 
 async def test_person_group_and_times_hold_for_events_and_lines(group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Person, group and times narrow both events and messages."""
-    shelf = Shelf([])
+    memory = Answering([])
     narrowed = {"time_from": "2026-03-01", "time_to": "2026-03-02"}
-    await searched(shelf, monkeypatch, target_user_id="2000002", target_group_id=GROUP.group_id, **narrowed)
-    (asked,) = shelf.asked
+    await searched(memory, monkeypatch, target_user_id="2000002", target_group_id=GROUP.group_id, **narrowed)
+    (asked,) = memory.asked
     wanted = {"scene": GROUP, "query": "茶", "user_id": "2000002", "group_id": GROUP.group_id, **narrowed}
     assert {key: asked[key] for key in wanted} == wanted
 

@@ -319,10 +319,10 @@ async def test_endless_numbers(group: int, number: Any) -> None:
 class Portrayed(core.CognitiveMemory):
     """A memory with profiles that records what was asked."""
 
-    def __init__(self, *portraits: core.Profile) -> None:
+    def __init__(self, *profiles: core.Profile) -> None:
         """Take the profiles; any other key is forbidden."""
         super().__init__(core.Settings())
-        self.held = {portrait.key: portrait for portrait in portraits}
+        self.held = {profile.key: profile for profile in profiles}
         self.asked: list[tuple[Any, ...]] = []
 
     @property
@@ -341,7 +341,7 @@ class Portrayed(core.CognitiveMemory):
     async def search_profiles(self, scene: core.Scene, query: str, **fields: Any) -> list[core.ProfileHit]:
         """Return all profiles."""
         self.asked.append((query, fields))
-        return [core.ProfileHit(portrait, 0.71234) for portrait in self.held.values()]
+        return [core.ProfileHit(profile, 0.71234) for profile in self.held.values()]
 
 
 HERE = core.Scene.group("10001", "2000001")
@@ -360,7 +360,7 @@ def portrayed(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
     return memory
 
 
-async def test_a_portrait_in_its_form(portrayed: Portrayed) -> None:
+async def test_a_profile_in_its_form(portrayed: Portrayed) -> None:
     """A profile is returned with subject, name, tags, text and the local time of its update."""
     answer = await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE)
     told = {
@@ -434,7 +434,7 @@ async def test_what_means_nobody(portrayed: Portrayed, arguments: dict[str, Any]
     ("entity_type", "entity_id"),
     [("group", "10002"), ("member", "10002/2000001"), ("user", "10002/2000001"), ("", "10002/2000001")],
 )
-async def test_a_foreign_portrait_is_refused_and_audited(
+async def test_a_foreign_profile_is_refused_and_audited(
     portrayed: Portrayed, entity_type: str, entity_id: str, log: list[str]
 ) -> None:
     """Asking for a profile of another group is refused with a sentence and logged with the asker."""
@@ -443,7 +443,7 @@ async def test_a_foreign_portrait_is_refused_and_audited(
     assert [line for line in log if "get_profile" in line and "2000001" in line]
 
 
-async def test_a_portrait_that_people_spoiled(portrayed: Portrayed) -> None:
+async def test_a_profile_that_people_spoiled(portrayed: Portrayed) -> None:
     """An oversized profile with a date at the edge of the calendar is returned within bounds."""
     edge = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
     portrayed.held[TANG.key] = replace(TANG, summary="长" * 100_000, tags=("签",) * 1_000, updated_at=edge)

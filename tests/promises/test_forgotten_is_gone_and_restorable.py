@@ -40,7 +40,7 @@ async def test_a_forgotten_event_is_not_recalled_until_it_is_restored(tmp_path: 
 
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
 @pytest.mark.parametrize("is_merged_between", [True, False])
-async def test_it_leaves_the_portrait_and_comes_back(
+async def test_it_leaves_the_profile_and_comes_back(
     tmp_path: Path, chat: type[Puppet] | None, is_merged_between: bool
 ) -> None:
     """A forgotten event is in no profile and, once restored, is in it again, whether or not a merge ran between."""
@@ -160,7 +160,7 @@ async def test_a_hidden_line_is_not_learned_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
-async def test_no_older_portrait_tells_it(tmp_path: Path, chat: type[Puppet] | None) -> None:
+async def test_no_older_profile_tells_it(tmp_path: Path, chat: type[Puppet] | None) -> None:
     """A forgotten event is in no revision that is shown, exported or restored; once restored it is there again."""
     key, moving = ProfileKey.member("618203471", "2156083317"), "阿禾(2156083317) 要搬去上海"
     async with a_memory(tmp_path / "data", chat=chat() if chat else None) as memory:

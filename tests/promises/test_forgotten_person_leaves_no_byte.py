@@ -67,10 +67,10 @@ def lay_by_hand(data: Path, rest: Iterator[str]) -> None:
     ]
     (data / "end_summaries.before-1.json").write_text(json.dumps(older), "utf-8")
     (data / "end_summaries.corrupt-1.json").write_text(f'["{NAMES[0]}', "utf-8")
-    lay_portraits(data / "profiles", rest)
+    lay_profiles(data / "profiles", rest)
 
 
-def lay_portraits(profiles: Path, rest: Iterator[str]) -> None:
+def lay_profiles(profiles: Path, rest: Iterator[str]) -> None:
     """Add profile files as left by the older mode, by people and by damage, with revisions."""
     theirs = f'---\nentity_id: "{PERSON}"\nname: {NAMES[0]}\nmood: {next(rest)}\n---\n{next(rest)}\n'
     others = (
@@ -145,12 +145,12 @@ async def test_a_forgotten_person_leaves_no_byte_and_never_comes_back(tmp_path: 
         assert await memory.drain(PATIENCE)
         for scene in (READING, PRIVATE):
             assert await memory.get_profile(scene, "user", PERSON) is None
-        portrait = await memory.get_profile(Scene.operator(), "user", "2680914375")
-        assert portrait is not None
-        assert portrait.summary == "怕某位成员"
-        portrait = await memory.get_profile(Scene.operator(), "user", "3417085926")
-        assert portrait is not None
-        assert portrait.summary == "爱吃甜"
+        profile = await memory.get_profile(Scene.operator(), "user", "2680914375")
+        assert profile is not None
+        assert profile.summary == "怕某位成员"
+        profile = await memory.get_profile(Scene.operator(), "user", "3417085926")
+        assert profile is not None
+        assert profile.summary == "爱吃甜"
     assert told_of(data) == []
 
 

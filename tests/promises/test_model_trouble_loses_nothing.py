@@ -74,7 +74,7 @@ async def test_a_dialogue_that_no_model_judges_is_judged_by_rules(
         assert (await memory.status()).jobs.failed == 0
 
 
-async def test_facts_wait_for_their_portrait(tmp_path: Path) -> None:
+async def test_facts_wait_for_their_profile(tmp_path: Path) -> None:
     """Facts wait visibly while merge answers are invalid, and are in the profile afterwards."""
     chat, clock = Puppet(refuses={MERGE: BadAnswer("nonsense")}), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:

@@ -23,7 +23,7 @@ def slandering(question: Question) -> object:
 
 
 @pytest.mark.parametrize("chat", [None, Puppet(slandering)], ids=["rules", "puppet"])
-async def test_fifty_slanders_change_no_portrait(tmp_path: Path, chat: Puppet | None) -> None:
+async def test_fifty_slanders_change_no_profile(tmp_path: Path, chat: Puppet | None) -> None:
     """Fifty slanders by 米粒 do not enter 阿禾's profile, and the event states who said it."""
     async with a_memory(tmp_path, chat=chat) as memory:
         for number in range(50):

@@ -21,7 +21,7 @@ def stubborn(question: Question) -> object:
     """Rewrite as a careful model does, but never remove anything from a profile."""
     if question.name != MERGE:
         return careful(question)
-    kept = list(dict.fromkeys((*question.portrait, *question.facts)))
+    kept = list(dict.fromkeys((*question.profile, *question.facts)))
     return shaped(question, nothing_new=False, tags=["七零四二"], summary="；".join(kept))
 
 
@@ -44,7 +44,7 @@ async def test_message_and_event_go_together(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chat", [None, Puppet], ids=["rules", "puppet"])
-async def test_it_leaves_the_portrait_too(tmp_path: Path, chat: type[Puppet] | None) -> None:
+async def test_it_leaves_the_profile_too(tmp_path: Path, chat: type[Puppet] | None) -> None:
     """A withdrawn fact is shown in no profile at once; the rest is shown again after the next merge."""
     async with a_memory(tmp_path, chat=chat() if chat else None) as memory:
         await tell(memory, READING, CODE, message_ids=("m1",))

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Ask
@@ -67,8 +67,8 @@ def before() -> tuple[Message, ...]:
     )
 
 
-def anchors(**fields: Any) -> Anchors:
-    """Return the anchors of the evening."""
+def job_context(**fields: Any) -> JobContext:
+    """Return the job context of the evening."""
     near = Event(
         "e1",
         "阿棠(1903370001)受不了用纯黑描边",
@@ -79,7 +79,7 @@ def anchors(**fields: Any) -> Anchors:
         happened_at=EVENING - timedelta(days=3),
     )
     place = scene(TANG).scope
-    standing = Anchors(EVENING, place, "渡口开发组🚢〔禁止催更〕", PEOPLE[0], PEOPLE, (near,), "job")
+    standing = JobContext(EVENING, place, "渡口开发组🚢〔禁止催更〕", PEOPLE[0], PEOPLE, (near,), "job")
     return replace(standing, **fields)
 
 
@@ -93,7 +93,7 @@ def withdrawn(*texts: str) -> list[Fact]:
     return [replace(fact, is_withdrawn=True) for fact in facts(*texts)]
 
 
-def portrait(
+def profile(
     summary: str = "阿棠是渡口开发组的主美。\n\n## 兴趣\n- 受不了纯黑描边", key: ProfileKey = MEMBER
 ) -> Profile:
     """Return a profile as it is stored."""
@@ -104,24 +104,26 @@ def questions() -> dict[str, Ask[Any]]:
     """Return one question of every kind."""
     tasks = [Task(1, "用户的猫年糕打疫苗改到下周三"), Task(2, "展期延了一周", "展期延到下周", "相对时间：下周")]
     alone = Person(TANG, "阿棠")
-    private = Anchors(EVENING, Scene.private(TANG).scope, "", alone)
+    private = JobContext(EVENING, Scene.private(TANG).scope, "", alone)
     return {
-        "rewrite": LIBRARY.rewrite(tasks, anchors(), source="那疫苗我得改到下周三", lines=evening()),
+        "rewrite": LIBRARY.rewrite(tasks, job_context(), source="那疫苗我得改到下周三", lines=evening()),
         "rewrite_bare": LIBRARY.rewrite([Task(1, "用户对花生过敏")], private),
         "triage": LIBRARY.triage(
             [line for line in evening() if isinstance(line, Message)],
-            anchors(earlier=before(), answered=(said(0, QI, "展期那边 有没有说具体延到哪天 " * 4, minutes=60 * 30),)),
+            job_context(
+                earlier=before(), answered=(said(0, QI, "展期那边 有没有说具体延到哪天 " * 4, minutes=60 * 30),)
+            ),
         ),
         "compress": LIBRARY.compress(
             [line for line in evening() if isinstance(line, Message)],
-            replace(anchors(), people=()),
+            replace(job_context(), people=()),
             max_chars=280,
             earlier="老齐(28470003) 定了周会在每周二21:00；林檎(3075520002) 还没回展期。",
         ),
-        "merge": LIBRARY.merge(alone, portrait(), facts("阿棠(1903370001)改喝乌龙茶", "旧事"), EVENING, max_chars=800),
+        "merge": LIBRARY.merge(alone, profile(), facts("阿棠(1903370001)改喝乌龙茶", "旧事"), EVENING, max_chars=800),
         "merge_withdrawn": LIBRARY.merge(
             alone,
-            portrait(),
+            profile(),
             [*withdrawn("阿棠(1903370001)受不了用纯黑描边"), *facts("阿棠(1903370001)改喝乌龙茶")],
             EVENING,
             max_chars=800,

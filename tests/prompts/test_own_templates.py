@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.adapters.files.templates import KNOWN
 from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
-from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, anchors, facts, said
+from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, job_context, said
 
 OWN = """按我的规矩改写，$$ 是美元。
 一条答一条。
@@ -38,7 +38,7 @@ REFUSED = {
 
 def prompts(library: PromptLibrary) -> tuple[str, str]:
     """Return the instructions and the prompt of a question that rewrites one observation."""
-    ask = library.rewrite([Task(1, "甲")], anchors(), lines=[said(1, PEOPLE[0].id, "乙 $5 {x}")])
+    ask = library.rewrite([Task(1, "甲")], job_context(), lines=[said(1, PEOPLE[0].id, "乙 $5 {x}")])
     return ask.instructions, ask.prompt
 
 
@@ -50,8 +50,8 @@ def test_an_own_template_takes_the_place_of_ours() -> None:
     assert instructions == "按我的规矩改写，$ 是美元。\n一条答一条。"
     assert prompt.startswith("现在是 2026年3月5日 周四 21:48（Asia/Shanghai），在 群聊 渡口开发组🚢")
     assert "乙 $5 {x}\n</聊天>" in prompt
-    triage = library.triage([said(1, PEOPLE[0].id, "乙")], anchors())
-    assert triage.instructions == LIBRARY.triage([said(1, PEOPLE[0].id, "乙")], anchors()).instructions
+    triage = library.triage([said(1, PEOPLE[0].id, "乙")], job_context())
+    assert triage.instructions == LIBRARY.triage([said(1, PEOPLE[0].id, "乙")], job_context()).instructions
 
 
 @pytest.mark.parametrize("text", ["\ufeff" + OWN, OWN.replace("\n", "\r\n"), OWN.replace("<!--", "  <!--")])

@@ -8,7 +8,20 @@ from typing import Any
 
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.prompts.library import Task
-from tests.prompts.asked import EVENING, GROUP_ID, LIBRARY, LIN, PEOPLE, QI, TANG, anchors, evening, facts, said, scene
+from tests.prompts.asked import (
+    EVENING,
+    GROUP_ID,
+    LIBRARY,
+    LIN,
+    PEOPLE,
+    QI,
+    TANG,
+    evening,
+    facts,
+    job_context,
+    said,
+    scene,
+)
 
 STRANGER = Person("5550000001", "路人甲")
 CROWD = tuple(Person(str(6_000_000 + at), f"潜水{at}号") for at in range(60))
@@ -22,7 +35,7 @@ def listed(prompt: str) -> list[str]:
 def rewrite(*texts: str, source: str = "", lines: Any = (), **fields: Any) -> str:
     """Return the prompt that rewrites some observations."""
     tasks = [Task(at, text) for at, text in enumerate(texts or ("甲",), 1)]
-    return LIBRARY.rewrite(tasks, anchors(**fields), source=source, lines=lines).prompt
+    return LIBRARY.rewrite(tasks, job_context(**fields), source=source, lines=lines).prompt
 
 
 def test_who_took_part_comes_first() -> None:
@@ -65,7 +78,7 @@ def test_an_earlier_name_that_was_said_is_not_left_out() -> None:
 def test_a_triage_knows_the_place() -> None:
     """A triage prompt lists up to twelve people of the place, because people use names that no text reveals."""
     lines = [said(1, TANG, "哈哈")]
-    assert len(listed(LIBRARY.triage(lines, anchors(people=(*PEOPLE, *CROWD))).prompt)) == 12
+    assert len(listed(LIBRARY.triage(lines, job_context(people=(*PEOPLE, *CROWD))).prompt)) == 12
     assert len(listed(rewrite(lines=lines, people=(*PEOPLE, *CROWD)))) == 1
 
 
@@ -91,10 +104,10 @@ def test_swapped_cards_are_told_apart() -> None:
 
 
 def test_somebody_new_is_called_by_their_card() -> None:
-    """A speaker who is not in the anchors gets the name of their line, and an answer can name them."""
+    """A speaker who is not in the job context gets the name of their line, and an answer can name them."""
     new = "5550000009"
     ask = LIBRARY.rewrite(
-        [Task(1, "甲")], anchors(), lines=[said(1, new, "我是新来的", scene=scene(new, "新人(群主)"))]
+        [Task(1, "甲")], job_context(), lines=[said(1, new, "我是新来的", scene=scene(new, "新人(群主)"))]
     )
     assert "21:37 新人〔群主〕(5550000009)：我是新来的" in ask.prompt
     (seen,) = ask.parse('{"statements": [{"number": 1, "text": "甲", "speaker": "新人〔群主〕(5550000009)"}]}')
@@ -107,7 +120,7 @@ def test_a_speaker_beyond_the_roster_can_be_named() -> None:
         said(at, str(5_550_000_000 + at), "好", scene=scene(str(5_550_000_000 + at), f"客{at}号"))
         for at in range(1, 61)
     ]
-    ask = LIBRARY.triage(lines, anchors())
+    ask = LIBRARY.triage(lines, job_context())
     assert "客60号(5550000060)：好" in ask.prompt
     seen = ask.parse('{"observations": [{"text": "甲", "lines": [60], "speaker": "客60号(5550000060)"}]}')
     assert seen.observations[0].speaker == "5550000060"
@@ -144,7 +157,7 @@ def test_times_are_those_of_the_place() -> None:
         replace(said(1, LIN, "晚安"), sent_at=night),
         replace(said(2, LIN, "早"), sent_at=night - timedelta(hours=1)),
     ]
-    near = replace(anchors().neighbours[0], happened_at=night)
+    near = replace(job_context().neighbours[0], happened_at=night)
     prompt = rewrite(lines=lines, neighbours=(near,))
     assert "1. 00:30 林檎" in prompt
     assert "2. 3月4日周三 23:30 林檎" in prompt

@@ -9,7 +9,7 @@ import pytest
 
 from cognitive_memory_core.prompts.library import Task
 from cognitive_memory_core.text.lexical.tokens import token_count
-from tests.prompts.asked import LIBRARY, anchors, questions, rendered, said
+from tests.prompts.asked import LIBRARY, job_context, questions, rendered, said
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ASKED = questions()
@@ -31,7 +31,7 @@ def test_no_snapshot_is_left_over() -> None:
 
 def test_what_never_changes_comes_first() -> None:
     """Instructions and schema are the same for all questions of a kind, so that the provider can cache them."""
-    other = LIBRARY.rewrite([Task(7, "别的事")], anchors(neighbours=()))
+    other = LIBRARY.rewrite([Task(7, "别的事")], job_context(neighbours=()))
     assert (other.instructions, other.schema) == (ASKED["rewrite"].instructions, ASKED["rewrite"].schema)
 
 
@@ -41,6 +41,6 @@ def test_a_usual_turn_is_cheap() -> None:
     people = ("1903370001", "3075520002", "28470003", "1157200004", "905510005")
     lines = [said(at, people[at % 5], texts[at % 4], reply_to="m1" if at % 4 == 0 else None) for at in range(1, 13)]
     tasks = [Task(1, "阿棠不喜欢纯黑描边，饺子答应改成深蓝紫"), Task(2, "这周末老齐会把引擎升到4.4，已经打了tag")]
-    ask = LIBRARY.rewrite(tasks, anchors(), source="深蓝紫行不", lines=lines)
+    ask = LIBRARY.rewrite(tasks, job_context(), source="深蓝紫行不", lines=lines)
     schema = str(dict(ask.schema)).replace(" ", "")
     assert sum(map(token_count, (ask.instructions, schema, ask.prompt))) <= 1_950

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.domain.event import Draft, Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
@@ -32,11 +32,11 @@ ASKED = (*WORDS, "某位", "3月4日", "没有")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map("，".join)
 WHICH = st.integers(0, 30)
 READINGS = (
-    Reading(SCENES[0]),
-    Reading(SCENES[0], user_id=PEOPLE[1]),
-    Reading(SCENES[0], without=frozenset({PEOPLE[0]})),
-    Reading(PRIVATE),
-    Reading(Scene.operator(), group_id="10002"),
+    ReadFilter(SCENES[0]),
+    ReadFilter(SCENES[0], user_id=PEOPLE[1]),
+    ReadFilter(SCENES[0], without=frozenset({PEOPLE[0]})),
+    ReadFilter(PRIVATE),
+    ReadFilter(Scene.operator(), group_id="10002"),
 )
 
 
@@ -101,7 +101,7 @@ class HotWordsMachine(RuleBasedStateMachine):
         """Store a vector of an event."""
         if self.events:
             row = VectorRow(self.events[which % len(self.events)].id, a_vector(1, 0))
-            self.run(self.ledger.shelf.store(MODEL, [row]))
+            self.run(self.ledger.vectors.store(MODEL, [row]))
 
     @rule(which=WHICH)
     def withdraw(self, which: int) -> None:
@@ -147,7 +147,7 @@ class HotWordsMachine(RuleBasedStateMachine):
                 assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
         assert held._hot.bytes <= held._hot._cache.limit
 
-    async def read_anew(self, kind: str, reading: Reading) -> list[Any]:
+    async def read_anew(self, kind: str, reading: ReadFilter) -> list[Any]:
         """Query a new index once it has loaded."""
         anew = SqliteLexical(self.ledger._database)
         await getattr(anew, kind)(ASKED, reading, 100)

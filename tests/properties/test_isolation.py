@@ -76,7 +76,7 @@ def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> Non
     assert [path for path in PATHS if not shown[path] and path not in SELDOM] == []
 
 
-def test_a_past_portrait_is_shown_for_as_long_as_it_is_kept() -> None:
+def test_a_past_profile_is_shown_for_as_long_as_it_is_kept() -> None:
     """Every kept revision is shown, also after older ones were pruned in a long history."""
     shown = asyncio.run(told("in memory", LONG_LIFE, "shared", LONG))
     assert shown["profile_revisions"]

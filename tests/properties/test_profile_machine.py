@@ -69,14 +69,14 @@ class ProfileMachine(RuleBasedStateMachine):
     @rule(writer=WRITERS)
     def write(self, writer: int) -> None:
         """Let a writer add a word to what it read; this succeeds only if nobody wrote since."""
-        portrait = self.grown(writer)
+        profile = self.grown(writer)
         if not self.is_current[writer]:
             with pytest.raises(Overtaken):
-                self.run(self.profiles.write(portrait))
+                self.run(self.profiles.write(profile))
             return
-        kept = self.run(self.profiles.write(portrait))
-        assert kept == portrait
-        self.succeed(portrait)
+        kept = self.run(self.profiles.write(profile))
+        assert kept == profile
+        self.succeed(profile)
         self.seen[writer], self.is_current[writer] = kept, True
 
     @rule()
@@ -84,10 +84,10 @@ class ProfileMachine(RuleBasedStateMachine):
         """Let both writers read, then both write: exactly one succeeds."""
         self.read(0)
         self.read(1)
-        portraits = [self.grown(writer) for writer in (0, 1)]
+        profiles_ = [self.grown(writer) for writer in (0, 1)]
 
         async def both() -> list[Any]:
-            return await asyncio.gather(*map(self.profiles.write, portraits), return_exceptions=True)
+            return await asyncio.gather(*map(self.profiles.write, profiles_), return_exceptions=True)
 
         answers = self.run(both())
         through = [answer for answer in answers if isinstance(answer, Profile)]
@@ -132,16 +132,16 @@ class ProfileMachine(RuleBasedStateMachine):
     def break_off(self, point: int, code: int | None, late: bool) -> None:
         """Interrupt a write at some operation: the old or the new profile must be stored."""
         self.read(0)
-        portrait = self.grown(0)
+        profile = self.grown(0)
         self.disk.arm(Fault(point, code, late=late))
         try:
-            self.run(self.profiles.write(portrait))
+            self.run(self.profiles.write(profile))
         except (Killed, StorageRefused):
             if self.disk.fault and self.disk.fault.code is None:
                 self.open()
         self.disk.arm(None)
-        if self.run(self.profiles.find(TANG)) == portrait:
-            self.succeed(portrait)
+        if self.run(self.profiles.find(TANG)) == profile:
+            self.succeed(profile)
 
     @rule(minutes=st.sampled_from([1, 60, -500_000]))
     def wait(self, minutes: int) -> None:
@@ -184,15 +184,15 @@ class ProfileMachine(RuleBasedStateMachine):
         at = base.updated_at + timedelta(minutes=1)
         return replace(base, summary=f"{base.summary} {self.word()}".strip(), updated_at=at)
 
-    def succeed(self, portrait: Profile) -> None:
+    def succeed(self, profile: Profile) -> None:
         """Record a new profile, and the former one as a revision."""
         if self.standing is not None:
             self.past = [self.standing, *self.past][:KEEP]
-        self.change(portrait)
+        self.change(profile)
 
-    def change(self, portrait: Profile) -> None:
+    def change(self, profile: Profile) -> None:
         """Record a new profile that no writer has read."""
-        self.standing, self.is_current = portrait, [False, False]
+        self.standing, self.is_current = profile, [False, False]
 
     def teardown(self) -> None:
         """Remove the folder."""
@@ -200,8 +200,8 @@ class ProfileMachine(RuleBasedStateMachine):
         shutil.rmtree(self.root)
 
 
-def _version(portrait: Profile | None) -> str:
-    return portrait.version if portrait else ""
+def _version(profile: Profile | None) -> str:
+    return profile.version if profile else ""
 
 
 STEPS: list[int] = []

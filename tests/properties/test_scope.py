@@ -25,7 +25,7 @@ from cognitive_memory_core.adapters.sqlite.database.statements import select
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search.filters import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
@@ -92,7 +92,7 @@ VOICES = st.builds(
     st.sampled_from([False, False, False, True]),
 )
 NARROWINGS = st.builds(
-    Reading,
+    ReadFilter,
     st.just(Scene.operator()),
     user_id=PERHAPS,
     group_id=st.one_of(st.just(""), PERHAPS),
@@ -100,7 +100,7 @@ NARROWINGS = st.builds(
     window=st.one_of(st.none(), st.just(EVER), st.builds(Interval, MOMENTS, MOMENTS)),
     without=st.one_of(st.just(frozenset()), st.frozensets(IDS, max_size=3)),
 )
-BARE = Reading(Scene.operator())
+BARE = ReadFilter(Scene.operator())
 THREE_PLACES, THREE_SCENES = st.tuples(PLACES, PLACES, PLACES), st.tuples(SCENES, SCENES, SCENES)
 SIX_VOICES = st.tuples(VOICES, VOICES, VOICES, VOICES, VOICES, VOICES)
 PAIRS_OF_ONE_EXAMPLE = 3 * 6 * 3 * 3
@@ -159,7 +159,7 @@ def test_the_rule_is_the_same_in_python_sql_and_chroma() -> None:
     @settings(max_examples=EXAMPLES)
     @given(THREE_PLACES, SIX_VOICES, THREE_SCENES, st.tuples(NARROWINGS, NARROWINGS))
     def agree(
-        places: Sequence[Scene], voices: Sequence[Voice], scenes: Sequence[Scene], narrowings: Sequence[Reading]
+        places: Sequence[Scene], voices: Sequence[Voice], scenes: Sequence[Scene], narrowings: Sequence[ReadFilter]
     ) -> None:
         events = said(places, voices)
         with closing(written(events)) as connection:
@@ -189,7 +189,7 @@ def test_a_bare_scene_reads_exactly_what_the_scope_rule_says() -> None:
             for scene in scenes:
                 readable = {event.id for event in events if event.scope.readable_by(scene, sender_id=event.sender_id)}
                 assert selected(connection, "events", *scene_filter(scene)) == readable
-                where = chroma_filter(Reading(scene))
+                where = chroma_filter(ReadFilter(scene))
                 assert {event.id for event in events if matches(where, event_metadata(event))} == readable
                 tally.note(len(events), len(readable))
 
@@ -203,7 +203,7 @@ def test_a_window_begins_with_its_start_and_ends_before_its_stop() -> None:
     place = Scene.group("1", "2")
     moments = [NOON + step * tick for step in range(-2, 3)]
     voices = [Voice("2", (), "event", moment.astimezone(timezone.utc), is_retired=False) for moment in moments]
-    reading = Reading(place, window=Interval(NOON - tick, NOON + tick))
+    reading = ReadFilter(place, window=Interval(NOON - tick, NOON + tick))
     events = said([place], voices)
     with closing(written(events)) as connection:
         assert selected(connection, "events", *sql_filter(reading)) == {"2", "3"}
@@ -215,7 +215,7 @@ def test_a_window_begins_with_its_start_and_ends_before_its_stop() -> None:
 @settings(max_examples=max(EXAMPLES // 4, 1))
 @given(THREE_PLACES, st.tuples(MOMENTS, MOMENTS), THREE_SCENES, st.tuples(NARROWINGS, NARROWINGS))
 def test_the_log_is_read_by_the_same_rule(
-    places: Sequence[Scene], moments: Sequence[datetime], scenes: Sequence[Scene], narrowings: Sequence[Reading]
+    places: Sequence[Scene], moments: Sequence[datetime], scenes: Sequence[Scene], narrowings: Sequence[ReadFilter]
 ) -> None:
     """The compiled filter over messages selects what the rule admits of them as events, including the bot's lines."""
     spoken = enumerate(product(places, moments, (False, True)))
@@ -230,7 +230,7 @@ def test_the_log_is_read_by_the_same_rule(
 
 
 @given(SCENES, NARROWINGS)
-def test_no_value_of_a_filter_can_be_read_as_an_operator(scene: Scene, narrowing: Reading) -> None:
+def test_no_value_of_a_filter_can_be_read_as_an_operator(scene: Scene, narrowing: ReadFilter) -> None:
     """No value can act as an operator: in SQL each is a parameter, in Chroma each is under an explicit operator."""
     reading = replace(narrowing, scene=scene)
     clause, values = sql_filter(reading)

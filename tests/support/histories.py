@@ -9,7 +9,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.ledger import Switch
-from cognitive_memory_core.transfer.lines import HEAD, written
+from cognitive_memory_core.transfer.export_format import HEAD, written
 
 from .clock import FrozenClock
 from .planted import TOKEN, Planted, Standing, tokens_in
@@ -66,7 +66,7 @@ class History:
     async def _note_outlived(self) -> None:
         """Note the past profiles that were pruned because the limit of newer revisions is reached."""
         for one in self.standing.planted.values():
-            if one.what == "past portrait" and one.token not in self.standing.gone:
+            if one.what == "past profile" and one.token not in self.standing.gone:
                 past = await self.memory.profile_revisions(core.Scene.operator(one.agent), one.key)
                 if len(past) >= KEPT and one.token not in tokens_in(past):
                     self.standing.erase([one.token])

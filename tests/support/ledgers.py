@@ -11,7 +11,7 @@ from typing import Any
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
@@ -75,12 +75,12 @@ async def embedded(ledger: Ledger, vectors: Iterable[tuple[Event, Vector]], mode
     """Write events with their vectors."""
     pairs = list(vectors)
     await committed(ledger, *(event for event, _ in pairs))
-    await ledger.shelf.store(model, [VectorRow(event.id, vector) for event, vector in pairs])
+    await ledger.vectors.store(model, [VectorRow(event.id, vector) for event, vector in pairs])
 
 
-async def shown(ledger: Ledger, reading: Reading | Scene, limit: int = 100) -> list[str]:
+async def shown(ledger: Ledger, reading: ReadFilter | Scene, limit: int = 100) -> list[str]:
     """Return the texts that a reading lists, newest first."""
-    asked = Reading(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
     return [event.text for event in await ledger.events.recent(asked, limit)]
 
 

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
-from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.ports.models import ProfileContent
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
@@ -34,9 +34,11 @@ class ScriptedMerger:
     in_hand: list[str] = field(default_factory=list[str])
     most_at_once: int = 0
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile with the facts as lines."""
-        assert person.id not in self.in_hand, "two merges of one portrait at once"
+        assert person.id not in self.in_hand, "two merges of one profile at once"
         self.in_hand.append(person.id)
         self.most_at_once = max(self.most_at_once, len(self.in_hand))
         try:
@@ -47,10 +49,10 @@ class ScriptedMerger:
                 answer = await answer
         finally:
             self.in_hand.remove(person.id)
-        if isinstance(answer, Portrait):
+        if isinstance(answer, ProfileContent):
             return answer
         lines = (profile.summary.split("\n") if profile else []) + [fact.text for fact in facts]
-        return Portrait(profile.tags if profile else (), "\n".join(dict.fromkeys(lines)))
+        return ProfileContent(profile.tags if profile else (), "\n".join(dict.fromkeys(lines)))
 
 
 @dataclass

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
@@ -32,7 +32,7 @@ Make = Literal["sqlite", "in memory", "chroma"]
 class Witness:
     """Records the rows that stores return and the reading that was asked, before anything is filtered out."""
 
-    seen: list[tuple[Reading, Sequence[Event]]] = field(default_factory=list[tuple[Reading, Sequence[Event]]])
+    seen: list[tuple[ReadFilter, Sequence[Event]]] = field(default_factory=list[tuple[ReadFilter, Sequence[Event]]])
 
     def foreign(self, standing: Standing) -> set[str]:
         """Return the tokens returned for readings that must not see them, and clear the records."""
@@ -44,7 +44,7 @@ class Witness:
             if not may_read(standing.planted[token], reading.scene, standing)
         }
 
-    def note(self, reading: Reading, rows: Sequence[Event | Message]) -> None:
+    def note(self, reading: ReadFilter, rows: Sequence[Event | Message]) -> None:
         """Record the rows of one search."""
         self.seen.append((reading, [row.as_event() if isinstance(row, Message) else row for row in rows]))
 
@@ -56,13 +56,13 @@ class WatchedWords:
     index: Any
     witness: Witness
 
-    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events."""
         found = await self.index.events(terms, reading, limit)
         self.witness.note(reading, [event for event, _ in found])
         return found
 
-    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return log lines."""
         found = await self.index.messages(terms, reading, limit)
         self.witness.note(reading, [message for message, _ in found])
@@ -82,19 +82,19 @@ class WatchedVectors:
     witness: Witness
     reconciler: IndexReconciler | None = None
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events, and report them."""
         found = await self._found(vector, reading, limit)
         self.witness.note(reading, [event for event, _ in found])
         return found
 
-    async def _found(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def _found(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         if self.reconciler is None:
             return await self.index.nearest(vector, reading, limit)
         cosines = dict(await self.reconciler.nearest(vector, reading, limit))
         return [(event, cosines[event.id]) for event in await self.adapters.ledger.events.fetch(list(cosines))]
 
-    async def is_wide(self, reading: Reading) -> bool:
+    async def is_wide(self, reading: ReadFilter) -> bool:
         """Return False: the memory has only this index."""
         return False
 

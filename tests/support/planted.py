@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.forgetting import keys_of
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 
-What = Literal["words", "memo", "pin", "portrait", "past portrait"]
+What = Literal["words", "memo", "pin", "profile", "past profile"]
 TOKEN = re.compile(r"zq[a-z]{8}")
 MUTED = ("off", "record_only")
 
@@ -95,7 +95,7 @@ class Standing:
         self.taken_back |= taken - self.gone
         self.gone |= taken
         keys = {key for token in taken for key in self.planted[token].keys}
-        self.doubtful |= {one.token for one in self.planted.values() if "portrait" in one.what and one.key in keys}
+        self.doubtful |= {one.token for one in self.planted.values() if "profile" in one.what and one.key in keys}
 
     def take_back_event(self, event: Event, words: Iterable[str]) -> set[str]:
         """Record a forgotten event with its source lines; return all their tokens.
@@ -110,7 +110,7 @@ class Standing:
         self.doubtful |= {one.token for one in here if one.said_by in ("", event.sender_id)}
         self.doubtful |= {one.token for one in lines if not one.said_by and one.person == event.sender_id}
         told = set(keys_of(event))
-        self.doubtful |= {one.token for one in self.planted.values() if "portrait" in one.what and one.key in told}
+        self.doubtful |= {one.token for one in self.planted.values() if "profile" in one.what and one.key in told}
         return taken
 
     def erase(self, tokens: Iterable[str]) -> None:
@@ -127,10 +127,10 @@ class Standing:
         """Return whether a person's name was seen in a group."""
         return (scene.agent, scene.group_id, person) in self.known
 
-    def is_open(self, portrait: Planted, scene: Scene) -> bool:
+    def is_open(self, profile: Planted, scene: Scene) -> bool:
         """Return whether a group may read a person's profile: it is shared, and the person is known there."""
-        is_there = portrait.person == scene.user_id or self.is_known(portrait.person, scene)
-        return is_there and (self.is_shared_by_all or portrait.person in self.shared)
+        is_there = profile.person == scene.user_id or self.is_known(profile.person, scene)
+        return is_there and (self.is_shared_by_all or profile.person in self.shared)
 
 
 def strings(value: object) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.scope import Scope
@@ -54,14 +54,14 @@ class ListedWords:
         """Take the rows."""
         self._events = list(events)
         self._messages = list(messages)
-        self.asked: list[tuple[tuple[str, ...], Reading, int]] = []
+        self.asked: list[tuple[tuple[str, ...], ReadFilter, int]] = []
 
-    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the first rows without applying the reading, as a faulty store might."""
         self.asked.append((tuple(terms), reading, limit))
         return self._events[:limit]
 
-    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return the first rows without applying the reading, as a faulty store might."""
         self.asked.append((tuple(terms), reading, limit))
         return self._messages[:limit]
@@ -75,7 +75,7 @@ class ListedVectors:
         self._rows = list(rows)
         self.limits: list[int] = []
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the first rows without applying the reading, as a faulty store might."""
         self.limits.append(limit)
         return self._rows[:limit]

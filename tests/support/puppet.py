@@ -69,9 +69,9 @@ class Question:
         return _place(self.prompt)
 
     @cached_property
-    def portrait(self) -> list[str]:
+    def profile(self) -> list[str]:
         """Return the sentences of the current profile."""
-        return _portrait(self.prompt)
+        return _profile_lines(self.prompt)
 
 
 Mind = Callable[[Question], object]
@@ -195,7 +195,7 @@ def _heard(number: int, label: str, speaker: str, text: str) -> Part:
 
 def _drawn(question: Question) -> object:
     """Keep the old profile's sentences and add the facts that fit, newest last; remove what is withdrawn."""
-    kept = (sentence for sentence in question.portrait if not _is_among(sentence, question.withdrawn))
+    kept = (sentence for sentence in question.profile if not _is_among(sentence, question.withdrawn))
     sentences = list(dict.fromkeys((*kept, *question.facts)))
     while len("；".join(sentences)) > LONGEST_SUMMARY:
         sentences = sentences[1:]
@@ -260,7 +260,7 @@ def _place(prompt: str) -> str:
     return found[-1][2] if found else ""
 
 
-def _portrait(prompt: str) -> list[str]:
+def _profile_lines(prompt: str) -> list[str]:
     """Return a profile's own sentences, without bullets and headings."""
     lines = [line.removeprefix("· ").lstrip("-#• ") for line in _part(prompt, "portrait").split("\n")]
     kept = (line for line in lines if line and not line.startswith(("标签：", "（无）")))

@@ -18,7 +18,7 @@ from .sowing import GROUPS, PEOPLE, WORDS, Sower
 
 ALL = 200
 BUDGET = 100_000
-SORTS: tuple[What, ...] = ("words", "words", "words", "memo", "pin", "portrait", "past portrait")
+SORTS: tuple[What, ...] = ("words", "words", "words", "memo", "pin", "profile", "past profile")
 
 
 @dataclass(frozen=True)
@@ -86,9 +86,9 @@ class Question:
             return self.about.token, [one for one in readable if one == self.about]
         return self.dice.choice(WORDS), []
 
-    def sought_portrait(self) -> tuple[str, list[Planted]]:
+    def sought_profile(self) -> tuple[str, list[Planted]]:
         """Return the same for profiles; in a group, a shared profile is found only where its person is known."""
-        words, must = self.sought("portrait")
+        words, must = self.sought("profile")
         is_here, standing = self.scene.kind == "group", self.history.standing
         return words, [
             one for one in must if one.is_in_group or not is_here or standing.is_known(one.person, self.scene)
@@ -179,12 +179,12 @@ def pins(asked: Question) -> Asking:
     return Asking(asked.memory.pins(asked.scene), asked.readable("pin", here=True))
 
 
-def portrait(asked: Question) -> Asking:
+def profile(asked: Question) -> Asking:
     """Ask for a profile by its key, with its id as written here."""
-    about = asked.sort_of("portrait")
+    about = asked.sort_of("profile")
     key = about.key
     entity_id = "/".join(part for part in (key.group_id, key.user_id) if part)
-    must = [about] if about.what == "portrait" and asked.may(about) else ()
+    must = [about] if about.what == "profile" and asked.may(about) else ()
     return Asking(asked.memory.get_profile(asked.scene, key.entity_type, entity_id), must)
 
 
@@ -196,15 +196,15 @@ def user_portrait(asked: Question) -> Asking:
 
 def search_portraits(asked: Question) -> Asking:
     """Search profiles."""
-    (words, must), entity_type = asked.sought_portrait(), asked.dice.choice((None, None, "user", "member", "group"))
+    (words, must), entity_type = asked.sought_profile(), asked.dice.choice((None, None, "user", "member", "group"))
     found = asked.memory.search_profiles(asked.scene, words, entity_type=entity_type, top_k=50)
     return Asking(found, must if entity_type is None else ())
 
 
 def past_portraits(asked: Question) -> Asking:
     """Ask for the revisions of a profile."""
-    about = asked.sort_of("past portrait")
-    must = [about] if about.what == "past portrait" and asked.may(about) else ()
+    about = asked.sort_of("past profile")
+    must = [about] if about.what == "past profile" and asked.may(about) else ()
     may = partial(may_meet_in_the_past, scene=asked.scene, standing=asked.history.standing)
     return Asking(asked.memory.profile_revisions(asked.scene, about.key), must, may)
 
@@ -242,7 +242,7 @@ PATHS: Ways = {
     "recent_messages": (recent, 4),
     "memos": (memos, 4),
     "pins": (pins, 4),
-    "get_profile": (portrait, 6),
+    "get_profile": (profile, 6),
     "get_profile of a user": (user_portrait, 4),
     "search_profiles": (search_portraits, 6),
     "profile_revisions": (past_portraits, 4),

@@ -30,18 +30,18 @@ TABLE: dict[tuple[str, str], tuple[Condition, Condition]] = {
     ("pin", "here"): (OURS, YES),
     ("pin", "in another group"): (NO, NO),
     ("pin", "in another chat"): (NO, NO),
-    ("portrait of the group", "here"): (YES, NO),
-    ("portrait of the group", "in another group"): (NO, NO),
-    ("portrait of a member", "here"): (YES, NO),
-    ("portrait of a member", "in another group"): (NO, OWN),
-    ("portrait of a person", "here"): (NO, YES),
-    ("portrait of a person", "in another chat"): (OPEN, NO),
-    ("past portrait of the group", "here"): (YES, NO),
-    ("past portrait of the group", "in another group"): (NO, NO),
-    ("past portrait of a member", "here"): (OWN, NO),
-    ("past portrait of a member", "in another group"): (NO, OWN),
-    ("past portrait of a person", "here"): (NO, YES),
-    ("past portrait of a person", "in another chat"): (OWN_OPEN, NO),
+    ("profile of the group", "here"): (YES, NO),
+    ("profile of the group", "in another group"): (NO, NO),
+    ("profile of a member", "here"): (YES, NO),
+    ("profile of a member", "in another group"): (NO, OWN),
+    ("profile of a person", "here"): (NO, YES),
+    ("profile of a person", "in another chat"): (OPEN, NO),
+    ("past profile of the group", "here"): (YES, NO),
+    ("past profile of the group", "in another group"): (NO, NO),
+    ("past profile of a member", "here"): (OWN, NO),
+    ("past profile of a member", "in another group"): (NO, OWN),
+    ("past profile of a person", "here"): (NO, YES),
+    ("past profile of a person", "in another chat"): (OWN_OPEN, NO),
 }
 
 
@@ -60,7 +60,7 @@ def may_meet(token: str, scene: Scene, standing: Standing) -> bool:
     """Return whether a scene may see the token of a secret, directly or in a profile that it went into."""
     planted = standing.planted[token]
     return may_read(planted, scene, standing) or any(
-        may_read(portrait, scene, standing) for portrait in _drawn_from(planted, standing)
+        may_read(profile, scene, standing) for profile in _drawn_from(planted, standing)
     )
 
 
@@ -69,7 +69,7 @@ def may_meet_in_the_past(token: str, scene: Scene, standing: Standing) -> bool:
     planted = standing.planted[token]
     if token in standing.gone:
         return False
-    past = (replace(one, token="") for one in _drawn_from(planted, standing) if one.what == "past portrait")
+    past = (replace(one, token="") for one in _drawn_from(planted, standing) if one.what == "past profile")
     return may_meet(token, scene, standing) or any(may_read(one, scene, standing) for one in past)
 
 
@@ -77,17 +77,17 @@ def _drawn_from(planted: Planted, standing: Standing) -> Iterator[Planted]:
     """Yield the profiles that somebody's words go into: theirs there, the group's, or their shared one."""
     if planted.what != "words" or planted.is_message or not planted.said_by or planted.said_by != planted.person:
         return
-    for what in ("portrait", "past portrait"):
-        portrait = replace(planted, what=what, said_by="", subjects=())
-        yield portrait
+    for what in ("profile", "past profile"):
+        profile = replace(planted, what=what, said_by="", subjects=())
+        yield profile
         if planted.is_in_group:
-            yield replace(portrait, person="")
+            yield replace(profile, person="")
         if standing.is_shared_by_all:
-            yield replace(portrait, is_in_group=False, place_id=planted.person)
+            yield replace(profile, is_in_group=False, place_id=planted.person)
 
 
 def _row(planted: Planted) -> str:
-    if "portrait" not in planted.what:
+    if "profile" not in planted.what:
         return planted.what
     whose = ("a member" if planted.person else "the group") if planted.is_in_group else "a person"
     return f"{planted.what} of {whose}"

@@ -13,7 +13,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import MEMORY_KINDS
 from cognitive_memory_core.domain.profile import revision_id
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent
-from cognitive_memory_core.transfer.lines import ExportedRow
+from cognitive_memory_core.transfer.export_format import ExportedRow
 
 from .clock import NOON
 from .planted import Planted, Standing
@@ -34,7 +34,7 @@ class Extent:
     messages: int = 160
     memos: int = 40
     pins: int = 30
-    portraits: int = 40
+    profiles: int = 40
     names: int = 12
 
     def over(self, divisor: int) -> Extent:
@@ -68,7 +68,7 @@ class Sower:
             (self._message, extent.messages),
             (self._memo, extent.memos),
             (self._pin, extent.pins),
-            (self._portrait, extent.portraits),
+            (self._profile_lines, extent.profiles),
             (self._name, extent.names),
         )
         return [row for make, times in makers for _ in range(times) for row in make()]
@@ -138,11 +138,11 @@ class Sower:
             self.standing.known.add((scene.agent, scene.group_id, scene.user_id))
         return [Alias(scene.scope, scene.user_id, scene.user_name, NOON - YEAR, NOON)]
 
-    def _portrait(self) -> Sequence[ExportedRow]:
+    def _profile_lines(self) -> Sequence[ExportedRow]:
         """Return a profile of a person or group that has none yet, possibly with a revision."""
         scene = self.scene()
         person = self.dice.choice((scene.user_id, "")) if scene.group_id else scene.user_id
-        planted = self.planted(scene, what="portrait", person=person)
+        planted = self.planted(scene, what="profile", person=person)
         if planted.key in self._drawn:
             return []
         self._drawn.add(planted.key)
@@ -150,6 +150,6 @@ class Sower:
         profile = core.Profile(planted.key, name, ("茶",), self.text(planted), NOON)
         if self.dice.random() < 0.5:
             return [profile]
-        past = self.planted(scene, what="past portrait", person=person)
+        past = self.planted(scene, what="past profile", person=person)
         before = replace(profile, summary=self.text(past), updated_at=NOON - YEAR)
         return [profile, core.Revision(revision_id(NOON - YEAR / 2), before)]

@@ -35,13 +35,13 @@ def portraying(asked: Question) -> Asking:
     """Ask for a profile by its key."""
     key, about = asked.about.key, asked.about
     entity_id = "/".join(part for part in (key.group_id, key.user_id) if part)
-    must = [about] if about.what == "portrait" and asked.may(about) else ()
+    must = [about] if about.what == "profile" and asked.may(about) else ()
     return _called(asked, "get_profile", {"entity_type": key.entity_type, "entity_id": entity_id}, must)
 
 
-def searching_portraits(asked: Question) -> Asking:
+def searching_profiles(asked: Question) -> Asking:
     """Search profiles."""
-    words, must = asked.sought_portrait()
+    words, must = asked.sought_profile()
     return _called(asked, "search_profiles", {"query": words, "top_k": MOST}, must)
 
 
@@ -70,6 +70,6 @@ TOOLS: Ways = {
     "tool search_events": (searching, 6),
     "tool search_events with targets": (aiming, 6),
     "tool get_profile": (portraying, 4),
-    "tool search_profiles": (searching_portraits, 4),
+    "tool search_profiles": (searching_profiles, 4),
     "tool memory_list": (listing, 3),
 }

@@ -174,8 +174,8 @@ class World:
             await self.profiles.write(a_profile("悄悄话", key, at))
         for words in ("阿棠和米粒的群", "安静的群"):
             standing = await self.profiles.find(GROUP_KEY)
-            portrait = a_profile(words, GROUP_KEY, at, name="群", tags=("阿棠",))
-            await self.profiles.write(replace(portrait, version=standing.version if standing else ""))
+            profile = a_profile(words, GROUP_KEY, at, name="群", tags=("阿棠",))
+            await self.profiles.write(replace(profile, version=standing.version if standing else ""))
         await self.profiles.write(a_profile("爱茶", MILI_THERE, at, name="米粒"))
         self.journal.take(a_message("悄悄话", replace(PRIVATE, user_name="还没写下的名片"), at))
         self.journal.take(a_message("阿棠来吗", MILI, at))
@@ -184,8 +184,8 @@ class World:
         """Return the words about the person that are still stored anywhere."""
         rows = await archived(self.ledger)
         jobs = [row.job for row in self.queue._rows.values()]
-        portraits = [self.profiles._standing, self.profiles._past]
-        text = repr([rows, jobs, self.mirror.memos, list(self.journal._unwritten), portraits])
+        profiles = [self.profiles._standing, self.profiles._past]
+        text = repr([rows, jobs, self.mirror.memos, list(self.journal._unwritten), profiles])
         return {word for word in WORDS if word in text}
 
 
@@ -480,7 +480,7 @@ async def test_a_namesake_keeps_their_name(world: World) -> None:
     ]
 
 
-async def test_a_portrait_written_during_an_erasure_is_cleaned_too(world: World) -> None:
+async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) -> None:
     """A profile that was written during the erasure is cleaned as well."""
     forget = world.ledger.eraser.forget_person
 

@@ -218,12 +218,12 @@ async def test_a_hit_is_worded_with_the_lines_round_it() -> None:
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     consent = Consent(ledger.consent, ledger.names)
     hit = Hit(a_message("阿棠来了").as_event(), 0.5, 0.1, 0.2, 0.3, (a_message("等阿棠"), a_message("好")))
-    assert consent.worded_hit(hit) == hit
+    assert consent.redacted_hit(hit) == hit
     await consent.opt_out("2000001", NOON)
-    worded = consent.worded_hit(hit)
-    assert worded.event.text == "某位成员来了"
-    assert [line.text for line in worded.neighbours] == ["等某位成员", "好"]
-    assert (worded.score, worded.similarity, worded.lexical, worded.relevance) == (0.5, 0.1, 0.2, 0.3)
+    redacted = consent.redacted_hit(hit)
+    assert redacted.event.text == "某位成员来了"
+    assert [line.text for line in redacted.neighbours] == ["等某位成员", "好"]
+    assert (redacted.score, redacted.similarity, redacted.lexical, redacted.relevance) == (0.5, 0.1, 0.2, 0.3)
 
 
 async def test_lines_are_found_again_after_a_restart(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ async def test_what_somebody_was_is_nobody_elses(tmp_path: Path) -> None:
         assert len(await memory.profile_revisions(PRIVATE, OWN)) == 1
 
 
-async def test_nobody_puts_anothers_portrait_back(tmp_path: Path) -> None:
+async def test_nobody_puts_anothers_profile_back(tmp_path: Path) -> None:
     """A member cannot restore another person's profile; the person can, and an unknown revision is refused."""
     async with a_memory(tmp_path) as memory:
         for drink in ("乌龙茶", "咖啡"):

@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.absent import AbsentEngine, AbsentIntake, AbsentReads
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Hit, Reading
+from cognitive_memory_core.domain.hit import Hit, ReadFilter
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.historian.jobs.intake import Intake
+from cognitive_memory_core.null_engine import NullEngine, NullIntake, NullReads
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.current_names import CurrentNames
@@ -30,7 +30,7 @@ from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.portraits import a_portrait
+from tests.support.listed_profiles import a_listed
 
 HIDDEN = Scene.group(GROUP.group_id, "2000003", user_name="豆沙")
 ANOTHER_AGENT = replace(GROUP, agent="another")
@@ -62,14 +62,14 @@ class Leaky:
 
     async def find(self, *asked: Any, **_: Any) -> Any:
         """Return hits to a search, and messages to a request by id."""
-        if isinstance(asked[0], Reading):
+        if isinstance(asked[0], ReadFilter):
             near = tuple(self.messages())
             return SearchResult(tuple(Hit(event, 0.5, neighbours=near) for event in self.events()))
         return self.messages()
 
     async def recent(self, asked: object, *_: Any, **__: Any) -> Any:
         """Return events for a reading, and messages for a place."""
-        return self.events() if isinstance(asked, Reading) else self.messages()
+        return self.events() if isinstance(asked, ReadFilter) else self.messages()
 
     async def memos(self, *_: Any, **__: Any) -> list[Memo]:
         """Return a memo of each scene."""
@@ -81,11 +81,11 @@ class Leaky:
 
     def profiles(self) -> list[Any]:
         """Return the profile of each scene's person there."""
-        return [a_portrait(key_of(scene), self.told) for scene in self.scenes]
+        return [a_listed(key_of(scene), self.told) for scene in self.scenes]
 
     async def search(self, asked: object, *_: Any, **__: Any) -> Any:
         """Return hits to a reading, and profiles to a scene."""
-        if isinstance(asked, Reading):
+        if isinstance(asked, ReadFilter):
             return await self.find(asked)
         return [ProfileHit(profile, 0.5) for profile in self.profiles()]
 
@@ -132,7 +132,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
 
 READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "context": lambda reads: reads.context(GROUP, "？", budget=None),
-    "hits": lambda reads: reads.hits(Reading(GROUP), "？", top_k=9),
+    "hits": lambda reads: reads.hits(ReadFilter(GROUP), "？", top_k=9),
     "events": lambda reads: reads.events(GROUP, 9, 0),
     "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),
     "find_messages": lambda reads: reads.find_messages(GROUP, ["1"]),
@@ -162,7 +162,7 @@ async def test_a_foreign_row_does_not_leave(read: str, scene: Scene) -> None:
 async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
     """Of the lines around a hit those are left out that the scene may not read."""
     reads, _ = await reads_of(GROUP, scene, told=SECRET)
-    (hit,) = await reads.hits(Reading(GROUP), "？", top_k=9)
+    (hit,) = await reads.hits(ReadFilter(GROUP), "？", top_k=9)
     assert [line.scene for line in hit.neighbours] == [GROUP]
 
 
@@ -216,7 +216,7 @@ async def test_a_disabled_memory_still_lists() -> None:
 
 @pytest.mark.parametrize(
     ("absent", "real"),
-    [(AbsentReads, Reads), (AbsentIntake, Intake), (AbsentEngine, Engine)],
+    [(NullReads, Reads), (NullIntake, Intake), (NullEngine, Engine)],
     ids=lambda one: one.__name__,
 )
 def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:
@@ -224,5 +224,5 @@ def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:
     for name, member in vars(absent).items():
         if not name.startswith("_") and inspect.isfunction(member):
             assert inspect.signature(member) == inspect.signature(getattr(real, name)), name
-    if absent is AbsentReads:
+    if absent is NullReads:
         assert {name for name in vars(absent) if not name.startswith("_")} == {*READS, "event"}

@@ -76,17 +76,17 @@ def _serve(wire: Wire) -> None:
         return
     path = Path(first.body.folder) / LOCK
     lock: _ChildLock = FileLock(path, mode=0o600)  # held until the process ends
-    shelf = _opened(first.body, lock)
-    if isinstance(shelf, Failed):
-        wire.send(first.number, shelf)
+    generations = _opened(first.body, lock)
+    if isinstance(generations, Failed):
+        wire.send(first.number, generations)
         return
     held = _identity(path)
-    wire.send(first.number, _attempted(shelf.answer, first.body))
+    wire.send(first.number, _attempted(generations.answer, first.body))
     while (letter := wire.next()) is not None:
         if held is None or _identity(path) != held:  # a new process would not see our lock
             wire.send(letter.number, Failed("gone"))
             return
-        wire.send(letter.number, _attempted(shelf.answer, letter.body))
+        wire.send(letter.number, _attempted(generations.answer, letter.body))
 
 
 def _opened(start: Start, lock: _ChildLock) -> GenerationRequests | Failed:

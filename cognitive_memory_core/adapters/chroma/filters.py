@@ -11,7 +11,7 @@ from datetime import timezone
 from typing import Any
 
 from ...domain.event import Event
-from ...domain.hit import Reading
+from ...domain.hit import ReadFilter
 from ...domain.interval import Interval
 from ...domain.scope import Scene
 
@@ -20,7 +20,7 @@ Where = dict[str, Any]
 Metadata = dict[str, str | float | bool | list[str]]
 
 
-def chroma_filter(reading: Reading) -> Where:
+def chroma_filter(reading: ReadFilter) -> Where:
     """Compile a reading into a filter over :func:`event_metadata` that matches exactly the admitted events.
 
     Retired events are not in the index, so no clause excludes them.
@@ -58,7 +58,7 @@ def _of_scene(scene: Scene) -> list[Where]:
     return [agent, _any([this_chat, own_words])]
 
 
-def _narrowing(reading: Reading) -> Iterable[Where]:
+def _narrowing(reading: ReadFilter) -> Iterable[Where]:
     if reading.user_id:
         person = reading.user_id
         yield _any([_is("sender_id", person), _is("user_id", person), _holds("subjects", person)])

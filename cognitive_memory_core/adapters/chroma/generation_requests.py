@@ -156,39 +156,39 @@ def _answered(request: Request | Answer, _: GenerationRequests) -> Answer:
 
 
 @_answered.register
-def _(_: Start, shelf: GenerationRequests) -> Answer:
-    return shelf.ready()
+def _(_: Start, generations: GenerationRequests) -> Answer:
+    return generations.ready()
 
 
 @_answered.register
-def _(_: FindInUse, shelf: GenerationRequests) -> Answer:
-    return InUse(shelf.in_use())
+def _(_: FindInUse, generations: GenerationRequests) -> Answer:
+    return InUse(generations.in_use())
 
 
 @_answered.register
-def _(request: Open, shelf: GenerationRequests) -> Answer:
-    return shelf.open(request.number)
+def _(request: Open, generations: GenerationRequests) -> Answer:
+    return generations.open(request.number)
 
 
 @_answered.register
-def _(request: Begin, shelf: GenerationRequests) -> Answer:
-    return shelf.begin(request.fingerprint, request.dimensions)
+def _(request: Begin, generations: GenerationRequests) -> Answer:
+    return generations.begin(request.fingerprint, request.dimensions)
 
 
 @_answered.register
-def _(request: PutInUse, shelf: GenerationRequests) -> Answer:
-    shelf.put_in_use(request.generation)
+def _(request: PutInUse, generations: GenerationRequests) -> Answer:
+    generations.put_in_use(request.generation)
     return Done()
 
 
 @_answered.register
-def _(_: Sweep, shelf: GenerationRequests) -> Answer:
-    return Swept(shelf.sweep())
+def _(_: Sweep, generations: GenerationRequests) -> Answer:
+    return Swept(generations.sweep())
 
 
 @_answered.register
-def _(request: Upsert, shelf: GenerationRequests) -> Answer:
-    shelf.events(request.generation).upsert(
+def _(request: Upsert, generations: GenerationRequests) -> Answer:
+    generations.events(request.generation).upsert(
         ids=request.ids,
         documents=request.texts,
         metadatas=request.blanks,
@@ -198,22 +198,22 @@ def _(request: Upsert, shelf: GenerationRequests) -> Answer:
 
 
 @_answered.register
-def _(request: Remove, shelf: GenerationRequests) -> Answer:
-    shelf.events(request.generation).delete(ids=request.ids)
+def _(request: Remove, generations: GenerationRequests) -> Answer:
+    generations.events(request.generation).delete(ids=request.ids)
     return Done()
 
 
 @_answered.register
-def _(request: Listing, shelf: GenerationRequests) -> Answer:
-    events, ids = shelf.events(request.generation), list[str]()
+def _(request: Listing, generations: GenerationRequests) -> Answer:
+    events, ids = generations.events(request.generation), list[str]()
     while page := events.get(limit=PAGE, offset=len(ids), include=[])["ids"]:
         ids += page
     return Listed(ids)
 
 
 @_answered.register
-def _(request: Nearest, shelf: GenerationRequests) -> Answer:
-    events = shelf.events(request.generation)
+def _(request: Nearest, generations: GenerationRequests) -> Answer:
+    events = generations.events(request.generation)
     loose = _of_one_agent(request, events) if list(request.where) == ["agent"] else None
     if loose is not None:
         return loose

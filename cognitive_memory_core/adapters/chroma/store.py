@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ... import sentences
 from ...completion import seen
-from ...domain.hit import Reading
+from ...domain.hit import ReadFilter
 from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector
@@ -99,7 +99,7 @@ class ChromaStore:
         await self._swept()
         opened = _expected(Opened, await self._asked(Begin(fingerprint, dimensions)))
         if opened.generation is None:
-            raise UnavailableError(sentences.stores.VECTOR_STORE_REFUSED.format(reason=opened.reason))
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason))
         self._deaths = Counter({at: times for at, times in self._deaths.items() if at[0] != opened.generation.number})
         self._note(opened.generation)
         return opened.generation
@@ -127,7 +127,7 @@ class ChromaStore:
         return frozenset(_expected(Listed, await self._written(generation, Listing(generation))).ids)
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Search; raises UnavailableError at once while a long request is running."""
         block = _single(vector, generation, "query")
@@ -194,9 +194,9 @@ class ChromaStore:
         opening = self._opening_of(generation.number)
         await asyncio.wait({opening}, timeout=self._supervisor.queueing_left())
         if not opening.done():
-            raise Busy(sentences.stores.VECTOR_STORE_BUSY)
+            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         if opening.result() != generation:
-            raise UnavailableError(sentences.stores.GENERATION_GONE)
+            raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
 
     def _is_open(self, generation: Generation) -> bool:
         here = (self._supervisor.incarnation, generation.birth)
@@ -231,7 +231,9 @@ class ChromaStore:
                 continue
             self._deaths.pop((number, Open), None)
             self._open.pop(number, None)
-            self._refusal = sentences.stores.VECTOR_STORE_REFUSED.format(reason=opened.reason) if opened.reason else ""
+            self._refusal = (
+                sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason) if opened.reason else ""
+            )
             return self._note(opened.generation)
         self._supervisor.forgive()
         return None
@@ -267,16 +269,16 @@ def _granted(answer: Answer) -> Answer:
 
 def _why_not(refused: Failed) -> str:
     if refused.why == "gone":
-        return sentences.stores.GENERATION_GONE
+        return sentences.storage_errors.GENERATION_GONE
     if refused.why == "foreign":
-        return sentences.stores.VECTOR_STORE_FOREIGN.format(database=refused.reason)
-    return sentences.stores.VECTOR_STORE_REFUSED.format(reason=refused.reason)
+        return sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database=refused.reason)
+    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=refused.reason)
 
 
 def _expected(kind: type[A], answer: Answer) -> A:
     granted = _granted(answer)
     if not isinstance(granted, kind):
-        raise UnavailableError(sentences.stores.VECTOR_STORE_REFUSED.format(reason=type(granted).__name__))
+        raise UnavailableError(sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(granted).__name__))
     return granted
 
 
@@ -303,7 +305,7 @@ def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
     if len(single) != generation.dimensions or not math.isfinite(length) or not length:
         raise BadArgument(
             sentences.caller.bad_value(
-                "vector", whose, sentences.stores.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
+                "vector", whose, sentences.storage_errors.VECTOR_OF_LENGTH.format(dimensions=generation.dimensions)
             )
         )
     return single.tobytes()

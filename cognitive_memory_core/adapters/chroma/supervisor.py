@@ -172,7 +172,7 @@ class Supervisor:
 
     async def _finished(self, call: _Call, patience: float | None) -> Answer:
         if patience is not None and not self.queueing_left():
-            raise Busy(sentences.stores.VECTOR_STORE_BUSY)
+            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         task = asyncio.ensure_future(self._exchange(call))
         self._calls.add(task)
         task.add_done_callback(self._over)
@@ -189,10 +189,10 @@ class Supervisor:
             return
         await asyncio.wait({task}, timeout=self.queueing_left())
         if not task.done() and not call.has_turn:
-            raise Busy(sentences.stores.VECTOR_STORE_BUSY)
+            raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         await asyncio.wait({task}, timeout=patience - self._bounds.queueing)
         if not task.done():
-            raise UnavailableError(sentences.stores.VECTOR_STORE_SLOW)
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_SLOW)
 
     def _over(self, task: asyncio.Task[Answer]) -> None:
         self._calls.discard(task)
@@ -217,10 +217,10 @@ class Supervisor:
 
     async def _running(self) -> ChildProcess:
         if self._is_closed:
-            raise UnavailableError(sentences.stores.VECTOR_STORE_CLOSED)
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         if self._child is not None and self._child.has_ended():
             status = await self._let_go()
-            self._failed(sentences.stores.VECTOR_STORE_DIED.format(status=status))
+            self._failed(sentences.storage_errors.VECTOR_STORE_DIED.format(status=status))
         if self._child is None:
             wait = self._health.start_at - time.monotonic()
             if wait > 0:
@@ -233,7 +233,9 @@ class Supervisor:
         try:
             child = await self._made(self._start_child)
         except OSError as refused:
-            raise self._failed(sentences.stores.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)) from refused
+            raise self._failed(
+                sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)
+            ) from refused
         answer = await self._answer(child, self._start, self._bounds.starting)
         if isinstance(answer, Failed):
             await self._let_go()
@@ -255,9 +257,9 @@ class Supervisor:
         except ProcessEnded as ended:
             self._child, self._health.is_ready = None, False
             reason = (
-                sentences.stores.VECTOR_STORE_HUNG
+                sentences.storage_errors.VECTOR_STORE_HUNG
                 if not done
-                else sentences.stores.VECTOR_STORE_DIED.format(status=ended.status)
+                else sentences.storage_errors.VECTOR_STORE_DIED.format(status=ended.status)
             )
             raise ProcessDied(str(self._failed(reason)), is_hung=not done) from ended
         self._health.resident = answered.resident
@@ -292,15 +294,15 @@ class Supervisor:
 
     def _made(self, call: Callable[[], T]) -> Awaitable[T]:
         if self._worker.has_ended:
-            raise UnavailableError(sentences.stores.VECTOR_STORE_CLOSED)
+            raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         return asyncio.wrap_future(self._worker.submit(call))
 
 
 def _why_off(answer: Failed, folder: str) -> str:
     if answer.why == "locked":
-        return sentences.stores.VECTOR_STORE_LOCKED.format(folder=folder)
+        return sentences.storage_errors.VECTOR_STORE_LOCKED.format(folder=folder)
     if answer.why == "missing":
-        return sentences.stores.vector_store_missing(answer.reason)
+        return sentences.storage_errors.vector_store_missing(answer.reason)
     if answer.why == "foreign":
-        return sentences.stores.VECTOR_STORE_FOREIGN.format(database=answer.reason)
-    return sentences.stores.VECTOR_STORE_REFUSED.format(reason=answer.reason)
+        return sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database=answer.reason)
+    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=answer.reason)

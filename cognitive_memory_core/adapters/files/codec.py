@@ -23,7 +23,7 @@ from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import one_line
-from .marks import Marks, marks_of
+from .message_hashes import MessageHashes, hashes_of
 from .schema import VERSION, Body, FailureFile, read_job, written_instant, written_job
 
 ERROR_LENGTH = 500
@@ -61,7 +61,7 @@ def encoded(job: Job) -> bytes:
     except orjson.JSONEncodeError:
         data = _dumped(_writable(body))
     if len(data) > MAX_BYTES:
-        raise LimitReached(sentences.stores.JOB_TOO_LARGE.format(size=len(data), limit=MAX_BYTES))
+        raise LimitReached(sentences.storage_errors.JOB_TOO_LARGE.format(size=len(data), limit=MAX_BYTES))
     return data
 
 
@@ -73,7 +73,7 @@ def body_of(data: bytes) -> Body:
     """Parse a job file's object; raises PermanentError with a one-line reason if there is none."""
     body = json_of(data)
     if not isinstance(body, dict):
-        raise _not_understood(sentences.stores.NOT_AN_OBJECT)
+        raise _not_understood(sentences.storage_errors.NOT_AN_OBJECT)
     return cast("Body", body)
 
 
@@ -84,7 +84,7 @@ def json_of(data: bytes) -> object:
     except orjson.JSONDecodeError as error:
         raise _not_understood(error) from None
     if data.count(b"{") + data.count(b"[") > _DEEPEST and _is_too_deep(value):
-        raise _not_understood(sentences.stores.TOO_DEEP)
+        raise _not_understood(sentences.storage_errors.TOO_DEEP)
     return value
 
 
@@ -92,7 +92,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     """Build the job from a file's object and the id in the file name; raises PermanentError if that fails."""
     version = body.get("schema_version")
     if isinstance(version, int) and version > VERSION:
-        raise _not_understood(sentences.stores.newer_version(version))
+        raise _not_understood(sentences.storage_errors.newer_version(version))
     try:
         return read_job(body, job_id, arrived_at)
     except ValidationError as refused:
@@ -106,17 +106,19 @@ class Label(NamedTuple):
 
     scope: Scope
     memo: Memo | None
-    message_ids: Marks
+    message_ids: MessageHashes
 
 
 def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Label:
     """Read only the fields of the index; the rest is validated when the job is claimed."""
-    marks = marks_of(held for key in _HOLDERS for item in _items(body, key) if (held := _id_in(item, key)) is not None)
+    hashes = hashes_of(
+        held for key in _HOLDERS for item in _items(body, key) if (held := _id_in(item, key)) is not None
+    )
     label = _label_as_written(body, job_id)
     if label is None:
         job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
         label = _shared(job.scope), memo_of(job)
-    return Label(*label, marks)
+    return Label(*label, hashes)
 
 
 def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo | None] | None:
@@ -150,12 +152,12 @@ def _items(body: Mapping[str, Any], key: str) -> list[Any]:
     return cast("list[Any]", items) if isinstance(items, list) else []
 
 
-def message_ids_of(work: Turn | Dialogue) -> Marks:
-    """Return the marks of the messages that :func:`without_message` would find in the work's file."""
+def message_ids_of(work: Turn | Dialogue) -> MessageHashes:
+    """Return the hashes of the messages that :func:`without_message` would find in the work's file."""
     if isinstance(work, Dialogue):
-        return marks_of(writable_text(line.id) for line in work.messages)
+        return hashes_of(writable_text(line.id) for line in work.messages)
     held = [line.id for line in work.recent_messages if isinstance(line, Message)]
-    return marks_of(writable_text(message_id) for message_id in (*work.message_ids, *held))
+    return hashes_of(writable_text(message_id) for message_id in (*work.message_ids, *held))
 
 
 def memo_of(job: Job) -> Memo | None:
@@ -201,7 +203,7 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
         job = job_of(body, job_id, moved_at)
     except PermanentError as unreadable:
         return FailedJob(job_id, error or str(unreadable), attempts, failed_at)
-    return FailedJob(job_id, error or sentences.stores.REASON_UNKNOWN, attempts, failed_at, job)
+    return FailedJob(job_id, error or sentences.storage_errors.REASON_UNKNOWN, attempts, failed_at, job)
 
 
 def without_message(body: Body, message_id: str) -> Body | None:
@@ -273,4 +275,4 @@ def _first_reason(refused: ValidationError) -> str:
 
 
 def _not_understood(reason: object) -> PermanentError:
-    return PermanentError(one_line(sentences.stores.JOB_NOT_UNDERSTOOD.format(reason=reason), ERROR_LENGTH))
+    return PermanentError(one_line(sentences.storage_errors.JOB_NOT_UNDERSTOOD.format(reason=reason), ERROR_LENGTH))

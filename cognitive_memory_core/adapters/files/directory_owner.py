@@ -48,7 +48,7 @@ class DirectoryOwner:
         writes is lost. Each change of state is logged once.
         """
         is_lost = any(_identity(path) != identity for path, identity in self._known.items())
-        said = sentences.stores.DIRECTORY_VANISHED.format(path=self._data_dir) if is_lost else ""
+        said = sentences.storage_errors.DIRECTORY_VANISHED.format(path=self._data_dir) if is_lost else ""
         if is_lost and not self._is_lost:
             log.error("%s", said)
         self._is_lost = is_lost
@@ -68,7 +68,7 @@ class DirectoryOwner:
         deadline = clock.time() + timeout
         while not await self._has_got():
             if clock.time() >= deadline:
-                raise DirectoryInUse(sentences.stores.DIRECTORY_IN_USE.format(path=self._data_dir))
+                raise DirectoryInUse(sentences.storage_errors.DIRECTORY_IN_USE.format(path=self._data_dir))
             await asyncio.sleep(_PAUSE)
 
     def release(self) -> None:
@@ -91,7 +91,7 @@ class DirectoryOwner:
                 return False
             except NotImplementedError as unsupported:  # a file system without locks
                 raise StorageRefused(
-                    sentences.stores.STORAGE_REFUSED.format(path=self._data_dir, reason=unsupported)
+                    sentences.storage_errors.STORAGE_REFUSED.format(path=self._data_dir, reason=unsupported)
                 ) from unsupported
         self.watch(self._data_dir / LOCK)
         return True

@@ -116,7 +116,7 @@ class EndSummaries:
                 raise StorageRefused(str(error)) from error
             return b"", self._put_aside(error)
         return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(
-            sentences.stores.NOT_A_LIST
+            sentences.storage_errors.NOT_A_LIST
         )
 
     def _clean_files(self, cleaning: Cleaning) -> int:

@@ -144,13 +144,17 @@ class _JobErasure:
     def of(self, value: object, key: str) -> object:
         """Return the value under a key with the person removed."""
         if isinstance(value, str):
-            return self.hide(value) if not (key.endswith("id") and value == self.user_id) else sentences.stored.SOMEBODY
+            return (
+                self.hide(value)
+                if not (key.endswith("id") and value == self.user_id)
+                else sentences.stored_text.SOMEBODY
+            )
         if isinstance(value, dict):
             return self._fields(cast("Body", value))
         if isinstance(value, list):
             return [self.of(item, key) for item in cast("list[object]", value) if not self._goes(item, key)]
         is_their_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= LONG_ID
-        return sentences.stored.SOMEBODY if is_their_number else value
+        return sentences.stored_text.SOMEBODY if is_their_number else value
 
     def _fields(self, fields: Body) -> Body:
         kept = _KEPT | _NAMES if _owners(fields) else _KEPT

@@ -77,11 +77,11 @@ class ProfileFile:
         Raises PermanentError, with a reason in Chinese, for an invalid profile or one of somebody else.
         """
         if len(data) > LARGEST:
-            raise _damaged(sentences.stores.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
+            raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
         front, body = _parted(data)
         of_type = _text(front, "entity_type")
         if of_type not in ("", spot.entity_type):
-            raise _damaged(sentences.stores.profile_of_another(spot.entity_type, of_type))
+            raise _damaged(sentences.storage_errors.profile_of_another(spot.entity_type, of_type))
         key = spot.key(_ids(front, spot))
         profile = Profile(
             key=key,
@@ -103,7 +103,7 @@ class ProfileFile:
         text = frontmatter.dumps(post, handler=_Front())
         data = writable_text(text).encode()
         if len(data) > LARGEST:
-            raise LimitReached(sentences.stores.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
+            raise LimitReached(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
         return data
 
     def without(self, hide: Hide) -> ProfileFile:
@@ -129,13 +129,13 @@ class _Front(BaseHandler):
         """Split front matter and body; everything after the second ``---`` line is the body."""
         before, *parts = _BOUNDARY.split(text, maxsplit=2)
         if before or not parts[1:]:
-            raise _damaged(sentences.stores.PROFILE_WITHOUT_FRONT)
+            raise _damaged(sentences.storage_errors.PROFILE_WITHOUT_FRONT)
         return parts[0], parts[1]
 
     def load(self, fm: str) -> dict[str, object]:
         """Parse a mapping of bounded size and depth into nodes by key."""
         if len(fm) > LONGEST_FRONT:
-            raise _damaged(sentences.stores.PROFILE_TOO_LARGE.format(size=len(fm), limit=LONGEST_FRONT))
+            raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(fm), limit=LONGEST_FRONT))
         try:
             _check(fm)
             root = _LOADER(fm).get_single_node()
@@ -144,14 +144,14 @@ class _Front(BaseHandler):
         if root is None:
             return {}
         if not isinstance(root, yaml.MappingNode) or not all(isinstance(key, yaml.ScalarNode) for key, _ in root.value):
-            raise _damaged(sentences.stores.NOT_AN_OBJECT)
+            raise _damaged(sentences.storage_errors.NOT_AN_OBJECT)
         return {key.value: (key, value) for key, value in root.value}
 
     def format(self, post: frontmatter.Post, **_: object) -> str:
         """Serialise the nodes, then the body."""
         front = _serialized(list(cast("Mapping[str, Pair]", post.metadata).values()))
         if len(front) > LONGEST_FRONT:
-            raise LimitReached(sentences.stores.PROFILE_TOO_LARGE.format(size=len(front), limit=LONGEST_FRONT))
+            raise LimitReached(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(front), limit=LONGEST_FRONT))
         return f"---\n{front}---\n{post.content}\n"
 
 
@@ -187,9 +187,9 @@ def _check(front: str) -> None:
         parts += 1
         depth += isinstance(event, _OPENING) - isinstance(event, _CLOSING)
         if isinstance(event, yaml.AliasEvent) or {getattr(event, name, None) for name in ("anchor", "tag")} != {None}:
-            raise _damaged(sentences.stores.PROFILE_ALIAS)
+            raise _damaged(sentences.storage_errors.PROFILE_ALIAS)
         if depth > DEEPEST or parts > MOST_PARTS:
-            raise _damaged(sentences.stores.TOO_DEEP)
+            raise _damaged(sentences.storage_errors.TOO_DEEP)
 
 
 def _text(front: Mapping[str, Pair], name: str) -> str:

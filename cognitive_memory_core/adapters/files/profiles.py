@@ -133,7 +133,7 @@ class FileProfiles:
         with self._held(spot):
             standing = self._standing(spot)
             if profile.version != (standing.profile.version if standing else ""):
-                raise Overtaken(sentences.stores.PROFILE_OVERTAKEN)
+                raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
             return self._succeed(spot, standing, profile)
 
     def _rename(self, key: ProfileKey, name: str) -> Profile | None:
@@ -183,11 +183,11 @@ class FileProfiles:
 
     def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
         if self._bytes(file) != expected:
-            raise Overtaken(sentences.stores.PROFILE_OVERTAKEN)
+            raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
         try:
             self._disk.move(draft, file)
         except Vanished:
-            raise Overtaken(sentences.stores.PROFILE_OVERTAKEN) from None
+            raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN) from None
 
     def _make_room(self, folder: Path, *, is_first: bool) -> None:
         """Create a folder and its parents for their owner only; before a first file their names are made durable.
@@ -299,7 +299,7 @@ class FileProfiles:
                 self._disk.remove(spot.file)
             else:
                 self._disk.rewrite(spot.file, past.data)
-            log.warning("%s", sentences.stores.profile_put_aside(aside, damage, is_restored=past is not None))
+            log.warning("%s", sentences.storage_errors.profile_put_aside(aside, damage, is_restored=past is not None))
             return past
 
     def _readable(self, spot: Spot) -> Iterator[_Standing]:
@@ -334,7 +334,7 @@ class FileProfiles:
             cause = unreadable.__cause__
             if is_withheld(unreadable) and isinstance(cause, OSError):
                 raise StorageRefused(
-                    sentences.stores.PROFILE_UNREADABLE.format(path=path, reason=reason_of(cause))
+                    sentences.storage_errors.PROFILE_UNREADABLE.format(path=path, reason=reason_of(cause))
                 ) from unreadable
             raise
 

@@ -334,7 +334,7 @@ class FileQueue:
 
     async def _recover_one(self, entry: JobEntry) -> None:
         if entry.attempts > self._settings.job_max_retries + 1:
-            await self._bury(entry, sentences.stores.PROCESS_DIED.format(times=entry.attempts))
+            await self._bury(entry, sentences.storage_errors.PROCESS_DIED.format(times=entry.attempts))
         else:
             await self._put_back(entry, entry.attempts)
             entry.is_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)

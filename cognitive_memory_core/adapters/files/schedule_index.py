@@ -15,7 +15,7 @@ from enum import Enum, auto
 from ...domain.job import QueueCounts
 from ...domain.note import Memo
 from ...domain.scope import Scope
-from .marks import Marks, may_hold
+from .message_hashes import MessageHashes, may_hold
 
 _CENTURY = 36_500  # days; larger settings mean the same
 
@@ -33,7 +33,7 @@ class JobState(Enum):
 class JobEntry:
     """One job: where its file is, and what can be answered without reading it. ``scope`` is None if unreadable.
 
-    ``message_ids`` are marks of the messages that it holds; None if only its file tells. While ``is_kept``, its file is
+    ``message_ids`` are hashes of the messages in it; None if only its file tells. While ``is_kept``, its file is
     being changed and it cannot be claimed.
 
     A suspect was running at each of the last crashes; it is run alone, so that it cannot take other jobs down.
@@ -48,7 +48,7 @@ class JobEntry:
     state: JobState
     scope: Scope | None = None
     memo: Memo | None = None
-    message_ids: Marks | None = None
+    message_ids: MessageHashes | None = None
     failed_at: datetime | None = None
     is_suspect: bool = False
     is_kept: bool = False

@@ -6,7 +6,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 
-from ...domain.people import Anchors
+from ...domain.people import JobContext
 from ...domain.turn import Dialogue
 from .known_people import Cast
 from .worth import told_length, worthy
@@ -23,9 +23,9 @@ _COUNT = re.compile(
 class RuleLook:
     """Checks each line of a person until the dialogue is worth a call."""
 
-    async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
+    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return False if no line is worth keeping or long, and all lines together are short."""
-        names, together = Cast(anchors).by_name, 0
+        names, together = Cast(job_context).by_name, 0
         for message in dialogue.messages:
             others = [name for name, person in names.items() if person.id != message.sender_id]
             told = told_length(message.text) if message.sender_id else 0

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...text.identity.names import clean_name
 from ...text.statements.lexicon import is_leaning_word
 
@@ -25,13 +25,13 @@ _COMMON = frozenset(_EVERYBODYS_WORDS.split())
 class Cast:
     """The people of one place with their display names."""
 
-    def __init__(self, anchors: Anchors, others: Iterable[Person] = ()) -> None:
-        """Collect the people of the anchors and others present, each possibly under several names."""
+    def __init__(self, job_context: JobContext, others: Iterable[Person] = ()) -> None:
+        """Collect the people of the job context and others present, each possibly under several names."""
         known: dict[str, dict[str, None]] = {}
-        for person in (*others, anchors.speaker, *anchors.people):
+        for person in (*others, job_context.speaker, *job_context.people):
             known.setdefault(person.id, {}).setdefault(clean_name(person.name))
         self._called = {user_id: [name for name in names if name] for user_id, names in known.items()}
-        self.place = Person(anchors.place.group_id, clean_name(anchors.place_name) or "群")
+        self.place = Person(job_context.place.group_id, clean_name(job_context.place_name) or "群")
 
     @cached_property
     def names(self) -> frozenset[str]:

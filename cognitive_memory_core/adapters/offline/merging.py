@@ -12,7 +12,7 @@ from ...domain.event import EventKind, duplicate_key
 from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile
-from ...ports.models import Portrait
+from ...ports.models import ProfileContent
 from ...settings import Live, Settings
 from ...text.identity.names import NAME_LENGTH, one_line
 from ...text.statements.outline import OutlineSection, headed, sections_of, written
@@ -20,7 +20,7 @@ from ...text.statements.traces import WithdrawnClaim, without
 from .lasting import lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
-_HEADINGS = sentences.stored.PORTRAIT_HEADINGS
+_HEADINGS = sentences.stored_text.PROFILE_HEADINGS
 _ORDER = tuple(_HEADINGS.values())
 _FIELDS: dict[EventKind, str] = {
     "preference": "interests",
@@ -45,7 +45,9 @@ class RuleMerger:
 
     settings: Live[Settings]
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile with the facts as lines, newest last; unchanged if none of them is about the person."""
         settings = self.settings.current
         page, tags = _Page(sections_of(profile.summary if profile else "")), profile.tags if profile else ()
@@ -57,7 +59,7 @@ class RuleMerger:
                 day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
                 page.add(_HEADINGS[line.field], line.said, day)
         page.shrink(settings.profile.max_chars)
-        return Portrait(tags, page.text)
+        return ProfileContent(tags, page.text)
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ class _Page:
             lines[:] = [line for line in lines if line not in ours]
         lines = self._lines_under(title)
         end = next((index for index in range(len(lines), 0, -1) if lines[index - 1].strip()), 0)
-        lines.insert(end, sentences.stored.noted_on(said, day))
+        lines.insert(end, sentences.stored_text.noted_on(said, day))
         self._drop_empty()
 
     def take_out(self, said: str, gone: WithdrawnClaim) -> None:
@@ -97,7 +99,7 @@ class _Page:
         key = duplicate_key(said)
 
         def left_of(line: str) -> str:
-            if sentences.stored.noted(line) or sentences.stored.left_out_count(line) is not None:
+            if sentences.stored_text.noted(line) or sentences.stored_text.left_out_count(line) is not None:
                 return "" if _key_of_ours(line) == key else line
             return without(line, gone.is_told_by)
 
@@ -109,7 +111,7 @@ class _Page:
     def shrink(self, limit: int) -> None:
         """Remove the oldest lines of ours until the rest fits, and note how many were removed in all."""
         count = self._take_count()
-        while len(self.text) + (len(sentences.stored.left_out_lines(count)) + 2 if count else 0) > limit:
+        while len(self.text) + (len(sentences.stored_text.left_out_lines(count)) + 2 if count else 0) > limit:
             oldest = min(self._ours(), default=None)
             if oldest is None:
                 break
@@ -124,14 +126,16 @@ class _Page:
         while lead and not lead[-1].strip():
             lead.pop()
         lead += (
-            ["", sentences.stored.left_out_lines(count), ""] if lead else [sentences.stored.left_out_lines(count), ""]
+            ["", sentences.stored_text.left_out_lines(count), ""]
+            if lead
+            else [sentences.stored_text.left_out_lines(count), ""]
         )
 
     def _take_count(self) -> int:
         """Remove the earlier note and return its number."""
         found = 0
         for _, lines in self._sections:
-            counts = [sentences.stored.left_out_count(line) for line in lines]
+            counts = [sentences.stored_text.left_out_count(line) for line in lines]
             found += sum(filter(None, counts))
             lines[:] = [line for line, count in zip(lines, counts, strict=True) if count is None]
         return found
@@ -140,7 +144,7 @@ class _Page:
         """Yield the day and position of each line of ours."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
-                if noted := sentences.stored.noted(line):
+                if noted := sentences.stored_text.noted(line):
                     yield noted[1], -number, index  # of one day, lines of the less durable sections go first
 
     def _lines_under(self, title: str) -> list[str]:
@@ -188,7 +192,7 @@ def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
     Of a quotation only a clause counts in which its speaker says something lasting of themselves.
     """
     text = fact.text.strip()
-    if quotation := sentences.stored.quoted_words(text, person.id):
+    if quotation := sentences.stored_text.quoted_words(text, person.id):
         return _quoted(*quotation)
     if speaks_of_rank_or_debt(text):
         return None
@@ -198,7 +202,9 @@ def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
 
 def _quoted(said: str, notes: str) -> _ProfileLine | None:
     clause = lasting_clause(said, _NAMED.findall(notes))
-    return _ProfileLine(sentences.stored.QUOTED_CLAUSE.format(clause=clause.text), clause.field) if clause else None
+    return (
+        _ProfileLine(sentences.stored_text.QUOTED_CLAUSE.format(clause=clause.text), clause.field) if clause else None
+    )
 
 
 def _said_of(person: Person, fact: Fact) -> str:
@@ -217,9 +223,9 @@ def _said_of(person: Person, fact: Fact) -> str:
 
 
 def _key(line: str) -> str:
-    noted = sentences.stored.noted(line)
+    noted = sentences.stored_text.noted(line)
     return duplicate_key(noted[0] if noted else line.lstrip("-* "))
 
 
 def _key_of_ours(line: str) -> str | None:
-    return _key(line) if sentences.stored.noted(line) else None
+    return _key(line) if sentences.stored_text.noted(line) else None

@@ -56,9 +56,11 @@ class Quoting:
         found, dates = sightings(text, spared), _dates(text, when, spared)
         beside = (*_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
         notes = tuple(dict.fromkeys(beside))
-        room = STATEMENT_LENGTH - len(sentences.stored.quoted_line(self.me.label, "", notes[:MOST_NOTES]))
+        room = STATEMENT_LENGTH - len(sentences.stored_text.quoted_line(self.me.label, "", notes[:MOST_NOTES]))
         return Quotation(
-            sentences.stored.quoted_line(self.me.label, shortened(text.translate(_NESTED), room), notes[:MOST_NOTES]),
+            sentences.stored_text.quoted_line(
+                self.me.label, shortened(text.translate(_NESTED), room), notes[:MOST_NOTES]
+            ),
             all(self._is_clear(one, dates) for one in found) and len(notes) <= MOST_NOTES,
         )
 
@@ -79,7 +81,7 @@ class Quoting:
     def _addressed(self, found: Iterable[Sighting]) -> Iterator[str]:
         said = (one.offence.word for one in found if one.offence.kind == "pronoun" and self.you)
         yield from (
-            sentences.stored.MEANT.format(word=word, meaning=self.you.label)
+            sentences.stored_text.MEANT.format(word=word, meaning=self.you.label)
             for word in said
             if self.you and folded(word) in _YOU
         )
@@ -135,7 +137,7 @@ def _dated(text: str, dates: list[tuple[Mention, Stretch]]) -> Iterator[str]:
     for mention, stretch in dates:
         if mention.kind != "now":
             word, day = text[mention.start : mention.stop], _written(stretch)
-            yield day if is_alone else sentences.stored.MEANT.format(word=word, meaning=day)
+            yield day if is_alone else sentences.stored_text.MEANT.format(word=word, meaning=day)
 
 
 def _written(stretch: Stretch) -> str:
@@ -153,4 +155,4 @@ def _written(stretch: Stretch) -> str:
 
 
 def _span(first: str, last: str) -> str:
-    return sentences.stored.FROM_TO.format(first=first, last=last)
+    return sentences.stored_text.FROM_TO.format(first=first, last=last)

@@ -11,7 +11,7 @@ from ... import sentences
 from ...domain.event import Statement
 from ...domain.fact import EventKind
 from ...domain.message import Message
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
 from .choosing import chosen, is_dated, is_in_earnest, takes_back
@@ -33,23 +33,23 @@ class RuleHistorian:
 
     zone: tzinfo
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Return one statement per observation; 我 and 你 of a chat model stay and mark it as not absolute."""
-        phrasing = Phrasing(Cast(anchors))
+        phrasing = Phrasing(Cast(job_context))
         written: list[Statement] = []
         for observation in turn.observations:
-            written.append(self._observed(observation, turn, anchors, phrasing))
+            written.append(self._observed(observation, turn, job_context, phrasing))
             await asyncio.sleep(0)  # one line at a time, to keep the event loop responsive
         return written
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what people disclosed, planned, decided or asked to remember, as quotations of their senders.
 
         Lines whose sender takes them back, and announcements made on 1 April, are left out.
         """
         by_id = {message.id: message for message in dialogue.messages}
         senders = [_sender(message) for message in reversed(dialogue.messages) if not message.is_bot]
-        cast = Cast(anchors, senders)
+        cast = Cast(job_context, senders)
         kept: list[Statement] = []
         doubtful = _taken_back(dialogue.messages)
         for message in dialogue.messages:
@@ -58,8 +58,10 @@ class RuleHistorian:
             await asyncio.sleep(0)
         return kept
 
-    def _observed(self, observation: str, turn: Turn, anchors: Anchors, phrasing: Phrasing) -> Statement:
-        text = phrasing.phrase(observation, anchors.when.astimezone(self.zone)) or sentences.stored.NOTHING_SHOWN
+    def _observed(self, observation: str, turn: Turn, job_context: JobContext, phrasing: Phrasing) -> Statement:
+        text = (
+            phrasing.phrase(observation, job_context.when.astimezone(self.zone)) or sentences.stored_text.NOTHING_SHOWN
+        )
         return Statement(
             text,
             kind_of(text),

@@ -40,7 +40,7 @@ class SqliteLedger:
         self.events = SqliteEvents(database, clock)
         self.lexical = SqliteLexical(database)
         self.index = SqliteExactSearch(database)
-        self.shelf = SqliteVectors(database, self.index)
+        self.vectors = SqliteVectors(database, self.index)
         self.book = SqliteCheckpoints(database)
         self.log = SqliteLog(database)
         self.notes = SqliteNotes(database)

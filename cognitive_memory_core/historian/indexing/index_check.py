@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...domain.hit import Reading
+from ...domain.hit import ReadFilter
 from ...domain.scope import Scene
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
 from ...ports.vectors import Generation, VectorStore
@@ -33,10 +33,10 @@ class IndexCheck:
     process continues there; after the last row the check starts over.
     """
 
-    def __init__(self, store: VectorStore, shelf: VectorLedger, book: CheckpointBook, fingerprint: str) -> None:
+    def __init__(self, store: VectorStore, ledger: VectorLedger, book: CheckpointBook, fingerprint: str) -> None:
         """Check a store against a ledger's vectors of one model."""
         self._store = store
-        self._shelf = shelf
+        self._ledger = ledger
         self._book = book
         self._fingerprint = fingerprint
 
@@ -52,7 +52,7 @@ class IndexCheck:
         A slice with a row that is not found is checked again next time.
         """
         at = await self._book.mark(_asked(generation)) or Checkpoint()
-        changes = await self._shelf.changes(self._fingerprint, at, SLICE)
+        changes = await self._ledger.changes(self._fingerprint, at, SLICE)
         known = [change for change in changes if change.mark <= upto]
         rows = [change.row for change in known if change.row is not None]
         astray = await self.astray(generation, rows)
@@ -66,20 +66,20 @@ class IndexCheck:
         return [row for row in rows if not await self._is_found(generation, row)]
 
     async def _sample(self, upto: Checkpoint) -> list[EmbeddedEvent]:
-        first = await self._shelf.changes(self._fingerprint, Checkpoint(), 1)
+        first = await self._ledger.changes(self._fingerprint, Checkpoint(), 1)
         if not first:
             return []
         changes = [
             change
             for mark in _spread(first[0].mark, upto)
-            for change in await self._shelf.changes(self._fingerprint, mark, SAMPLED)
+            for change in await self._ledger.changes(self._fingerprint, mark, SAMPLED)
         ]
         return [change.row for change in changes if change.row is not None and change.mark <= upto]
 
     async def _is_found(self, generation: Generation, row: EmbeddedEvent) -> bool:
         if row.vector is None or len(row.vector) != generation.dimensions:
             return True
-        everything = Reading(Scene.operator(row.event.agent))
+        everything = ReadFilter(Scene.operator(row.event.agent))
         nearest = await self._store.nearest(generation, row.vector, everything, 1)
         return bool(nearest) and nearest[0][1] > ALIKE
 

@@ -32,7 +32,7 @@ class Indexer:
     def __init__(
         self,
         embedder: Embedder,
-        shelf: VectorLedger,
+        ledger: VectorLedger,
         *,
         on_stored: Callable[[], None],
         batch: int = BATCH,
@@ -40,7 +40,7 @@ class Indexer:
     ) -> None:
         """Embed events of a ledger, up to ``batch`` texts a step; ``on_stored`` is called after new vectors."""
         self._embedder = embedder
-        self._shelf = shelf
+        self._ledger = ledger
         self._on_stored = on_stored
         self._batch = max(batch, BATCH)
         self._fruitless_at_most = self._batch.bit_length() - 1 + FRUITLESS
@@ -62,13 +62,13 @@ class Indexer:
     async def lag(self) -> int:
         """Return the number of events that still wait for a vector."""
         self._forgive()
-        return max(await self._shelf.lag(self._embedder.fingerprint) - len(self._refused), 0)
+        return max(await self._ledger.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
     async def step(self) -> int:
         """Embed one batch; return how many events it held."""
         await self._save()
         self._forgive()
-        waiting = await self._shelf.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
+        waiting = await self._ledger.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
         batch = [row for row in waiting if row[0] not in self._refused][: self._batch]
         if batch:
             self._suspects, self._fruitless = [], 0
@@ -120,7 +120,7 @@ class Indexer:
         if not self._unsaved:
             return
         try:
-            await self._shelf.store(self._embedder.fingerprint, self._unsaved)
+            await self._ledger.store(self._embedder.fingerprint, self._unsaved)
         except BadArgument:
             self._unsaved = []  # invalid vectors: kept, they would block all others
             raise

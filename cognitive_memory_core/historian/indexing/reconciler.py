@@ -19,7 +19,7 @@ from typing import Literal
 
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
-from ...domain.hit import Reading
+from ...domain.hit import ReadFilter
 from ...errors import Busy, UnavailableError
 from ...ports.ledger import Change, Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
 from ...ports.models import Vector
@@ -69,7 +69,7 @@ class IndexReconciler:
     def __init__(
         self,
         store: SleepingStore,
-        shelf: VectorLedger,
+        ledger: VectorLedger,
         book: CheckpointBook,
         fingerprint: str,
         elapsed: Callable[[], float] = time.monotonic,
@@ -78,10 +78,10 @@ class IndexReconciler:
     ) -> None:
         """Follow a ledger's vectors of one model; check ``asked_a_day`` rows by their own vectors each day."""
         self._store = store
-        self._shelf = shelf
+        self._ledger = ledger
         self._book = book
         self._fingerprint = fingerprint
-        self._check = IndexCheck(store, shelf, book, fingerprint)
+        self._check = IndexCheck(store, ledger, book, fingerprint)
         self._elapsed = elapsed
         self._sleep = IndexSleep(elapsed)
         self._slept = ""  # birth of the generation that was complete when the store was put to sleep
@@ -110,7 +110,7 @@ class IndexReconciler:
         self._sleep.hurry()
         self.loop.hurry()
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Search the generation in use; raises UnavailableError while it may be incomplete.
 
         If the store sleeps, it is started for later queries; this query is refused without waiting for the start.
@@ -120,15 +120,15 @@ class IndexReconciler:
         if serving is None:
             if self._sleep.is_asleep:
                 self.loop.hurry()
-            raise UnavailableError(sentences.stores.INDEX_NOT_WHOLE)
+            raise UnavailableError(sentences.storage_errors.INDEX_NOT_WHOLE)
         return await self._store.nearest(serving.generation, vector, reading, limit)
 
     async def lag(self) -> int:
         """Return how many rows the generation in use lacks, also while it sleeps; all rows if there is none."""
         serving = self._serving
-        if serving is None and not await self._shelf.dimensions(self._fingerprint):
+        if serving is None and not await self._ledger.dimensions(self._fingerprint):
             return 0
-        return await self._shelf.behind(self._fingerprint, serving.mark if serving else await self._mark_asleep())
+        return await self._ledger.behind(self._fingerprint, serving.mark if serving else await self._mark_asleep())
 
     async def _mark_asleep(self) -> Checkpoint:
         """Return the stored checkpoint of a sleeping index; an empty one if the index is lost or being opened."""
@@ -288,7 +288,7 @@ class IndexReconciler:
         return await self._check.sample_is_found(copy.generation, copy.mark) and (await self._compared(copy))[1]
 
     async def _dimensions(self) -> int:
-        return await self._shelf.dimensions(self._fingerprint)
+        return await self._ledger.dimensions(self._fingerprint)
 
     def _is_needed(self, dimensions: int) -> bool:
         return bool(dimensions or self._serving or self._must_go)
@@ -310,7 +310,7 @@ class IndexReconciler:
         async with self._turn:
             await self._ship_all(copy)
             listed = await self._store.listed(copy.generation)
-            known = await self._shelf.embedded_ids(self._fingerprint)
+            known = await self._ledger.embedded_ids(self._fingerprint)
             missing, extra = known - listed, listed - known
             is_worth_mending = len(missing) <= WORTH_MENDING * len(known)
             if is_worth_mending:
@@ -331,7 +331,7 @@ class IndexReconciler:
 
     async def _grow(self, dimensions: int) -> None:
         self._begun += 1
-        number, self._to_build = self._begun, await self._shelf.behind(self._fingerprint, Checkpoint())
+        number, self._to_build = self._begun, await self._ledger.behind(self._fingerprint, Checkpoint())
         copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
         self._growing = copy
         log.info("vector index: building generation %d of %d rows", copy.generation.number, self._to_build)
@@ -370,7 +370,7 @@ class IndexReconciler:
             pass
 
     async def _has_shipped_some(self, copy: _GenerationInUse) -> bool:
-        changes = await self._shelf.changes(self._fingerprint, copy.mark, BATCH)
+        changes = await self._ledger.changes(self._fingerprint, copy.mark, BATCH)
         if not changes:
             return False
         await self._write(copy, changes)
@@ -394,7 +394,7 @@ class IndexReconciler:
         if extra:
             await self._store.remove(copy.generation, sorted(extra))
         mark = Checkpoint()
-        while missing and (changes := await self._shelf.changes(self._fingerprint, mark, BATCH)):
+        while missing and (changes := await self._ledger.changes(self._fingerprint, mark, BATCH)):
             await self._write(copy, [change for change in changes if change.event_id in missing])
             mark = changes[-1].mark
 

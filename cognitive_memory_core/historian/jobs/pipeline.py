@@ -12,7 +12,7 @@ from ...domain.event import Draft, Statement
 from ...domain.job import Job
 from ...domain.message import Message
 from ...domain.note import Memo
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
 from ...ports.ledger import EventLedger, FactBook, HidingLog, LexicalIndex, NoteBook
@@ -27,7 +27,7 @@ from ..rewriting.neighbours import Neighbourhood
 from ..rewriting.progress import Progress
 from ..rewriting.surroundings import Surroundings
 from ..rewriting.vouching import vouched
-from .draft import drafted
+from .events_and_facts import drafted
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
@@ -72,8 +72,8 @@ class Pipeline:
         await self._keep_memo(job)
         is_done, people = await both(self.events.done(job.id), self._people(job))
         if not is_done:
-            anchors = replace(self._anchors(job, people), is_last_try=is_last_try)
-            draft = drafted(job, await self._thought(job, anchors), anchors, self.settings.current)
+            job_context = replace(self._anchors(job, people), is_last_try=is_last_try)
+            draft = drafted(job, await self._thought(job, job_context), job_context, self.settings.current)
             on_thought()
             await self.events.commit(draft)
             self._thoughts.settle(job.id)
@@ -96,14 +96,14 @@ class Pipeline:
         scene = job.work.scene
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
-    async def _thought(self, job: Job, anchors: Anchors) -> list[Statement]:
+    async def _thought(self, job: Job, job_context: JobContext) -> list[Statement]:
         """Return the statements of a job, which an earlier try may have made already."""
-        statements = self._thoughts.find(job.work, anchors)
+        statements = self._thoughts.find(job.work, job_context)
         if statements is None:
-            names = called(anchors)
-            found = await self._statements(job, anchors)
-            statements = [vouched(judged(said, names), anchors) for said in found]
-            self._thoughts.keep(job.work, anchors, statements)
+            names = called(job_context)
+            found = await self._statements(job, job_context)
+            statements = [vouched(judged(said, names), job_context) for said in found]
+            self._thoughts.keep(job.work, job_context, statements)
         return statements
 
     async def _keep_memo(self, job: Job) -> None:
@@ -113,46 +113,48 @@ class Pipeline:
             await self.notes.write_memo(memo)
             await self.mirror.copy(memo)
 
-    async def _statements(self, job: Job, anchors: Anchors) -> list[Statement]:
+    async def _statements(self, job: Job, job_context: JobContext) -> list[Statement]:
         if not isinstance(job.work, Turn):
             if not any(line.sender_id for line in job.work.messages):
                 return []
-            return await self.historian.triage(job.work, await self._in_its_place(job.work, anchors))
+            return await self.historian.triage(job.work, await self._in_its_place(job.work, job_context))
         heard, beside = await both(
-            self._neighbourhood.heard(job.work, called(anchors), self.consent.opted_out),
-            self._with_neighbours(job.work, anchors),  # most often nothing was heard before, and one trip reads both
+            self._neighbourhood.heard(job.work, called(job_context), self.consent.opted_out),
+            self._with_neighbours(
+                job.work, job_context
+            ),  # most often nothing was heard before, and one trip reads both
         )
         if not heard:
             return await self._rewritten(job.work, beside)
         fresh = replace(job.work, observations=[text for text in job.work.observations if text not in heard])
         again = [repeated(heard[text], job.work.message_ids) for text in job.work.observations if text in heard]
-        return [*await self._rewritten(fresh, await self._with_neighbours(fresh, anchors)), *again]
+        return [*await self._rewritten(fresh, await self._with_neighbours(fresh, job_context)), *again]
 
-    async def _rewritten(self, turn: Turn, anchors: Anchors) -> list[Statement]:
-        return await self.historian.rewrite(turn, anchors) if turn.observations else []
+    async def _rewritten(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+        return await self.historian.rewrite(turn, job_context) if turn.observations else []
 
-    async def _with_neighbours(self, work: Turn | Dialogue, anchors: Anchors) -> Anchors:
+    async def _with_neighbours(self, work: Turn | Dialogue, job_context: JobContext) -> JobContext:
         is_empty = isinstance(work, Turn) and not work.observations
         if is_empty or not self.asks_model:
-            return anchors
-        near = await self._neighbourhood.near(work, self.consent.opted_out, called(anchors))
-        return replace(anchors, neighbours=near)
+            return job_context
+        near = await self._neighbourhood.near(work, self.consent.opted_out, called(job_context))
+        return replace(job_context, neighbours=near)
 
-    async def _in_its_place(self, dialogue: Dialogue, anchors: Anchors) -> Anchors:
-        """Return the anchors with all that a model needs to understand a dialogue that begins in mid-topic."""
+    async def _in_its_place(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
+        """Return the job context with all that a model needs to understand a dialogue that begins in mid-topic."""
         if not self.asks_model:
-            return anchors
+            return job_context
         surroundings = Surroundings(self.log, self.events, self.consent)
-        return await surroundings.around(dialogue, await self._with_neighbours(dialogue, anchors))
+        return await surroundings.around(dialogue, await self._with_neighbours(dialogue, job_context))
 
     @property
     def _neighbourhood(self) -> Neighbourhood:
         return Neighbourhood(self.facts, self.lexical)
 
-    def _anchors(self, job: Job, people: Sequence[Person]) -> Anchors:
+    def _anchors(self, job: Job, people: Sequence[Person]) -> JobContext:
         scene = job.work.scene
         speaker = next((person for person in people if person.id == scene.user_id), None)
-        return Anchors(
+        return JobContext(
             job.happened_at.astimezone(self.zone),
             job.scope,
             clean_name(scene.group_name),

@@ -14,7 +14,7 @@ from ...domain.scope import Scope
 from ...errors import BadAnswer
 from ...ports.ambient import Clock
 from ...ports.ledger import FactBook, NameBook, ProfileIndex
-from ...ports.models import Merger, Portrait
+from ...ports.models import Merger, ProfileContent
 from ...ports.profiles import Overtaken, ProfileStore
 from ...settings import Live, Settings
 from ...text.identity.names import clean_name
@@ -23,7 +23,7 @@ from .profile_indexer import taken_in
 AT_ONCE = 4  # a merge takes up to this many times merge_max_facts
 MOST_AT_ONCE = 48  # facts of one merge; below the number that a prompt can show
 TRIES = 3  # attempts if the profile is written by someone else meanwhile
-NOTHING = Portrait((), "")
+NOTHING = ProfileContent((), "")
 
 
 @dataclass(frozen=True)
@@ -70,24 +70,24 @@ class EntityMerge:
         profile = await self.store.find(key)
         person = Person(key.group_id if key.entity_type == "group" else key.user_id, await self._name(key, profile))
         now = self.clock.now().astimezone(self.settings.current.zone)
-        old = Portrait(profile.tags, profile.summary) if profile else NOTHING
+        old = ProfileContent(profile.tags, profile.summary) if profile else NOTHING
         asked = [fact for fact in facts if not fact.is_withdrawn] if old == NOTHING else facts
-        portrait = await self.merger.merge(person, profile, asked, now) if asked else old
+        content = await self.merger.merge(person, profile, asked, now) if asked else old
         if self.is_left_out(key):  # the person may have opted out during the model call
             return
-        if portrait == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
-            raise BadAnswer(sentences.models.PORTRAIT_STAYS)
-        changed = None if portrait == old else self._changed(key, person, portrait, facts, profile)
+        if content == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
+            raise BadAnswer(sentences.models.PROFILE_STAYS)
+        changed = None if content == old else self._changed(key, person, content, facts, profile)
         await completed(self._keep(key, changed, facts))
 
     def _changed(
-        self, key: ProfileKey, person: Person, portrait: Portrait, facts: Sequence[Fact], old: Profile | None
+        self, key: ProfileKey, person: Person, content: ProfileContent, facts: Sequence[Fact], old: Profile | None
     ) -> Profile:
         return Profile(
             key,
             person.name,
-            portrait.tags,
-            portrait.summary,
+            content.tags,
+            content.summary,
             updated_at=self.clock.now(),
             source_event_id=_source(facts, old),
             version=old.version if old else "",

@@ -71,17 +71,15 @@ def objection(new: str, grounds: Grounds) -> Objection | None:
     """Return why a profile must not replace the old one; None if it may."""
     content = _Content.of(new, grounds)
     if (content.owed or content.notes) and not content.new:
-        return Objection("emptied", sentences.feedback.PORTRAIT_EMPTIED)
+        return Objection("emptied", sentences.feedback.PROFILE_EMPTIED)
     if strangers := _strangers(new, grounds):
-        return Objection(
-            "strangers", sentences.feedback.PORTRAIT_OF_STRANGERS.format(ids="、".join(strangers[:_SHOWN]))
-        )
+        return Objection("strangers", sentences.feedback.PROFILE_OF_STRANGERS.format(ids="、".join(strangers[:_SHOWN])))
     if content.is_unrelated or any(_comes_from_nowhere(one, content) for one in sentences_of(new)):
-        return Objection("unrelated", sentences.feedback.PORTRAIT_UNRELATED)
+        return Objection("unrelated", sentences.feedback.PROFILE_UNRELATED)
     if content.is_overgrown or len(new) > len(grounds.old) + 3 * sum(map(len, grounds.given)) + ROOM:
-        return Objection("overgrown", sentences.feedback.PORTRAIT_OVERGROWN)
+        return Objection("overgrown", sentences.feedback.PROFILE_OVERGROWN)
     if content.kept < _wanted(content, grounds) * content.owed or content.has_lost_notes:
-        return Objection("destructive", sentences.feedback.PORTRAIT_DESTROYED)
+        return Objection("destructive", sentences.feedback.PROFILE_DESTROYED)
     return _contrary(new, grounds)
 
 
@@ -90,7 +88,7 @@ def _contrary(new: str, grounds: Grounds) -> Objection | None:
     if turned is None:
         return None
     now, before = (one_line(clause, _QUOTED) for clause in turned)
-    return Objection("contrary", sentences.feedback.PORTRAIT_TURNED_ROUND.format(now=now, before=before))
+    return Objection("contrary", sentences.feedback.PROFILE_TURNED_ROUND.format(now=now, before=before))
 
 
 def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:

@@ -14,7 +14,7 @@ from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile
 from ...errors import BadAnswer
-from ...ports.models import Chat, Portrait
+from ...ports.models import Chat, ProfileContent
 from ...prompts.answers import Drawn
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
@@ -32,8 +32,8 @@ _QUOTED = 40  # characters of a line quoted in the feedback
 _SAYS_NOTHING = 40  # longest summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
 _BULLETS = "-*+•·#> \t"
-_TITLES = frozenset(sentences.stored.PORTRAIT_HEADINGS.values())
-_LASTING = _TITLES - {sentences.stored.PORTRAIT_HEADINGS["topics"]}
+_TITLES = frozenset(sentences.stored_text.PROFILE_HEADINGS.values())
+_LASTING = _TITLES - {sentences.stored_text.PROFILE_HEADINGS["topics"]}
 _NAMED = 8  # lost lines listed in the feedback
 _MANY = 3  # more than 1/_MANY of the lines lost is too much
 _HARDLY = 0.25  # share of a line's words; with fewer of them left the line counts as lost
@@ -50,7 +50,9 @@ class ModelMerger:
     prompts: PromptLibrary
     settings: Live[Settings]
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile text with the facts merged in; raises BadAnswer if both answers are rejected."""
         session = _MergeSession(person, profile, facts, now, self.settings.current.profile.max_chars)
         first, complaint = await self._drawn(session)
@@ -59,7 +61,9 @@ class ModelMerger:
         second, _ = await self._drawn(session, complaint.feedback)
         return await asyncio.to_thread(session.better, first, second)
 
-    async def _drawn(self, session: _MergeSession, feedback: str = "") -> tuple[Portrait | None, _Complaint | None]:
+    async def _drawn(
+        self, session: _MergeSession, feedback: str = ""
+    ) -> tuple[ProfileContent | None, _Complaint | None]:
         """Ask once; return the profile, None if there is nothing new, and the complaint about it."""
         ask = self.prompts.merge(
             session.person, session.shown, session.facts, session.now, max_chars=session.limit, feedback=feedback
@@ -89,17 +93,17 @@ class _MergeSession:
     max_chars: int
 
     @cached_property
-    def old(self) -> Portrait:
+    def old(self) -> ProfileContent:
         """The present profile text."""
-        return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
+        return ProfileContent(self.profile.tags, self.profile.summary) if self.profile else ProfileContent((), "")
 
     @property
-    def unchanged(self) -> Portrait:
+    def unchanged(self) -> ProfileContent:
         """The present profile text without withdrawn claims in people's own sections."""
         if self._others == self._of_people:
             return self.old
         body = (written(self._own).strip(), self._others)
-        return Portrait(self.old.tags, "\n\n".join(part for part in body if part))
+        return ProfileContent(self.old.tags, "\n\n".join(part for part in body if part))
 
     @cached_property
     def limit(self) -> int:
@@ -111,15 +115,15 @@ class _MergeSession:
         """The profile as the model sees it."""
         return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
 
-    def judged(self, drawn: Drawn) -> tuple[Portrait | None, _Complaint | None]:
+    def judged(self, drawn: Drawn) -> tuple[ProfileContent | None, _Complaint | None]:
         """Compose a profile and check it; too slow for the event loop."""
         if not self._is_idle(drawn):
-            portrait = self.composed(drawn)
+            content = self.composed(drawn)
         elif self.withdrawn:
-            portrait = self.unchanged
+            content = self.unchanged
         else:
             return None, self._wanted
-        return portrait, self.complaint(portrait)
+        return content, self.complaint(content)
 
     def _is_idle(self, drawn: Drawn) -> bool:
         """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
@@ -136,9 +140,9 @@ class _MergeSession:
     @property
     def _wanted(self) -> _Complaint | None:
         """The complaint about "nothing new" when there is no profile yet; None if there is one."""
-        return None if self.old.summary else _Complaint("contradiction", sentences.feedback.PORTRAIT_WANTED)
+        return None if self.old.summary else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 
-    def composed(self, drawn: Drawn) -> Portrait:
+    def composed(self, drawn: Drawn) -> ProfileContent:
         """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
 
         If a claim is withdrawn they are not kept, since they may tell it.
@@ -146,26 +150,26 @@ class _MergeSession:
         listed = [(title, lines) for title, lines in _listed(drawn) if lines]
         parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
         stays = () if self.withdrawn else self.old.tags
-        return Portrait(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
+        return ProfileContent(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
 
-    def complaint(self, portrait: Portrait) -> _Complaint | None:
+    def complaint(self, content: ProfileContent) -> _Complaint | None:
         """Return what is wrong with a profile; None if it is acceptable."""
-        refused = objection(self._drawn_part(portrait), self._grounds)
+        refused = objection(self._drawn_part(content), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
-        if told := self._told_of_withdrawn(portrait):
+        if told := self._told_of_withdrawn(content):
             return _Complaint(
-                "withdrawn", sentences.feedback.PORTRAIT_TELLS_WITHDRAWN.format(told=one_line(told, _QUOTED))
+                "withdrawn", sentences.feedback.PROFILE_TELLS_WITHDRAWN.format(told=one_line(told, _QUOTED))
             )
-        length = self._length(portrait)
+        length = self._length(content)
         if length > self.limit:
-            return _Complaint("too_long", sentences.feedback.PORTRAIT_TOO_LONG.format(length=length, limit=self.limit))
-        if lost := self._lost(portrait):
+            return _Complaint("too_long", sentences.feedback.PROFILE_TOO_LONG.format(length=length, limit=self.limit))
+        if lost := self._lost(content):
             named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
-            return _Complaint("forgetful", sentences.feedback.portrait_forgot(named))
+            return _Complaint("forgetful", sentences.feedback.profile_forgot(named))
         return None
 
-    def better(self, first: Portrait | None, second: Portrait | None) -> Portrait:
+    def better(self, first: ProfileContent | None, second: ProfileContent | None) -> ProfileContent:
         """Return the better of a faulty first answer and the second; None stands for "nothing new".
 
         Raises BadAnswer if neither is tolerable.
@@ -177,7 +181,7 @@ class _MergeSession:
             return min(usable, key=lambda one: (self._length(one) > self.limit, len(self._lost(one))))
         complaint = self.complaint(second) if second else None
         fault = complaint.fault if complaint else "contradiction"
-        raise BadAnswer(sentences.models.PORTRAIT_REFUSED.format(reason=sentences.models.PORTRAIT_FAULTS[fault]))
+        raise BadAnswer(sentences.models.PROFILE_REFUSED.format(reason=sentences.models.PROFILE_FAULTS[fault]))
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
@@ -185,9 +189,9 @@ class _MergeSession:
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
 
-    def _told_of_withdrawn(self, portrait: Portrait) -> str:
+    def _told_of_withdrawn(self, content: ProfileContent) -> str:
         """Return the part of a profile that tells a withdrawn claim; "" if none does."""
-        parts = [*portrait.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(portrait.summary)))]
+        parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(content.summary)))]
         for gone in self.withdrawn:
             if told := next(filter(gone.is_told_by, filter(None, parts)), ""):
                 return told
@@ -198,20 +202,20 @@ class _MergeSession:
     def _is_withdrawn(self, text: str) -> bool:
         return any(gone.is_told_by(text) for gone in self.withdrawn)
 
-    def _is_tolerable(self, portrait: Portrait) -> bool:
-        complaint = self.complaint(portrait)
+    def _is_tolerable(self, content: ProfileContent) -> bool:
+        complaint = self.complaint(content)
         if complaint is None or complaint.fault == "forgetful":
             return True
-        return complaint.fault == "too_long" and self._length(portrait) <= TOLERATED * self.limit
+        return complaint.fault == "too_long" and self._length(content) <= TOLERATED * self.limit
 
-    def _lost(self, portrait: Portrait) -> list[str]:
+    def _lost(self, content: ProfileContent) -> list[str]:
         """Return the lines lost without a reason, if a whole section or more than a third of all lines is lost.
 
         A line whose words a new or withdrawn fact holds has a reason. Topics may pass, and a full profile is condensed.
         """
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
-        told = _words("\n".join((portrait.summary, *portrait.tags, *(fact.text for fact in self.facts))))
+        told = _words("\n".join((content.summary, *content.tags, *(fact.text for fact in self.facts))))
         sections = [_worded(one.text) for one in self._own if one.title in _LASTING]
         lost = [[line for line in lines if self._is_lost(line, told)] for lines in sections]
         has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
@@ -222,8 +226,8 @@ class _MergeSession:
         words = _words(line) - _words("\n".join(self._who))
         return len(words & told) < _HARDLY * len(words)
 
-    def _length(self, portrait: Portrait) -> int:
-        return len(portrait.summary) - len(self._others)
+    def _length(self, content: ProfileContent) -> int:
+        return len(content.summary) - len(self._others)
 
     def _lead(self, drawn: Drawn) -> str:
         summary = "" if _says_nothing(drawn.summary) else _paragraphs(drawn.summary)
@@ -231,7 +235,9 @@ class _MergeSession:
 
     @cached_property
     def _old_lead(self) -> str:
-        return "\n".join(line for line in self._own[0].lines if sentences.stored.left_out_count(line) is None).strip()
+        return "\n".join(
+            line for line in self._own[0].lines if sentences.stored_text.left_out_count(line) is None
+        ).strip()
 
     @cached_property
     def _own(self) -> list[OutlineSection]:
@@ -254,9 +260,9 @@ class _MergeSession:
         worded = (
             line
             for line in lines
-            if sentences.stored.noted(line) is None and sentences.stored.left_out_count(line) is None
+            if sentences.stored_text.noted(line) is None and sentences.stored_text.left_out_count(line) is None
         )
-        notes = tuple(noted[0] for line in lines if (noted := sentences.stored.noted(line)))
+        notes = tuple(noted[0] for line in lines if (noted := sentences.stored_text.noted(line)))
         return Grounds("\n".join(worded), facts, self._who, self.limit, notes, gone)
 
     @property
@@ -268,10 +274,10 @@ class _MergeSession:
     def _ids(self) -> tuple[str, ...]:
         return tuple({one for fact in self.facts for one in (fact.key.group_id, fact.key.user_id)})
 
-    def _drawn_part(self, portrait: Portrait) -> str:
+    def _drawn_part(self, content: ProfileContent) -> str:
         """Return the part of a profile that the model writes, without headings."""
-        own = [one for one in sections_of(portrait.summary) if not one.heading or one.title in _TITLES]
-        return "\n".join(filter(None, (*portrait.tags, *(one.text for one in own))))
+        own = [one for one in sections_of(content.summary) if not one.heading or one.title in _TITLES]
+        return "\n".join(filter(None, (*content.tags, *(one.text for one in own))))
 
 
 def _is_blank(drawn: Drawn) -> bool:
@@ -284,7 +290,7 @@ def _worded(text: str) -> list[str]:
     return [
         line
         for line in lines
-        if line and not sentences.stored.noted(line) and sentences.stored.left_out_count(line) is None
+        if line and not sentences.stored_text.noted(line) and sentences.stored_text.left_out_count(line) is None
     ]
 
 
@@ -295,13 +301,13 @@ def _words(text: str) -> set[str]:
 
 def _says_nothing(summary: str) -> bool:
     said = summary.strip()
-    return not said or (len(said) <= _SAYS_NOTHING and sentences.stored.says_nothing_new(duplicate_key(said)))
+    return not said or (len(said) <= _SAYS_NOTHING and sentences.stored_text.says_nothing_new(duplicate_key(said)))
 
 
 def _listed(drawn: Drawn) -> Iterator[tuple[str, list[str]]]:
     """Yield heading and lines of each section, each line once."""
     seen: set[str] = set()
-    for field, title in sentences.stored.PORTRAIT_HEADINGS.items():
+    for field, title in sentences.stored_text.PROFILE_HEADINGS.items():
         lines: list[str] = getattr(drawn, field)
         yield title, list(_fresh((one_line(line.lstrip(_BULLETS), LINE_LENGTH) for line in lines), seen))
 

@@ -34,7 +34,7 @@ class NameObserver:
         self.renaming = renaming
         self._clock = clock
         self._waiting: deque[Seen] = deque(maxlen=HELD)
-        self.loop = BackgroundLoop("portrait names", self._round, spacing=PAUSE, gathered=0.0)
+        self.loop = BackgroundLoop("profile names", self._round, spacing=PAUSE, gathered=0.0)
         self.run = self.loop.run
         self._groups: OrderedDict[Hashable, str] = OrderedDict()
         self._people: OrderedDict[Hashable, str] = OrderedDict()

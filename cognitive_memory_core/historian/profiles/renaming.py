@@ -25,7 +25,7 @@ class Renaming:
 
     store: ProfileStore
     index: ProfileIndex
-    trouble: Trouble = field(default_factory=lambda: Trouble("portrait names"), init=False)
+    trouble: Trouble = field(default_factory=lambda: Trouble("profile names"), init=False)
     _known: OrderedDict[ProfileKey, tuple[str, datetime]] = field(
         default_factory=OrderedDict[ProfileKey, tuple[str, datetime]], init=False
     )

@@ -12,7 +12,7 @@ from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile
 from ...errors import PermanentError
-from ...ports.models import Merger, Portrait
+from ...ports.models import Merger, ProfileContent
 
 log = logging.getLogger(__name__)
 MOST_REFUSALS = 16  # refusals per merge: enough to find two among 48 facts, and a bound on the cost
@@ -30,7 +30,9 @@ class SiftingMerger:
     model: Merger
     rules: Merger
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile text with the facts merged in; raises UnavailableError, BadAnswer."""
         sieve, parts = _Sieve(person, profile, now), deque([facts])
         while parts and sieve.refusals < MOST_REFUSALS:
@@ -48,7 +50,7 @@ class SiftingMerger:
                 else:
                     sieve.refused += part
         await self._end(sieve, [fact for part in parts for fact in part], is_alone=len(facts) == 1)
-        return sieve.portrait
+        return sieve.content
 
     async def _end(self, sieve: _Sieve, left: Sequence[Fact], *, is_alone: bool) -> None:
         """Merge the rest by the rules, and log the left-out facts by id, without their text."""
@@ -72,13 +74,13 @@ class _Sieve:
     has_taken: bool = False
 
     @property
-    def portrait(self) -> Portrait:
+    def content(self) -> ProfileContent:
         """The profile text so far."""
-        return Portrait(self.profile.tags, self.profile.summary) if self.profile else Portrait((), "")
+        return ProfileContent(self.profile.tags, self.profile.summary) if self.profile else ProfileContent((), "")
 
     async def take(self, merger: Merger, facts: Sequence[Fact]) -> None:
         """Merge facts with a merger."""
         drawn = await merger.merge(self.person, self.profile, facts, self.now)
-        if drawn != self.portrait:
+        if drawn != self.content:
             standing = self.profile or Profile(facts[0].key, self.person.name, (), "", updated_at=self.now)
             self.profile = replace(standing, tags=drawn.tags, summary=drawn.summary)

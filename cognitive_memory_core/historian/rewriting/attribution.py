@@ -11,7 +11,7 @@ from datetime import datetime
 from ...domain.event import Event, Statement
 from ...domain.fact import EventKind
 from ...domain.message import Message
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...prompts.answers import Said
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, reports
@@ -55,27 +55,27 @@ class RewriteTask:
     voices: tuple[str, ...] = ()
 
 
-def stated(task: RewriteTask, said: Said, anchors: Anchors) -> Statement:
+def stated(task: RewriteTask, said: Said, job_context: JobContext) -> Statement:
     """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
     text = one_line(said.text[:READ])
-    speaker = "" if task.voices else _speaker(said, text, task, anchors)
-    is_founded = echoes(text, task.heard, anchors)
-    is_own = is_founded and bool(speaker) and speaker == task.own and _means(said.speaker, anchors.named(speaker))
+    speaker = "" if task.voices else _speaker(said, text, task, job_context)
+    is_founded = echoes(text, task.heard, job_context)
+    is_own = is_founded and bool(speaker) and speaker == task.own and _means(said.speaker, job_context.named(speaker))
     kind = _kind(said)
     is_experience = kind == "experience"
     return Statement(
         text,
         kind,
-        subjects=tuple(dict.fromkeys((*_subjects(said.subjects, text, speaker, anchors), *task.voices))),
+        subjects=tuple(dict.fromkeys((*_subjects(said.subjects, text, speaker, job_context), *task.voices))),
         speaker=speaker,
         confidence=_clamped(said.confidence),
         is_own=is_own,
-        is_of_place=is_founded and anchors.place.group_id in said.subjects,
-        repeats=_repeated(said.same_as, text, speaker, anchors),
+        is_of_place=is_founded and job_context.place.group_id in said.subjects,
+        repeats=_repeated(said.same_as, text, speaker, job_context),
         heard_as=task.heard_as if is_own else "",
         voices=task.voices,
-        backers=tuple(one for one in task.voices if _backs(text, task.lines.get(one, ""), anchors)),
-        updates=_updated(text, task, anchors),
+        backers=tuple(one for one in task.voices if _backs(text, task.lines.get(one, ""), job_context)),
+        updates=_updated(text, task, job_context),
         message_ids=task.message_ids,
         happened_at=task.happened_at,
         pain=said.pain if is_experience else "",
@@ -84,12 +84,12 @@ def stated(task: RewriteTask, said: Said, anchors: Anchors) -> Statement:
     )
 
 
-def unworded(task: RewriteTask, text: str, anchors: Anchors) -> Statement:
+def unworded(task: RewriteTask, text: str, job_context: JobContext) -> Statement:
     """Build the statement of a text that could not be rewritten: it is kept as it is, and is not absolute."""
     speaker = "" if task.voices else task.speakers[0]
     return Statement(
         text,
-        subjects=_subjects((), text, speaker, anchors),
+        subjects=_subjects((), text, speaker, job_context),
         speaker=speaker,
         is_absolute=False,
         is_own=bool(speaker) and speaker == task.own,
@@ -125,36 +125,36 @@ def said_by(lines: Iterable[Message]) -> dict[str, str]:
     return {sender: "\n".join(said) for sender, said in spoken.items() if sender}
 
 
-def called(anchors: Anchors) -> tuple[str, ...]:
+def called(job_context: JobContext) -> tuple[str, ...]:
     """Return all names of people and place, including former and short forms."""
-    borne = (name for person in (anchors.speaker, *anchors.people) for name in (person.name, *person.aliases))
-    names = [name for name in (*borne, anchors.place_name) if name]
+    borne = (name for person in (job_context.speaker, *job_context.people) for name in (person.name, *person.aliases))
+    names = [name for name in (*borne, job_context.place_name) if name]
     return tuple(dict.fromkeys((*names, *map(spoken, names))))
 
 
-def _speaker(said: Said, text: str, task: RewriteTask, anchors: Anchors) -> str:
+def _speaker(said: Said, text: str, task: RewriteTask, job_context: JobContext) -> str:
     """Return the speaker the model names if one of their lines shares a word with the text, else the likeliest one."""
     likeliest = task.speakers[0]
     if said.speaker == likeliest or said.speaker not in task.speakers:
         return likeliest
-    return said.speaker if echoes(text, task.lines.get(said.speaker, ""), anchors) else likeliest
+    return said.speaker if echoes(text, task.lines.get(said.speaker, ""), job_context) else likeliest
 
 
-def _updated(text: str, task: RewriteTask, anchors: Anchors) -> str:
+def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
     """Return the one of several voices of whom alone a text tells a change, in words of their own line; else ""."""
     if not task.voices or not puts_right(text):
         return ""
-    known = [person.id for person in (anchors.speaker, *anchors.people) if person.id]
+    known = [person.id for person in (job_context.speaker, *job_context.people) if person.id]
     named = [one for one in dict.fromkeys(known) if f"({one})" in plain(text)]
     if len(named) != 1 or named[0] not in task.voices or reports(text, named[0]):
         return ""
-    return named[0] if echoes(text, task.lines.get(named[0], ""), anchors) else ""
+    return named[0] if echoes(text, task.lines.get(named[0], ""), job_context) else ""
 
 
-def _backs(text: str, said: str, anchors: Anchors) -> bool:
+def _backs(text: str, said: str, job_context: JobContext) -> bool:
     """Return whether somebody's lines say what a text tells, or agree to it."""
     is_refusal = any(map(refuses, said.split("\n")))
-    return not is_refusal and (any(map(assents, said.split("\n"))) or echoes(text, said, anchors))
+    return not is_refusal and (any(map(assents, said.split("\n"))) or echoes(text, said, job_context))
 
 
 def _means(named: str, speaker: Person) -> bool:
@@ -173,44 +173,44 @@ def _clamped(confidence: float) -> float:
     return 0.0 if math.isnan(confidence) else min(max(confidence, 0.0), 1.0)
 
 
-def _subjects(listed: Iterable[str], text: str, speaker: str, anchors: Anchors) -> tuple[str, ...]:
+def _subjects(listed: Iterable[str], text: str, speaker: str, job_context: JobContext) -> tuple[str, ...]:
     """Return the known people whom the model lists, and those in the text as name(id) whom it omitted.
 
     An id that is both a group's and a person's means the group in the model's list. A speaker whom the model does not
     list is a subject only if the text begins with them, is no report, and is not about the group by the model's list.
     """
-    listed, place = tuple(listed), anchors.place.group_id
-    known = {person.id: person for person in (anchors.speaker, *anchors.people) if person.id}
+    listed, place = tuple(listed), job_context.place.group_id
+    known = {person.id: person for person in (job_context.speaker, *job_context.people) if person.id}
     named = [one for one in listed if one in known and one != place]
     written = plain(text)
-    standing = [one for one, person in known.items() if _stands(person, written, anchors)]
+    standing = [one for one, person in known.items() if _stands(person, written, job_context)]
     is_of_speaker = place not in listed and leads(written, speaker, {*standing, place}) and not reports(text, speaker)
     return tuple(dict.fromkeys((*named, *(one for one in standing if one != speaker or is_of_speaker))))
 
 
-def _stands(person: Person, written: str, anchors: Anchors) -> bool:
-    if person.id != anchors.place.group_id:
+def _stands(person: Person, written: str, job_context: JobContext) -> bool:
+    if person.id != job_context.place.group_id:
         return f"({person.id})" in written
     return any(f"{plain(name)}({person.id})" in written for name in (person.name, *person.aliases) if name)
 
 
-def _repeated(number: int, text: str, speaker: str, anchors: Anchors) -> str:
+def _repeated(number: int, text: str, speaker: str, job_context: JobContext) -> str:
     """Return the id of the neighbour that the model calls the same, if person, place and words allow it; else ""."""
-    if not 0 < number <= len(anchors.neighbours):
+    if not 0 < number <= len(job_context.neighbours):
         return ""
-    neighbour = anchors.neighbours[number - 1]
-    is_here = neighbour.scope == anchors.place and neighbour.retired_at is None
+    neighbour = job_context.neighbours[number - 1]
+    is_here = neighbour.scope == job_context.place and neighbour.retired_at is None
     is_theirs = is_here and neighbour.sender_id == speaker
     return neighbour.id if is_theirs and may_be_same(text, neighbour.text, speaker) else ""
 
 
-def echoes(text: str, heard: str, anchors: Anchors) -> bool:
+def echoes(text: str, heard: str, job_context: JobContext) -> bool:
     """Return whether a text shares at least one word with what was said, names and labels aside.
 
     A text that shares none was not said by that person, whichever line is cited: of 152 true statements 150 share a
     word with their lines, and of 85 lines chosen at random 1 shares a word with a statement.
     """
-    own, source = _content(text, anchors), _content(heard, anchors)
+    own, source = _content(text, job_context), _content(heard, job_context)
     words, heard_words = _words(own), _words(source)
     if words and heard_words and len(source - heard_words - FUNCTION_WORDS) > _SHORT:
         return not words.isdisjoint(heard_words)
@@ -222,9 +222,9 @@ def is_translated(text: str, heard: str) -> bool:
     return bool(_HAN.search(text)) and not _HAN.search(heard) and len(_LATIN_WORD.findall(heard)) >= _FEW_WORDS
 
 
-def _content(text: str, anchors: Anchors) -> set[str]:
+def _content(text: str, job_context: JobContext) -> set[str]:
     text = _LABEL.sub(" ", text[:_HEARD])
-    for name in called(anchors):
+    for name in called(job_context):
         text = text.replace(name, " ")
     terms = set(index_terms(text))
     return terms - FUNCTION_WORDS or terms

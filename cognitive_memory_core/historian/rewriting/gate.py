@@ -10,7 +10,7 @@ from operator import add
 from typing import Literal
 
 from ...domain.event import Statement
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...text.caches import cleared_on_erasure
 from ...text.identity.written_ids import mislabelled, plain, spoken, standing, strange_numbers, unnamed
 from ...text.lexical.frequency import FUNCTION_WORDS
@@ -83,19 +83,19 @@ class Around:
         return frozenset(_terms(self.plain))
 
 
-def judge(text: str, heard: str, context: Sequence[str], anchors: Anchors) -> Verdict:
+def judge(text: str, heard: str, context: Sequence[str], job_context: JobContext) -> Verdict:
     """Judge a model's rewrite of ``heard``, an observation, given the other texts that the model saw.
 
     Only the first 2,000 characters of each text are read; a longer rewrite is too long anyway.
     """
-    return judge_amid(text, heard, Around(tuple(context)), anchors)
+    return judge_amid(text, heard, Around(tuple(context)), job_context)
 
 
-def judge_amid(text: str, heard: str, around: Around, anchors: Anchors) -> Verdict:
+def judge_amid(text: str, heard: str, around: Around, job_context: JobContext) -> Verdict:
     """Judge one of several statements of a turn, as :func:`judge` does, with shared texts."""
     read, said = text[:READ], plain(heard[:READ])
     given = _GateInput(said, around)
-    known = _Known(anchors, f"{read}\n{heard[:READ]}")
+    known = _Known(job_context, f"{read}\n{heard[:READ]}")
     faults = tuple(_faults(text, heard, given, known))
     if "empty" in faults:
         return Verdict(faults=faults)
@@ -137,15 +137,15 @@ class _GateInput:
 
 
 class _Known:
-    """The ids of the anchors' people and group, and those of their names that occur in a text."""
+    """The ids of the job context' people and group, and those of their names that occur in a text."""
 
-    def __init__(self, anchors: Anchors, text: str) -> None:
+    def __init__(self, job_context: JobContext, text: str) -> None:
         """Collect ids and names; there may be thousands of people, few of whom occur in the text."""
-        self._place = Person(anchors.place.group_id, anchors.place_name)
-        self._people = (anchors.speaker, *anchors.people)
+        self._place = Person(job_context.place.group_id, job_context.place_name)
+        self._people = (job_context.speaker, *job_context.people)
         self.ids = dict.fromkeys(one.id for one in (*self._people, self._place) if one.id)
         self.names = self.names_in(text)
-        self.remembered = plain("\n".join(event.text[:READ] for event in anchors.neighbours))
+        self.remembered = plain("\n".join(event.text[:READ] for event in job_context.neighbours))
 
     def names_in(self, text: str) -> tuple[str, ...]:
         """Return the names that occur in a text, in full and in spoken form."""

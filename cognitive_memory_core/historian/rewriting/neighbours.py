@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from ...domain.event import Event
-from ...domain.hit import Reading
+from ...domain.hit import ReadFilter
 from ...domain.message import Message
 from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
@@ -49,7 +49,7 @@ class Neighbourhood:
             heard = await self.facts.heard(scene.scope, scene.user_id, asked)
         except UnavailableError:
             return {}
-        reading = Reading(scene, without=frozenset(without))
+        reading = ReadFilter(scene, without=frozenset(without))
         return {
             text: event
             for text, event in heard.items()
@@ -63,7 +63,7 @@ class Neighbourhood:
 
         Times and people's names do not count towards nearness.
         """
-        reading, speakers = Reading(work.scene, without=frozenset(without)), _speakers(work)
+        reading, speakers = ReadFilter(work.scene, without=frozenset(without)), _speakers(work)
         found: dict[str, tuple[float, Event]] = {}
         for text in _texts(work):
             for nearness, event in await self._beside(text, names, reading):
@@ -73,7 +73,7 @@ class Neighbourhood:
         best = sorted(found.values(), key=lambda pair: -pair[0])
         return tuple(event for _, event in best[:MOST])
 
-    async def _beside(self, text: str, names: Collection[str], reading: Reading) -> list[tuple[float, Event]]:
+    async def _beside(self, text: str, names: Collection[str], reading: ReadFilter) -> list[tuple[float, Event]]:
         terms = query_terms(_content(text, names))
         if not terms:
             return []

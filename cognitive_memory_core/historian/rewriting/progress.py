@@ -6,7 +6,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from ...domain.people import Anchors
+from ...domain.people import JobContext
 from ...domain.turn import Dialogue, Turn
 from ...text.caches import register_cache
 
@@ -32,19 +32,19 @@ class Progress(Generic[T]):
         self._thoughts: OrderedDict[str, _Thought[T]] = OrderedDict()
         register_cache(self)
 
-    def find(self, work: Turn | Dialogue, anchors: Anchors) -> T | None:
+    def find(self, work: Turn | Dialogue, job_context: JobContext) -> T | None:
         """Return the result kept for a job; None if there is no valid one."""
-        thought = self._thoughts.get(anchors.job_id)
-        if thought is None or thought.work != work or not thought.people <= _people(anchors):
+        thought = self._thoughts.get(job_context.job_id)
+        if thought is None or thought.work != work or not thought.people <= _people(job_context):
             return None
         return thought.content
 
-    def keep(self, work: Turn | Dialogue, anchors: Anchors, content: T) -> None:
+    def keep(self, work: Turn | Dialogue, job_context: JobContext, content: T) -> None:
         """Keep a job's result, replacing the former one; a job without an id is not kept."""
-        if not anchors.job_id:
+        if not job_context.job_id:
             return
-        self._thoughts[anchors.job_id] = _Thought(work, _people(anchors), content)
-        self._thoughts.move_to_end(anchors.job_id)
+        self._thoughts[job_context.job_id] = _Thought(work, _people(job_context), content)
+        self._thoughts.move_to_end(job_context.job_id)
         while len(self._thoughts) > MOST:
             self._thoughts.popitem(last=False)
 
@@ -57,5 +57,5 @@ class Progress(Generic[T]):
         self._thoughts.clear()
 
 
-def _people(anchors: Anchors) -> frozenset[str]:
-    return frozenset(person.id for person in anchors.people)
+def _people(job_context: JobContext) -> frozenset[str]:
+    return frozenset(person.id for person in job_context.people)

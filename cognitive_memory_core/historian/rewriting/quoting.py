@@ -31,14 +31,14 @@ async def quotations(
     contradicted = {one for task in batch.contradicted for one in task.message_ids}
     quoted = [_quoted(line, batch) for line in lines if line.id in contradicted]
     left = tuple(line for line in lines if line.id not in contradicted)
-    return [*quoted, *(await rules.triage(replace(dialogue, messages=left), batch.anchors) if left else ())]
+    return [*quoted, *(await rules.triage(replace(dialogue, messages=left), batch.job_context) if left else ())]
 
 
 def _quoted(line: Message, batch: RewriteBatch) -> Statement:
     said = shortened(one_line(line.text), QUOTED)
-    speaker = batch.anchors.named(line.sender_id)
+    speaker = batch.job_context.named(line.sender_id)
     return Statement(
-        sentences.stored.QUOTATION.format(speaker=speaker.label, line=said),
+        sentences.stored_text.QUOTATION.format(speaker=speaker.label, line=said),
         speaker=speaker.id,
         confidence=CONFIDENCE,
         is_absolute=not offences(said),

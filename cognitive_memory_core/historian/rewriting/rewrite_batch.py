@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ... import sentences
 from ...domain.event import Statement
-from ...domain.people import Anchors
+from ...domain.people import JobContext
 from ...domain.turn import shortened
 from ...prompts.answers import Said
 from ...prompts.library import Task
@@ -41,7 +41,7 @@ class RewriteBatch:
 
     tasks: Sequence[RewriteTask]
     context: Sequence[str]
-    anchors: Anchors
+    job_context: JobContext
     force: bool = False
     calls: int = 0
     _best: dict[int, Attempt] = field(default_factory=dict[int, Attempt])
@@ -95,8 +95,8 @@ class RewriteBatch:
         return attempt.verdict.is_usable if self.force else attempt.verdict.is_absolute
 
     def _attempt(self, task: RewriteTask, said: Said | None) -> Attempt:
-        statement = stated(task, said or Said(task.number, ""), self.anchors)
-        judged = judge_amid(statement.text, task.heard, self.around, self.anchors)
+        statement = stated(task, said or Said(task.number, ""), self.job_context)
+        judged = judge_amid(statement.text, task.heard, self.around, self.job_context)
         verdict = self._founded(judged, statement.text, task)
         return Attempt(_marked(statement, verdict), verdict)
 
@@ -104,17 +104,17 @@ class RewriteBatch:
         """Add the fault "unfounded" to a text that shares no word with what was heard, else what it contradicts."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.heard):
             return verdict
-        if not echoes(text, task.heard, self.anchors):
+        if not echoes(text, task.heard, self.job_context):
             return replace(verdict, faults=("unfounded",))
         return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
 
     @cached_property
     def _remembered(self) -> str:
-        return "\n".join((self.around.plain, *(event.text for event in self.anchors.neighbours)))
+        return "\n".join((self.around.plain, *(event.text for event in self.job_context.neighbours)))
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        return called(self.anchors)
+        return called(self.job_context)
 
     def _prompt_task(self, task: RewriteTask) -> Task:
         last = self._last.get(task.number)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from ... import sentences
 from ...domain.event import Statement, duplicate_key
 from ...domain.message import Message
-from ...domain.people import Anchors
+from ...domain.people import JobContext
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
 from ...ports.models import Chat, Historian
@@ -50,33 +50,33 @@ class ModelHistorian:
         self._settings = settings
         self._progress: Progress[RewriteBatch] = Progress()
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement; equal observations give equal statements.
 
         One that is refused, or not absolute after ``rewrite_max_retry`` retries, is stored marked as not absolute.
         """
-        batch = self._progress.find(turn, anchors) or _batch(turn, anchors)
-        batch.anchors = replace(batch.anchors, is_last_try=anchors.is_last_try)
+        batch = self._progress.find(turn, job_context) or _batch(turn, job_context)
+        batch.job_context = replace(batch.job_context, is_last_try=job_context.is_last_try)
         try:
             await self._insist(batch, turn, turn.source_message, turn.recent_messages)
         except PermanentError as refusal:
             _warn(batch, described(refusal))
             await self._spare(batch, turn)
-        self._progress.settle(anchors.job_id)
+        self._progress.settle(job_context.job_id)
         return self._written(turn, batch)
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what is worth remembering, each statement attributed to the senders of the lines it rests on."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
-        batch = self._progress.find(dialogue, anchors)
+        batch = self._progress.find(dialogue, job_context)
         if batch is None:
-            triaged, anchors = await self._judged(dialogue, anchors)
-            batch, answers = batch_of(triaged, dialogue, anchors)
+            triaged, job_context = await self._judged(dialogue, job_context)
+            batch, answers = batch_of(triaged, dialogue, job_context)
             await _note(batch, answers)
             batch.calls += 1
         await self._insist(batch, dialogue, "", dialogue.messages)
-        self._progress.settle(anchors.job_id)
+        self._progress.settle(job_context.job_id)
         return await self._found(batch, dialogue)
 
     async def _insist(
@@ -89,8 +89,8 @@ class ModelHistorian:
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
         while batch.open and batch.calls < tries:
-            self._progress.keep(work, batch.anchors, batch)
-            ask = partial(self._prompts.rewrite, batch.prompt_tasks(), batch.anchors, source=source, lines=lines)
+            self._progress.keep(work, batch.job_context, batch)
+            ask = partial(self._prompts.rewrite, batch.prompt_tasks(), batch.job_context, source=source, lines=lines)
             question = await _computed(batch, ask)
             try:
                 await _note(batch, await self._rewriting.ask(question))
@@ -109,13 +109,13 @@ class ModelHistorian:
 
         The provider may have refused another person's line, or a neighbour.
         """
-        was_bare = not (batch.anchors.neighbours or turn.source_message or turn.recent_messages)
-        batch.anchors = replace(batch.anchors, neighbours=())
+        was_bare = not (batch.job_context.neighbours or turn.source_message or turn.recent_messages)
+        batch.job_context = replace(batch.job_context, neighbours=())
         try:
             if (was_bare or await self._is_refused(batch, turn)) and len(batch.open) > 1:
                 await self._ask_alone(batch, turn)
         finally:
-            self._progress.keep(turn, batch.anchors, batch)
+            self._progress.keep(turn, batch.job_context, batch)
 
     async def _ask_alone(self, batch: RewriteBatch, turn: Turn) -> None:
         refused = 0
@@ -132,26 +132,26 @@ class ModelHistorian:
             return True
         return False
 
-    async def _judged(self, dialogue: Dialogue, anchors: Anchors) -> tuple[Triaged, Anchors]:
+    async def _judged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[Triaged, JobContext]:
         """Triage a dialogue, and once more without neighbours if it is refused with them.
 
         A bad or late answer on the last try raises PermanentError, as a refusal does.
         """
         try:
-            return await self._triaged(dialogue, anchors), anchors
+            return await self._triaged(dialogue, job_context), job_context
         except (BadAnswer, TooSlow) as failure:
-            if not anchors.is_last_try:
+            if not job_context.is_last_try:
                 raise
             raise PermanentError(described(failure)) from failure
         except PermanentError as refusal:
-            if not anchors.neighbours:
+            if not job_context.neighbours:
                 raise
-            log.warning("historian_triage job=%s: %s", anchors.job_id, described(refusal))
-        bare = replace(anchors, neighbours=())
+            log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal))
+        bare = replace(job_context, neighbours=())
         return await self._triaged(dialogue, bare), bare
 
-    async def _triaged(self, dialogue: Dialogue, anchors: Anchors) -> Triaged:
-        return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, anchors))
+    async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> Triaged:
+        return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, job_context))
 
     def _written(self, turn: Turn, batch: RewriteBatch) -> list[Statement]:
         said = {duplicate_key(task.text): self._stored(task, best, batch) for task, best in batch.outcomes()}
@@ -175,8 +175,8 @@ class ModelHistorian:
 
     def _stored(self, task: RewriteTask, best: Attempt | None, batch: RewriteBatch) -> Statement:
         if best is None:
-            text = task.text if one_line(task.text) else sentences.stored.NOTHING_SHOWN
-            return unworded(task, text, batch.anchors)
+            text = task.text if one_line(task.text) else sentences.stored_text.NOTHING_SHOWN
+            return unworded(task, text, batch.job_context)
         said = best.statement
         if said.confidence < self._settings.current.historian.min_confidence:
             return replace(said, is_absolute=False, repeats="", heard_as="")
@@ -185,7 +185,7 @@ class ModelHistorian:
 
 def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
     """Log a missing first answer on a job's last try; otherwise raise, so that the job is retried."""
-    if not batch.anchors.is_last_try:
+    if not batch.job_context.is_last_try:
         raise failure
     _warn(batch, described(failure))
 
@@ -198,11 +198,11 @@ async def _note(batch: RewriteBatch, answers: Sequence[Said]) -> None:
 async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
     """Compute at once what takes about a millisecond, and in a thread what many people or long texts make slow."""
     length = sum(map(len, batch.context)) + sum(len(task.heard) for task in batch.tasks)
-    is_small = length <= SMALL and len(batch.anchors.people) <= FEW
+    is_small = length <= SMALL and len(batch.job_context.people) <= FEW
     return work() if is_small else await asyncio.to_thread(work)
 
 
-def _batch(turn: Turn, anchors: Anchors) -> RewriteBatch:
+def _batch(turn: Turn, job_context: JobContext) -> RewriteBatch:
     """Build the rewrite batch of a turn: each distinct observation once, the scene's person as likeliest speaker."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
     spoken = {turn.scene.user_id: "", **said_by(lines)}
@@ -215,14 +215,14 @@ def _batch(turn: Turn, anchors: Anchors) -> RewriteBatch:
             tuple(spoken),
             spoken,
             own=turn.scene.user_id,
-            heard_as=text if is_timeless(text, called(anchors)) else "",
+            heard_as=text if is_timeless(text, called(job_context)) else "",
             message_ids=tuple(turn.message_ids),
-            cited=(Line(text, anchors.when),),
+            cited=(Line(text, job_context.when),),
         )
         for number, text in enumerate(texts, 1)
     ]
     said = (line if isinstance(line, str) else line.text for line in turn.recent_messages)
-    return RewriteBatch(tasks, (turn.source_message, *said, *texts), anchors, force=turn.force)
+    return RewriteBatch(tasks, (turn.source_message, *said, *texts), job_context, force=turn.force)
 
 
 def _once(texts: Sequence[str]) -> list[str]:
@@ -233,4 +233,4 @@ def _once(texts: Sequence[str]) -> list[str]:
 
 
 def _warn(batch: RewriteBatch, said: str) -> None:
-    log.warning("historian_rewrite job=%s: %s", batch.anchors.job_id, said)
+    log.warning("historian_rewrite job=%s: %s", batch.job_context.job_id, said)

@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from ...consent import Consent
 from ...domain.event import Event
-from ...domain.hit import Reading
+from ...domain.hit import ReadFilter
 from ...domain.message import Message
-from ...domain.people import Anchors
+from ...domain.people import JobContext
 from ...domain.turn import Dialogue, shortened_line
 from ...errors import UnavailableError
 from ...ports.ledger import EventLedger, HidingLog
@@ -23,23 +23,23 @@ MOST = 8  # neighbours, with these
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Adds to the anchors of a dialogue what it may refer to; an unavailable store adds nothing."""
+    """Adds to the job context of a dialogue what it may refer to; an unavailable store adds nothing."""
 
     log: HidingLog
     events: EventLedger
     consent: Consent
 
-    async def around(self, dialogue: Dialogue, anchors: Anchors) -> Anchors:
-        """Return the anchors with earlier and answered lines, and the newest events of the place as neighbours."""
+    async def around(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
+        """Return the job context with earlier and answered lines, and the newest events of the place as neighbours."""
         try:
             earlier = await self._earlier(dialogue)
             answered = await self._answered(dialogue)
             newest = await self._newest(dialogue)
         except UnavailableError:
-            return anchors
-        added = [event for event in newest if event not in anchors.neighbours]
-        near = anchors.neighbours[: MOST - len(added)]
-        return replace(anchors, earlier=earlier, answered=answered, neighbours=(*near, *added))
+            return job_context
+        added = [event for event in newest if event not in job_context.neighbours]
+        near = job_context.neighbours[: MOST - len(added)]
+        return replace(job_context, earlier=earlier, answered=answered, neighbours=(*near, *added))
 
     async def _earlier(self, dialogue: Dialogue) -> tuple[Message, ...]:
         first = min(line.sent_at for line in dialogue.messages)
@@ -54,7 +54,7 @@ class Surroundings:
         return tuple(line for line in map(self._shown, found) if line is not None)
 
     async def _newest(self, dialogue: Dialogue) -> list[Event]:
-        reading = Reading(dialogue.scene, without=frozenset(self.consent.opted_out))
+        reading = ReadFilter(dialogue.scene, without=frozenset(self.consent.opted_out))
         found = await self.events.recent(reading, NEWEST)
         return [event for event in found if event.scope == dialogue.scene.scope]
 
@@ -62,5 +62,5 @@ class Surroundings:
         """Return a line as it may be shown; None for one of a person who opted out or was erased."""
         if line.scene.user_id in self.consent.opted_out or self.consent.is_erased(line.scene, line.sent_at):
             return None
-        cut = shortened_line(self.consent.worded(line), EARLIER_LENGTH)
+        cut = shortened_line(self.consent.redacted(line), EARLIER_LENGTH)
         return cut if isinstance(cut, Message) else None

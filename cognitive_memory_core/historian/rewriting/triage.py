@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ... import sentences
 from ...domain.message import Message
-from ...domain.people import Anchors
+from ...domain.people import JobContext
 from ...domain.turn import Dialogue, shortened
 from ...prompts.answers import Said, Triaged
 from ...text.identity.names import one_line
@@ -21,17 +21,19 @@ from .rewrite_batch import PREVIOUS, RewriteBatch
 log = logging.getLogger(__name__)
 
 
-def batch_of(triaged: Triaged, dialogue: Dialogue, anchors: Anchors) -> tuple[RewriteBatch, list[Said]]:
+def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> tuple[RewriteBatch, list[Said]]:
     """Build the rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
     if len(founded) < len(said):  # invented, or said by the bot
         log.warning(
-            "historian_rewrite job=%s: %s", anchors.job_id, sentences.log.UNCITED.format(count=len(said) - len(founded))
+            "historian_rewrite job=%s: %s",
+            job_context.job_id,
+            sentences.log.UNCITED.format(count=len(said) - len(founded)),
         )
-    tasks = [_task(number, one, lines, anchors) for number, (one, lines) in enumerate(founded, 1)]
+    tasks = [_task(number, one, lines, job_context) for number, (one, lines) in enumerate(founded, 1)]
     answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
-    return RewriteBatch(tasks, [line.text for line in dialogue.messages], anchors), answers
+    return RewriteBatch(tasks, [line.text for line in dialogue.messages], job_context), answers
 
 
 def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
@@ -41,7 +43,7 @@ def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
     return [line for line in lines if line.sender_id and line.text.strip()]
 
 
-def _task(number: int, said: Said, lines: Sequence[Message], anchors: Anchors) -> RewriteTask:
+def _task(number: int, said: Said, lines: Sequence[Message], job_context: JobContext) -> RewriteTask:
     """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
     spoken = said_by(lines)
     senders = tuple(spoken)
@@ -55,7 +57,7 @@ def _task(number: int, said: Said, lines: Sequence[Message], anchors: Anchors) -
         voices=senders if len(senders) > 1 else (),
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
-        cited=tuple(Line(line.text, line.sent_at.astimezone(anchors.when.tzinfo)) for line in lines),
+        cited=tuple(Line(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),
     )
 
 

@@ -13,12 +13,12 @@ from typing import TypeVar
 from ... import sentences
 from ...domain.event import Statement
 from ...domain.fact import Fact
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...domain.profile import Profile
 from ...domain.scope import Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import PermanentError, UnavailableError
-from ...ports.models import Ask, Chat, FirstLook, Historian, Merger, Portrait
+from ...ports.models import Ask, Chat, FirstLook, Historian, Merger, ProfileContent
 from ...settings import Live, Settings
 from ...text.failures import described
 from .meter import SpendingMeter
@@ -108,26 +108,26 @@ class BackedHistorian:
     budget: Budget
     look: FirstLook
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Turn each observation into a statement."""
-        if self.budget.take(anchors.place):
+        if self.budget.take(job_context.place):
             with contextlib.suppress(NoModel):
-                return await self.model.rewrite(turn, anchors)
-        return await self.rules.rewrite(turn, anchors)
+                return await self.model.rewrite(turn, job_context)
+        return await self.rules.rewrite(turn, job_context)
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
-        if not await self.look.may_hold_something(dialogue, anchors):
-            log.debug("historian_triage job=%s: passed over, %d lines", anchors.job_id, len(dialogue.messages))
+        if not await self.look.may_hold_something(dialogue, job_context):
+            log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(dialogue.messages))
             return []
-        if self.budget.take(anchors.place):
+        if self.budget.take(job_context.place):
             try:
-                return await self.model.triage(dialogue, anchors)
+                return await self.model.triage(dialogue, job_context)
             except PermanentError as refusal:
-                log.warning("historian_triage job=%s: %s", anchors.job_id, described(refusal))
+                log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal))
             except NoModel:
                 pass
-        return await self.rules.triage(dialogue, anchors)
+        return await self.rules.triage(dialogue, job_context)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,9 @@ class BackedMerger:
     model: Merger
     rules: Merger
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile text with the facts merged in."""
         try:
             return await self.model.merge(person, profile, facts, now)

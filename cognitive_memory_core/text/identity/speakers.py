@@ -16,4 +16,4 @@ def is_said_by_hidden(line: str, hide: Callable[[str], str]) -> bool:
     if match is None:
         return False
     label = match[1].strip()
-    return label != sentences.stored.SOMEBODY and hide(label) == sentences.stored.SOMEBODY
+    return label != sentences.stored_text.SOMEBODY and hide(label) == sentences.stored_text.SOMEBODY

@@ -90,7 +90,7 @@ class Redaction:
 def hides_alone(name: str) -> bool:
     """Return whether a name may be hidden without an id: a number, a smile or a word like 我 identifies nobody."""
     has_letter = any(char.isalpha() and not char.isnumeric() for char in name)
-    is_word = is_leaning_word(name) or name in sentences.stored.SOMEBODY
+    is_word = is_leaning_word(name) or name in sentences.stored_text.SOMEBODY
     return len(name) >= SHORTEST_NAME and has_letter and not is_word
 
 
@@ -100,7 +100,7 @@ def _ordered(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def _left(match: re.Match[str]) -> str:
-    return match[0] if match["other"] else sentences.stored.SOMEBODY
+    return match[0] if match["other"] else sentences.stored_text.SOMEBODY
 
 
 @cleared_on_erasure

@@ -25,8 +25,8 @@ from .time_spans import (
 from .timerule import (
     QUARTERS,
     RELATIVE_YEARS,
-    Reading,
     Rule,
+    SpanReader,
     TimeFrame,
     Unit,
     ago,
@@ -225,7 +225,7 @@ def _ahead(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return ago(-_amount(match), _UNITS[match["unit"]], frame)
 
 
-def _few(most: int, least: int) -> Reading:
+def _few(most: int, least: int) -> SpanReader:
     def read(match: re.Match[str], frame: TimeFrame) -> Stretch:
         return some(_UNITS[match["unit"]], frame, most=most, least=least)
 

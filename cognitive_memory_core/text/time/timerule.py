@@ -55,7 +55,7 @@ class TimeFrame:
         return self.now.date()
 
 
-Reading = Callable[[re.Match[str], TimeFrame], Stretch | None]
+SpanReader = Callable[[re.Match[str], TimeFrame], Stretch | None]
 
 
 @dataclass(frozen=True)
@@ -64,10 +64,10 @@ class Rule:
 
     kind: Kind
     pattern: Pattern
-    reading: Reading | None = None
+    reading: SpanReader | None = None
 
 
-def rule(kind: Kind, pattern: str, reading: Reading | None = None) -> Rule:
+def rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
     """Create a rule. Patterns must have bounded repetitions only, so that matching is linear in the text."""
     return Rule(kind, Pattern(pattern), reading)
 

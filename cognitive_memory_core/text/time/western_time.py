@@ -10,8 +10,8 @@ from .lunar_calendar import lunar_holiday
 from .numerals import number
 from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
 from .timerule import (
-    Reading,
     Rule,
+    SpanReader,
     TimeFrame,
     Unit,
     ago,
@@ -327,7 +327,7 @@ def _coming(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return lately(-number(match["n"]), _UNITS[_word(match, "unit")], frame)
 
 
-def _some(most: int, least: int) -> Reading:
+def _some(most: int, least: int) -> SpanReader:
     def read(match: re.Match[str], frame: TimeFrame) -> Stretch:
         return some(_UNITS[_word(match, "unit")], frame, most=most, least=least)
 

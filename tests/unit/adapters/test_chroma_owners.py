@@ -20,7 +20,7 @@ from tests.support.ledgers import MODEL, a_vector
 from tests.support.vector_stores import chroma_server, chroma_store, rows
 
 pytestmark = pytest.mark.timeout(300)  # several processes, each of which imports chromadb
-FOREIGN = sentences.stores.VECTOR_STORE_FOREIGN.format(database="default_database")
+FOREIGN = sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database="default_database")
 
 
 class Bots:

@@ -250,7 +250,7 @@ async def test_a_search_does_not_wait_behind_long_work() -> None:
         for _ in range(30):  # each of which would take a second if it waited
             with pytest.raises(Busy) as refused:
                 await supervisor.search(PID)
-            assert str(refused.value) == sentences.stores.VECTOR_STORE_BUSY
+            assert str(refused.value) == sentences.storage_errors.VECTOR_STORE_BUSY
         assert not work.done()
         assert await work == Done()
         assert isinstance(await supervisor.search(PID), InUse)

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.marks import may_hold
+from cognitive_memory_core.adapters.files.message_hashes import may_hold
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene

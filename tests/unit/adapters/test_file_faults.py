@@ -342,7 +342,7 @@ async def test_a_job_is_buried_also_where_nothing_can_be_written(tmp_path: Path)
     await bury(world)
     buried = {failed.id: failed for failed in await world.queue.failed()}
     assert set(buried) == {BURIED.id, FIRST.id}
-    assert buried[FIRST.id].error == sentences.stores.REASON_UNKNOWN
+    assert buried[FIRST.id].error == sentences.storage_errors.REASON_UNKNOWN
     assert buried[FIRST.id].job == FIRST
 
 

@@ -490,7 +490,7 @@ async def test_a_huge_file_is_buried_unread(reopen: Open, root: Path):
     queue = await reopen()
     assert await queue.claim() is None
     [failed] = await queue.failed()
-    assert failed.error == sentences.stores.JOB_TOO_LARGE.format(size=100 * 1024 * 1024, limit=MAX_BYTES)
+    assert failed.error == sentences.storage_errors.JOB_TOO_LARGE.format(size=100 * 1024 * 1024, limit=MAX_BYTES)
     assert (root / files(root)[0]).stat().st_size == 100 * 1024 * 1024
 
 
@@ -599,7 +599,7 @@ async def test_a_job_that_kills_the_process_is_quarantined(queue: FileQueue, roo
     assert [await asyncio.to_thread(status_of_a_process, root) for _ in range(4)] == [9, 9, 9, 0]
     again = await reopen()
     assert [(failed.id, failed.error) for failed in await again.failed()] == [
-        (poison.id, sentences.stores.PROCESS_DIED.format(times=3))
+        (poison.id, sentences.storage_errors.PROCESS_DIED.format(times=3))
     ]
     assert again.counts() == QueueCounts(failed=1)
 

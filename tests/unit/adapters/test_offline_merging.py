@@ -14,8 +14,8 @@ from cognitive_memory_core.adapters.offline.merging import RuleMerger
 from cognitive_memory_core.domain.fact import EventKind, Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
-from cognitive_memory_core.ports.models import Portrait
-from cognitive_memory_core.sentences.stored import left_out_count, noted, quoted_line
+from cognitive_memory_core.ports.models import ProfileContent
+from cognitive_memory_core.sentences.stored_text import left_out_count, noted, quoted_line
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 
@@ -28,13 +28,13 @@ def a_fact(text: str, kind: EventKind = "preference", at: datetime = NOON) -> Fa
     return Fact(KEY, text, text, kind, at)
 
 
-def a_profile(portrait: Portrait | str) -> Profile:
+def a_profile(profile: ProfileContent | str) -> Profile:
     """Return an existing profile."""
-    tags, summary = ((), portrait) if isinstance(portrait, str) else (portrait.tags, portrait.summary)
+    tags, summary = ((), profile) if isinstance(profile, str) else (profile.tags, profile.summary)
     return Profile(KEY, "阿棠", tags, summary, NOON)
 
 
-async def merged(*facts: Fact, old: Profile | None = None, max_chars: int = 800, **fields: Any) -> Portrait:
+async def merged(*facts: Fact, old: Profile | None = None, max_chars: int = 800, **fields: Any) -> ProfileContent:
     """Merge by rules."""
     settings = Settings(profile=ProfileSettings(max_chars=max_chars))
     return await RuleMerger(Live(settings)).merge(fields.pop("person", TANG), old, facts, NOON + timedelta(days=9))
@@ -42,13 +42,13 @@ async def merged(*facts: Fact, old: Profile | None = None, max_chars: int = 800,
 
 async def test_facts_become_dated_lines_under_their_kind() -> None:
     """Each fact becomes a dated line under the heading of its kind, without the person's label."""
-    portrait = await merged(
+    profile = await merged(
         a_fact("阿棠(2000001) 2026-03-02 买了一辆自行车", "event"),
         a_fact("阿棠(2000001) 喜欢乌龙茶"),
         a_fact("阿棠(2000001)的猫叫刨花", "knowledge"),
         a_fact("阿棠(2000001) 用二分法找到了内存泄漏", "experience", NOON + timedelta(hours=15)),
     )
-    assert portrait == Portrait(
+    assert profile == ProfileContent(
         (),
         "## 身份\n- 阿棠的猫叫刨花（记于 2026-03-04）\n\n## 兴趣\n- 喜欢乌龙茶（记于 2026-03-04）\n\n"
         "## 近期话题\n- 2026-03-02 买了一辆自行车（记于 2026-03-04）\n- 用二分法找到了内存泄漏（记于 2026-03-05）",
@@ -96,10 +96,10 @@ async def test_a_quotation_gives_its_lasting_clause(said: str, line: str) -> Non
 )
 async def test_a_quotation_without_one_changes_nothing(said: str) -> None:
     """What passes, asks, supposes, is too short, or is about others, rank or debts stays an event."""
-    assert await merged(a_quotation(said, "木鱼(76620318)")) == Portrait((), "")
+    assert await merged(a_quotation(said, "木鱼(76620318)")) == ProfileContent((), "")
 
 
-async def test_nobody_elses_words_are_quoted_in_a_portrait() -> None:
+async def test_nobody_elses_words_are_quoted_in_a_profile() -> None:
     """A quotation of somebody else says nothing of this person, whatever it says of itself."""
     assert "我对花生过敏" in (await merged(a_quotation("我对花生过敏"))).summary
     other = await merged(a_quotation("我对花生过敏", speaker="木鱼(76620318)"))
@@ -110,8 +110,8 @@ async def test_nobody_elses_words_are_quoted_in_a_portrait() -> None:
     "text", ["阿棠(2000001)是群主", "阿棠(2000001)欠老齐(28471095)五十块", "阿棠(2000001) is an admin"]
 )
 async def test_rank_and_debts_stay_events(text: str) -> None:
-    """No portrait that the rules write tells of rank or debts, in whatever words the fact came."""
-    assert await merged(a_fact(text, "knowledge")) == Portrait((), "")
+    """No profile that the rules write tells of rank or debts, in whatever words the fact came."""
+    assert await merged(a_fact(text, "knowledge")) == ProfileContent((), "")
 
 
 async def test_a_withdrawn_quotation_loses_its_line() -> None:
@@ -125,9 +125,9 @@ async def test_a_withdrawn_quotation_loses_its_line() -> None:
 async def test_what_somebody_wrote_stays() -> None:
     """Text of a model or a person is kept unchanged, and so are tags."""
     body = "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 乌龙茶\n\n## 备注\n* 群主说她不接急单\n"
-    old = a_profile(Portrait(("插画",), body))
-    portrait = await merged(a_fact("阿棠(2000001) 喜欢红茶"), a_fact("阿棠(2000001) 住在上海", "knowledge"), old=old)
-    assert portrait == Portrait(
+    old = a_profile(ProfileContent(("插画",), body))
+    profile = await merged(a_fact("阿棠(2000001) 喜欢红茶"), a_fact("阿棠(2000001) 住在上海", "knowledge"), old=old)
+    assert profile == ProfileContent(
         ("插画",),
         "阿棠是插画师。\n\n## 身份\n- 住在上海（记于 2026-03-04）\n\n"
         "## 兴趣\n- 猫\n- 乌龙茶\n- 喜欢红茶（记于 2026-03-04）\n\n## 备注\n* 群主说她不接急单",
@@ -165,7 +165,7 @@ async def test_all_that_was_withdrawn_leaves_nothing() -> None:
     """A profile of withdrawn facts only becomes empty, and a repeated fact is added again."""
     first = await merged(a_fact("阿棠(2000001) 喜欢乌龙茶"))
     withdrawn = gone("阿棠(2000001) 喜欢乌龙茶")
-    assert await merged(withdrawn, old=a_profile(first)) == Portrait((), "")
+    assert await merged(withdrawn, old=a_profile(first)) == ProfileContent((), "")
     assert await merged(withdrawn, a_fact("阿棠(2000001) 喜欢乌龙茶"), old=a_profile(first)) == first
 
 
@@ -173,8 +173,8 @@ async def test_what_others_wrote_of_it_goes_too() -> None:
     """Sentences, list items and tags of others that contain a withdrawn fact are removed."""
     likes, notes = "## 兴趣\n- 猫\n- 乌龙茶\n- 普洱茶", "## 备注\n* 送礼：乌龙茶；不接急单\n* 在上海"
     body = f"阿棠是插画师。她最爱喝乌龙茶。\n\n{likes}\n\n{notes}"
-    old = a_profile(Portrait(("插画", "乌龙茶"), body))
-    assert await merged(gone("阿棠(2000001) 喜欢乌龙茶"), old=old) == Portrait(
+    old = a_profile(ProfileContent(("插画", "乌龙茶"), body))
+    assert await merged(gone("阿棠(2000001) 喜欢乌龙茶"), old=old) == ProfileContent(
         ("插画",), "阿棠是插画师。\n\n## 兴趣\n- 猫\n- 普洱茶\n\n## 备注\n* 不接急单\n* 在上海"
     )
 
@@ -195,30 +195,28 @@ async def test_merging_again_changes_nothing() -> None:
 
 async def test_what_is_said_of_the_world_is_not_of_the_person() -> None:
     """A report of what a person said about the world adds no line."""
-    assert await merged(a_fact("阿棠(2000001) 说：周三八点集合", "event")) == Portrait((), "")
+    assert await merged(a_fact("阿棠(2000001) 说：周三八点集合", "event")) == ProfileContent((), "")
 
 
-async def test_a_group_has_its_own_portrait() -> None:
+async def test_a_group_has_its_own_profile() -> None:
     """A fact about a group loses only the group's label."""
     group = Person("10001", "读书会")
-    portrait = await merged(
-        a_fact("读书会(10001) 每周三晚上八点开会，由 阿棠(2000001) 主持", "knowledge"), person=group
-    )
-    assert portrait.summary == "## 身份\n- 每周三晚上八点开会，由 阿棠(2000001) 主持（记于 2026-03-04）"
+    profile = await merged(a_fact("读书会(10001) 每周三晚上八点开会，由 阿棠(2000001) 主持", "knowledge"), person=group)
+    assert profile.summary == "## 身份\n- 每周三晚上八点开会，由 阿棠(2000001) 主持（记于 2026-03-04）"
 
 
-async def test_the_oldest_notes_leave_a_full_portrait() -> None:
+async def test_the_oldest_notes_leave_a_full_profile() -> None:
     """Over the limit the oldest noted lines are removed and counted, and other text stays."""
     facts = [a_fact(f"阿棠(2000001) 喜欢第{number}种茶", at=NOON + timedelta(days=number)) for number in range(8)]
     body = "阿棠是插画师。\n\n## 兴趣\n- 猫"
-    portrait = await merged(*facts, old=a_profile(body), max_chars=150)
-    assert portrait.summary == (
+    profile = await merged(*facts, old=a_profile(body), max_chars=150)
+    assert profile.summary == (
         "阿棠是插画师。\n\n（更早的 4 条没有列在这里，仍可搜到）\n\n## 兴趣\n- 猫\n"
         "- 喜欢第4种茶（记于 2026-03-08）\n- 喜欢第5种茶（记于 2026-03-09）\n"
         "- 喜欢第6种茶（记于 2026-03-10）\n- 喜欢第7种茶（记于 2026-03-11）"
     )
     more = await merged(
-        a_fact("阿棠(2000001) 怕高", at=NOON + timedelta(days=9)), old=a_profile(portrait), max_chars=150
+        a_fact("阿棠(2000001) 怕高", at=NOON + timedelta(days=9)), old=a_profile(profile), max_chars=150
     )
     assert "更早的 5 条" in more.summary
     assert more.summary.count("更早的") == 1
@@ -229,8 +227,8 @@ async def test_the_oldest_notes_leave_a_full_portrait() -> None:
 async def test_text_that_is_too_long_by_itself_stays() -> None:
     """Text of a person is never shortened."""
     body = "很长的话。" * 100
-    portrait = await merged(a_fact("阿棠(2000001) 怕高"), old=a_profile(body), max_chars=100)
-    assert portrait.summary == f"{body}\n\n（更早的 1 条没有列在这里，仍可搜到）"
+    profile = await merged(a_fact("阿棠(2000001) 怕高"), old=a_profile(body), max_chars=100)
+    assert profile.summary == f"{body}\n\n（更早的 1 条没有列在这里，仍可搜到）"
 
 
 @pytest.mark.parametrize(
@@ -246,8 +244,8 @@ async def test_text_that_is_too_long_by_itself_stays() -> None:
 )
 async def test_a_hostile_fact_is_one_line(text: str) -> None:
     """Any text of a fact becomes one line of limited length under a fixed heading."""
-    portrait = await merged(a_fact(text))
-    heading, line = portrait.summary.split("\n")
+    profile = await merged(a_fact(text))
+    heading, line = profile.summary.split("\n")
     assert heading == "## 兴趣"
     assert noted(line)
     assert len(line) <= 140
@@ -263,7 +261,7 @@ WORDS = st.text(st.sampled_from("茶猫高水 。-#(2000001)说：\n"), max_size
 async def test_the_rules_never_lose_what_others_wrote(given_facts: list[tuple[str, EventKind]], body: str) -> None:
     """Every line of the old text is kept, and merging again changes nothing."""
     facts = [a_fact(text, kind) for text, kind in given_facts]
-    portrait = await merged(*facts, old=a_profile(body), max_chars=120)
-    lines = portrait.summary.split("\n")
+    profile = await merged(*facts, old=a_profile(body), max_chars=120)
+    lines = profile.summary.split("\n")
     assert all(line.strip() in (kept.strip() for kept in lines) for line in body.split("\n") if line.strip())
     assert sum(1 for line in lines if left_out_count(line) is not None) <= 1

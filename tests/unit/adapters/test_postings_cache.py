@@ -14,7 +14,7 @@ from cognitive_memory_core.adapters.sqlite.search import departures
 from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS, MESSAGES
 from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.adapters.sqlite.search.postings_cache import AGAIN, TOGETHER, PostingsCache
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
@@ -31,7 +31,7 @@ def numbers_in(hot: PostingsCache) -> set[int]:
 
 async def found(lexical: SqliteLexical, *terms: str, scene: Scene = GROUP) -> set[str]:
     """Return the texts of the events with these terms."""
-    return {event.text for event, _ in await lexical.events(terms, Reading(scene), 10_000)}
+    return {event.text for event, _ in await lexical.events(terms, ReadFilter(scene), 10_000)}
 
 
 async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
     await committed(ledger, *events)
     assert len(await found(ledger.lexical, "乌龙")) == len(events)
     await ledger.lexical.loaded()
-    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(Reading(GROUP))))
+    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
     assert words is not None
     assert len(words.postings.seqs) == len(events)
     assert not len(words.missing)
@@ -71,8 +71,8 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
             await lexical.loaded()
             assert 0 < lexical._hot.bytes <= 12_000
     held = {key for key, _ in lexical._hot._cache._held.items()}
-    assert (EVENTS.table, EVENTS.place_of(Reading(scenes[-1]))) in held
-    assert (EVENTS.table, EVENTS.place_of(Reading(scenes[0]))) not in held
+    assert (EVENTS.table, EVENTS.place_of(ReadFilter(scenes[-1]))) in held
+    assert (EVENTS.table, EVENTS.place_of(ReadFilter(scenes[0]))) not in held
     await ledger.close()
 
 
@@ -114,15 +114,15 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
     steps = 6
     await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
-    await ledger.lexical.messages(["乌龙"], Reading(scenes[0]), 5)
+    await ledger.lexical.messages(["乌龙"], ReadFilter(scenes[0]), 5)
     await ledger.lexical.loaded()
     database: Any = Counted(ledger._database)
     lexical = SqliteLexical(database, held_bytes=ledger.lexical._hot.bytes * 11 // 10)
     for scene in scenes:
-        await lexical.messages(["乌龙"], Reading(scene), 5)
+        await lexical.messages(["乌龙"], ReadFilter(scene), 5)
     await asyncio.wait_for(lexical.loaded(), PATIENCE)
     assert database.reads <= len(scenes) * (1 + steps)
-    words = lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(Reading(scenes[-1]))))
+    words = lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(scenes[-1]))))
     assert words is not None
     assert (len(words.postings.seqs), len(words.missing)) == (steps * TOGETHER, 0)
     await ledger.close()
@@ -136,7 +136,7 @@ async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> 
 
     async def ask_often() -> int:
         for _ in range(AGAIN + 2):
-            await lexical.messages(["乌龙"], Reading(GROUP), 5)
+            await lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
             await lexical.loaded()
         return lexical._hot.bytes
 
@@ -153,11 +153,11 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
     """A place that would be dropped at once is not loaded with every question."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
-    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
     whole = ledger.lexical._hot.bytes
     for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
         lexical = SqliteLexical(ledger._database, held_bytes=held_bytes)
-        await lexical.messages(["乌龙"], Reading(GROUP), 5)
+        await lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
         assert (len(lexical._hot._refused), lexical._hot.bytes) == ((1, 0) if is_refused else (0, whole))
     await ledger.close()
 
@@ -171,10 +171,10 @@ async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(t
     wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
     assert wiped.reworded == 2 * departures.KEPT
     assert await ledger._database.read(departures.latest, MESSAGES.words) == 1
-    answer = await ledger.lexical.messages(["某位"], Reading(GROUP), 1000)
+    answer = await ledger.lexical.messages(["某位"], ReadFilter(GROUP), 1000)
     hidden = {f"某位成员 来过{number}次" for number in range(2 * departures.KEPT)}
     assert {message.text for message, _ in answer} == hidden
-    assert await ledger.lexical.messages(["2000002"], Reading(GROUP), 1000) == []
+    assert await ledger.lexical.messages(["2000002"], ReadFilter(GROUP), 1000) == []
     await ledger.close()
 
 
@@ -197,10 +197,10 @@ async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     kept, gone = a_message("红茶"), a_message("乌龙茶")
     await ledger.log.append([kept, gone])
-    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
     assert hash("乌龙") in numbers_in(ledger.lexical._hot)
     await ledger.log.withdraw(GROUP.scope, gone.id, NOON)
-    assert [message.text for message, _ in await ledger.lexical.messages(["红茶", "乌龙"], Reading(GROUP), 5)] == [
+    assert [message.text for message, _ in await ledger.lexical.messages(["红茶", "乌龙"], ReadFilter(GROUP), 5)] == [
         "红茶"
     ]
     assert hash("乌龙") not in numbers_in(ledger.lexical._hot)
@@ -213,13 +213,13 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
     gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * departures.KEPT)]
     await ledger.log.append([*kept, *gone])
-    await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)
+    await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
     await ledger.lexical.loaded()
     for message in gone:
         await ledger.log.withdraw(GROUP.scope, message.id, NOON)
-    answer = await ledger.lexical.messages(["乌龙"], Reading(GROUP), 1000)
+    answer = await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 1000)
     assert {message.id for message, _ in answer} == {message.id for message in kept}
-    words = ledger.lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(Reading(GROUP))))
+    words = ledger.lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(GROUP))))
     assert words is not None
     assert len(words.postings.seqs) == len(kept)
     await ledger.close()
@@ -244,7 +244,7 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
     async def read() -> None:
         while not is_over:
             before = list(written)
-            answer = [message.id for message, _ in await ledger.lexical.messages(["乌龙"], Reading(GROUP), 1000)]
+            answer = [message.id for message, _ in await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 1000)]
             assert len(answer) == len(set(answer))
             assert set(answer) >= set(before) & set(written)
 
@@ -258,12 +258,12 @@ async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Sce
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
     for _ in range(2):
-        found = await ledger.lexical.messages(["乌龙"], Reading(scene), 5)
+        found = await ledger.lexical.messages(["乌龙"], ReadFilter(scene), 5)
         assert len(found) == (1 if is_held else 2)
         await ledger.lexical.loaded()
     assert bool(ledger.lexical._hot.bytes) == is_held
-    assert EVENTS.place_of(Reading(OPERATOR)) is None
-    assert EVENTS.place_of(Reading(PRIVATE)) is not None
+    assert EVENTS.place_of(ReadFilter(OPERATOR)) is None
+    assert EVENTS.place_of(ReadFilter(PRIVATE)) is not None
     await ledger.close()
 
 
@@ -279,7 +279,7 @@ async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_pa
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
     await committed(ledger, an_event("红茶", elsewhere), an_event("乌龙茶 三"))
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
-    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(Reading(GROUP))))
+    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
     assert words is not None
     assert len(np.unique(words.postings.seqs)) == len(words.postings.seqs) == 3
     await ledger.close()

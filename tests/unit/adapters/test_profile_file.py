@@ -276,7 +276,7 @@ def _is_read(name: str) -> bool:
      "---\nname: 甲\n---\n好".encode("gb18030"),
      b"---\nname: a\n---\n" + b"x" * LARGEST, b"---\na: " + b"x" * LONGEST_FRONT + b"\n---\n", b"\0" * 100],
 )  # fmt: skip
-def test_what_is_no_portrait_is_refused(data: bytes) -> None:
+def test_what_is_no_profile_is_refused(data: bytes) -> None:
     """Truncated, foreign, too long and wrongly encoded files are refused."""
     with pytest.raises(PermanentError):
         read(data)

@@ -211,7 +211,7 @@ async def test_a_disk_that_gives_nothing_is_no_damage(tmp_path: Path, file: Path
     assert [path.name for path in file.parent.iterdir()] == ["2000001.md"]
 
 
-async def test_a_portrait_that_nobody_could_read_back_is_refused(profiles: FileProfiles) -> None:
+async def test_a_profile_that_nobody_could_read_back_is_refused(profiles: FileProfiles) -> None:
     """A profile over the limits is refused, and the existing one is kept."""
     standing = await written(profiles, "一")
     with pytest.raises(LimitReached):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.ports.models import Historian
@@ -27,20 +27,20 @@ PEOPLE = (TANG, QI, MUYU, Person("3320185567", "唐唐"), Person("3320185568", "
 HISTORIAN: Historian = RuleHistorian(SHANGHAI)
 
 
-def anchors(scene: Scene = GROUP, *, people: tuple[Person, ...] = PEOPLE, speaker: Person = TANG) -> Anchors:
-    """Return the anchors of a place."""
-    return Anchors(NOON, scene.scope, scene.group_name, speaker, people)
+def job_context(scene: Scene = GROUP, *, people: tuple[Person, ...] = PEOPLE, speaker: Person = TANG) -> JobContext:
+    """Return the job context of a place."""
+    return JobContext(NOON, scene.scope, scene.group_name, speaker, people)
 
 
 async def rewritten(*observations: str, scene: Scene = GROUP, **known: object) -> list[Statement]:
     """Rewrite the observations of one turn."""
-    return await HISTORIAN.rewrite(Turn(scene, observations=observations), anchors(scene, **known))  # type: ignore[arg-type]
+    return await HISTORIAN.rewrite(Turn(scene, observations=observations), job_context(scene, **known))  # type: ignore[arg-type]
 
 
 async def triaged(*messages: Message | str, scene: Scene = GROUP, **known: object) -> list[Statement]:
     """Judge a dialogue; texts are messages of the scene's person at noon."""
     lines = tuple(a_message(line, scene) if isinstance(line, str) else line for line in messages)
-    return await HISTORIAN.triage(Dialogue(scene, lines), anchors(scene, **known))  # type: ignore[arg-type]
+    return await HISTORIAN.triage(Dialogue(scene, lines), job_context(scene, **known))  # type: ignore[arg-type]
 
 
 def by(person: Person, text: str, **fields: object) -> Message:
@@ -100,7 +100,7 @@ async def test_no_observation_is_lost() -> None:
 async def test_who_stands_in_it() -> None:
     """Subjects are known people in the text; speaker and message ids come from the turn."""
     turn = Turn(GROUP, observations=["老齐和 76620318 一起去了999999"], message_ids=["m7"])
-    (statement,) = await HISTORIAN.rewrite(turn, anchors())
+    (statement,) = await HISTORIAN.rewrite(turn, job_context())
     assert set(statement.subjects) == {"28471095", "76620318"}
     assert (statement.speaker, statement.message_ids) == ("2000001", ("m7",))
 
@@ -190,7 +190,7 @@ async def test_private_chat_has_no_group_label() -> None:
 
 async def test_dates_in_the_zone_of_the_historian() -> None:
     """昨天 is counted in the configured time zone."""
-    late = replace(anchors(), when=NOON.replace(hour=1).astimezone(timezone.utc))
+    late = replace(job_context(), when=NOON.replace(hour=1).astimezone(timezone.utc))
     (statement,) = await HISTORIAN.rewrite(Turn(GROUP, observations=["昨天下雨"]), late)
     assert statement.text == "2026年3月3日下雨"
 

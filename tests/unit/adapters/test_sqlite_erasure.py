@@ -22,7 +22,7 @@ from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.erasing.needles import FEW, Needles
 from cognitive_memory_core.adapters.sqlite.erasing.purging import purge
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
@@ -188,13 +188,13 @@ async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
     ledger = await SqliteLedger.open(path)
     await embedded(ledger, [(an_event(f"第{number}件", OTHER), a_vector(1, number)) for number in range(50)])
     await ledger.log.append([a_message(f"第{number}句", OTHER) for number in range(50)])
-    asked = Reading(OTHER)
+    asked = ReadFilter(OTHER)
 
     async def answers() -> list[object]:
         words = ["第7", "7件", "7句", "第1"]
         events, lines = await ledger.lexical.events(words, asked, 9), await ledger.lexical.messages(words, asked, 9)
         near = await ledger.index.nearest(a_vector(1, 3), asked, 9)
-        return [await archived(ledger), events, lines, near, await ledger.shelf.embedded_ids(MODEL)]
+        return [await archived(ledger), events, lines, near, await ledger.vectors.embedded_ids(MODEL)]
 
     before = await answers()
     await ledger.eraser.purge(NOON)
@@ -294,7 +294,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     assert await archived(ledger) == before
     assert not (await ledger.eraser.tombstones()).marks
     assert await ledger.eraser.purge_due() == PurgeState()
-    assert len(await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)) == 2
+    assert len(await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)) == 2
     wiped = await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     assert (wiped.events, wiped.messages, wiped.reworded) == (1, 1, 3)
     await ledger.close()
@@ -305,11 +305,11 @@ async def test_vectors_in_memory_are_let_go(path: Path) -> None:
     ledger = await SqliteLedger.open(path)
     kept = an_event("别人的", OTHER)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (kept, a_vector(0, 1))])
-    await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)
+    await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
     assert ledger.index._cache.bytes > 0
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
     assert ledger.index._cache.bytes == 0
-    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 9)] == [kept.id]
+    assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [kept.id]
     await ledger.close()
 
 
@@ -341,7 +341,7 @@ async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> 
     await committed(ledger, an_event("后来的"))
     copy = await SqliteLedger.open(target)
     assert await archived(copy) == before
-    assert await copy.index.nearest(a_vector(1, 0), Reading(GROUP), 9)
+    assert await copy.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
     assert await ledger.eraser.copies() == [Copy(str(target), "backup", NOON)]
     await copy.close()
     await ledger.close()
@@ -396,7 +396,7 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
     await ledger.archive.absorb([Alias(GROUP.scope, GONE, name, NOON, NOON) for name in names])
     wiped = await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], names))
     assert (wiped.events, wiped.names, wiped.reworded, len(wiped.event_ids)) == (700, 300, 600, 700 + 299)
-    standing = await ledger.events.recent(Reading(GROUP), 9)
+    standing = await ledger.events.recent(ReadFilter(GROUP), 9)
     assert [(event.text, event.count) for event in standing] == [("某位成员来过", 300)]
     await ledger.close()
 
@@ -422,7 +422,7 @@ async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
     await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], ["旧名字", "大号"]))
     assert [line.text for line in await ledger.log.recent(GROUP.scope, 9)] == ["某位成员早"]
     assert await shown(ledger, GROUP) == ["某位成员来了"]
-    await ledger.shelf.store(MODEL, [VectorRow("nobody", a_vector(1, 0))])
+    await ledger.vectors.store(MODEL, [VectorRow("nobody", a_vector(1, 0))])
     await ledger.close()
 
 

@@ -48,7 +48,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "ledger.db"
 
 
-async def test_a_ledger_of_before_takes_facts_and_portraits(path: Path) -> None:
+async def test_a_ledger_of_before_takes_facts_and_profiles(path: Path) -> None:
     """An older ledger keeps its data, is copied before the migration, and gets the new tables."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         schema.migrate(connection, path, schema.STEPS[:2])
@@ -151,7 +151,7 @@ async def test_what_is_merged_costs_nothing(path: Path) -> None:
     await ledger.close()
 
 
-def test_portraits_that_wait_are_found_by_an_index(path: Path) -> None:
+def test_profiles_that_wait_are_found_by_an_index(path: Path) -> None:
     """Profiles without a vector are found through an index."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         schema.migrate(connection, path)

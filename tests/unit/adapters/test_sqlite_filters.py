@@ -13,13 +13,13 @@ import pytest
 from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.database.statements import bounded, listed, select
 from cognitive_memory_core.adapters.sqlite.search.filters import place_filter, scene_filter, sql_filter
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import later
 
-NARROW = Reading(
+NARROW = ReadFilter(
     GROUP, "2000002", "10001", ("event", "knowledge"), Interval(NOON, later(days=1)), frozenset({"3", "4"})
 )
 
@@ -37,8 +37,10 @@ def plan(connection: Connection, query: str, values: tuple[object, ...]) -> list
     return [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
 
 
-@pytest.mark.parametrize("reading", [Reading(GROUP), Reading(PRIVATE), NARROW, replace(NARROW, scene=PRIVATE)])
-def test_the_newest_of_a_place_are_found_without_walking_over_others(connection: Connection, reading: Reading) -> None:
+@pytest.mark.parametrize("reading", [ReadFilter(GROUP), ReadFilter(PRIVATE), NARROW, replace(NARROW, scene=PRIVATE)])
+def test_the_newest_of_a_place_are_found_without_walking_over_others(
+    connection: Connection, reading: ReadFilter
+) -> None:
     """Events of a place, and a person's own in groups, are found through an index."""
     clause, values = sql_filter(reading)
     query = select("e.seq", "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT 20")
@@ -48,7 +50,7 @@ def test_the_newest_of_a_place_are_found_without_walking_over_others(connection:
 @pytest.mark.parametrize("scene", [GROUP, PRIVATE])
 def test_changes_of_a_place_are_found_without_walking_over_the_rest(connection: Connection, scene: object) -> None:
     """Changed vectors of a place are found through an index."""
-    clause, values = place_filter(Reading(scene))
+    clause, values = place_filter(ReadFilter(scene))
     steps = plan(connection, select("e.seq", "events e", f"{clause} AND e.revision > ?"), (*values, 1))
     searches = [step for step in steps if "events_by" in step]
     assert searches
@@ -57,8 +59,8 @@ def test_changes_of_a_place_are_found_without_walking_over_the_rest(connection: 
 
 def test_an_operator_who_names_a_group_searches_that_group() -> None:
     """An operator who names a group searches that group only."""
-    assert place_filter(Reading(OPERATOR, group_id="10001")) == scene_filter(GROUP)
-    assert place_filter(Reading(OPERATOR)) == scene_filter(OPERATOR)
+    assert place_filter(ReadFilter(OPERATOR, group_id="10001")) == scene_filter(GROUP)
+    assert place_filter(ReadFilter(OPERATOR)) == scene_filter(OPERATOR)
     assert place_filter(NARROW) == scene_filter(GROUP)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.rows import instant_of, micros, moment_of
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.ports.ledger import Alias, OptOut
 from cognitive_memory_core.text.time.instants import EARLIEST, LATEST
 from tests.support.builders import GROUP, a_message, an_event
@@ -61,7 +61,7 @@ async def test_extreme_rows_from_elsewhere_are_read(tmp_path: Path, text: str, n
         connection.commit()
     ledger = await SqliteLedger.open(path)
     assert len(await archived(ledger)) == 6
-    assert [one.id for one in await ledger.events.recent(Reading(GROUP), 5)] == [event.id]
+    assert [one.id for one in await ledger.events.recent(ReadFilter(GROUP), 5)] == [event.id]
     assert len(await ledger.log.recent(GROUP.scope, 5)) == 1
     await committed(ledger, an_event())
     await ledger.close()

@@ -19,7 +19,7 @@ from cognitive_memory_core.adapters.sqlite.search.filters import place_filter
 from cognitive_memory_core.adapters.sqlite.search.place_cache import PlaceCache
 from cognitive_memory_core.adapters.sqlite.search.vector_cache import Changes, Slice, bounds, possible, rounded, whole
 from cognitive_memory_core.adapters.sqlite.search.vector_rows import CHUNK, VectorPlace
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
@@ -170,11 +170,11 @@ async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     events = [an_event(text) for text in "甲乙丙"]
     await embedded(ledger, [(event, a_vector(1, 0)) for event in events])
-    key = (whole, VectorPlace(MODEL, 2, place_filter(Reading(GROUP))))
+    key = (whole, VectorPlace(MODEL, 2, place_filter(ReadFilter(GROUP))))
     cache = ledger.index._cache
     sizes: list[int] = []
     for event in events:
-        await ledger.index.nearest(a_vector(1, 0), Reading(GROUP), 1)
+        await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 1)
         held = cache.find(key)
         assert held is not None
         sizes.append(held.size)
@@ -197,13 +197,18 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
     little_room = SqliteExactSearch(ledger._database, held_bytes=400_000)
     little_room.follow(MODEL)
     asked = a_vector(*(chance.gauss(0, 1) for _ in range(64)))
-    for reading in (Reading(GROUP), Reading(PRIVATE), Reading(OPERATOR), Reading(OPERATOR, group_id="10002")):
+    for reading in (
+        ReadFilter(GROUP),
+        ReadFilter(PRIVATE),
+        ReadFilter(OPERATOR),
+        ReadFilter(OPERATOR, group_id="10002"),
+    ):
         expected = await ledger.index.nearest(asked, reading, 20)
         assert await without_room.nearest(asked, reading, 20) == expected
         assert await little_room.nearest(asked, reading, 20) == expected
         assert len(expected) == 20
     assert without_room._cache.bytes == 0
-    assert little_room._cache.find((rounded, VectorPlace(MODEL, 64, place_filter(Reading(OPERATOR))))) is not None
+    assert little_room._cache.find((rounded, VectorPlace(MODEL, 64, place_filter(ReadFilter(OPERATOR))))) is not None
     await ledger.close()
 
 
@@ -215,7 +220,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
     index = SqliteExactSearch(ledger._database, held_bytes=held_bytes)
     index.follow(MODEL)
-    found = await index.nearest(a_vector(1, 0), Reading(GROUP), len(events))
+    found = await index.nearest(a_vector(1, 0), ReadFilter(GROUP), len(events))
     assert {event.id for event, _ in found} == {event.id for event in events}
     await ledger.close()
 
@@ -228,11 +233,11 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
         ledger, [*narrow, *((an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90))]
     )
     index = SqliteExactSearch(ledger._database, held_bytes=9000)
-    assert not await index.is_wide(Reading(OPERATOR))  # no model is followed, so nothing would be read
+    assert not await index.is_wide(ReadFilter(OPERATOR))  # no model is followed, so nothing would be read
     index.follow(MODEL)
     for limit, expected in ((400, [False, False, True]), (150, [False, True, True])):
         index._cache.limit = limit
-        assert [await index.is_wide(Reading(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)] == expected
+        assert [await index.is_wide(ReadFilter(scene)) for scene in (GROUP, OTHER_GROUP, OPERATOR)] == expected
     await ledger.close()
 
 
@@ -242,10 +247,10 @@ async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(100)])
     index = SqliteExactSearch(ledger._database, held_bytes=20_000)
     index.follow(MODEL)
-    await index.nearest(_drawn(1), Reading(OTHER_GROUP), 1)
-    assert await index.is_wide(Reading(OPERATOR))
-    await index.nearest(_drawn(1), Reading(OPERATOR), 1)
-    assert not await index.is_wide(Reading(OPERATOR))
+    await index.nearest(_drawn(1), ReadFilter(OTHER_GROUP), 1)
+    assert await index.is_wide(ReadFilter(OPERATOR))
+    await index.nearest(_drawn(1), ReadFilter(OPERATOR), 1)
+    assert not await index.is_wide(ReadFilter(OPERATOR))
     await ledger.close()
 
 
@@ -255,12 +260,12 @@ async def test_a_place_that_grows_is_held_smaller_and_drives_nobody_out(tmp_path
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(50)])
     index = SqliteExactSearch(ledger._database, held_bytes=100_000)
     index.follow(MODEL)
-    here, everywhere = (VectorPlace(MODEL, 64, place_filter(Reading(scene))) for scene in (GROUP, OPERATOR))
+    here, everywhere = (VectorPlace(MODEL, 64, place_filter(ReadFilter(scene))) for scene in (GROUP, OPERATOR))
     for start in range(1, 300, 50):
         more = [(an_event(f"那里{number}", OTHER_GROUP), _drawn(number)) for number in range(start, start + 50)]
         await embedded(ledger, more)
-        await index.nearest(_drawn(0), Reading(GROUP), 5)
-        await index.nearest(_drawn(0), Reading(OPERATOR), 5)
+        await index.nearest(_drawn(0), ReadFilter(GROUP), 5)
+        await index.nearest(_drawn(0), ReadFilter(OPERATOR), 5)
         assert index._cache.find((whole, here)) is not None
     assert index._cache.find((whole, everywhere)) is None
     assert index._cache.find((rounded, everywhere)) is not None

@@ -13,7 +13,7 @@ from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search import words
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
@@ -71,10 +71,10 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
         connection.execute("UPDATE meta SET value = 'an older way' WHERE key = 'terms'")
         connection.commit()
     ledger = await SqliteLedger.open(path)
-    assert [event.text for event, _ in await ledger.lexical.events(["乌龙"], Reading(GROUP), 5)] == ["乌龙茶"]
-    assert [event.text for event, _ in await ledger.lexical.events(["红茶"], Reading(PRIVATE), 5)] == ["红茶"]
-    assert len(await ledger.lexical.messages(["乌龙"], Reading(GROUP), 5)) == 1
-    assert await ledger.lexical.events(["陈旧"], Reading(GROUP), 5) == []
+    assert [event.text for event, _ in await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
+    assert [event.text for event, _ in await ledger.lexical.events(["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
+    assert len(await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)) == 1
+    assert await ledger.lexical.events(["陈旧"], ReadFilter(GROUP), 5) == []
     await ledger.close()
 
 
@@ -93,7 +93,7 @@ def test_terms_stand_in_the_index_as_they_are(connection: Connection) -> None:
 def test_no_term_is_read_as_a_query(connection: Connection, term: str) -> None:
     """No term is interpreted as a query, and the search stays within the scene."""
     event_rows.add(connection, an_event("a s", PRIVATE), ())
-    asked = words.match([term, "乌龙"], Reading(GROUP))
+    asked = words.match([term, "乌龙"], ReadFilter(GROUP))
     assert asked is not None
     assert connection.execute("SELECT * FROM event_words WHERE event_words MATCH ?", (asked,)).fetchall() == []
 

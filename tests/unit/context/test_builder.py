@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
@@ -26,7 +26,7 @@ from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.portraits import ListedIndex, ListedPortraits, a_portrait
+from tests.support.listed_profiles import ListedIndex, ListedProfiles, a_listed
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sightings import sightings_of
 from tests.support.waiting import PATIENCE
@@ -65,7 +65,7 @@ def a_builder(
     words=None,
     vectors=None,
     embedder=None,
-    portraits=None,
+    profiles=None,
     consent=None,
 ):
     """Return a builder over test doubles that hold TEA and NOTES."""
@@ -83,7 +83,7 @@ def a_builder(
         clock,
     )
     access = ReadAccess(consent or unrestricted(), live)
-    return ContextBuilder(retriever, notes, waiting_memos, live, access, profiles=portraits)
+    return ContextBuilder(retriever, notes, waiting_memos, live, access, profiles=profiles)
 
 
 def unrestricted():
@@ -224,24 +224,24 @@ async def test_everything_away_still_answers():
     assert context.degraded == ("embedding", "lexical", "ledger")
 
 
-PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "## 兴趣\n- 乌龙茶\n- 爬山", tags=("茶", "登山"))
-READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
-OWN = a_portrait(ProfileKey.user("2000001"), "在找工作。")
+PERSON = a_listed(ProfileKey.member("10001", "2000001"), "## 兴趣\n- 乌龙茶\n- 爬山", tags=("茶", "登山"))
+READING = a_listed(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
+OWN = a_listed(ProfileKey.user("2000001"), "在找工作。")
 
 
 async def portraits_of(*held, store=None, patience=1.0):
-    """Return portraits over a store that holds these profiles."""
+    """Return profiles over a store that holds these profiles."""
     ledger, live = InMemoryLedger(), Live(Settings())
     consent = Consent(ledger.consent, ledger.names)
-    store = store or ListedPortraits(*held)
+    store = store or ListedProfiles(*held)
     parts = (store, ListedIndex(*held), CountingEmbedder(), ReadAccess(consent, live), live)
     return ProfileReader(*parts, ProfileReadLimits(patience), facts=ledger.facts), consent
 
 
-async def test_portraits_stand_behind_the_pins():
+async def test_profiles_stand_behind_the_pins():
     """In a group the profiles of the member and of the group are between pins and events, each with its title."""
-    portraits, _ = await portraits_of(PERSON, READING, OWN)
-    context = await a_builder(portraits=portraits).build(GROUP, QUESTION)
+    profiles, _ = await portraits_of(PERSON, READING, OWN)
+    context = await a_builder(profiles=profiles).build(GROUP, QUESTION)
     assert [section.title for section in context.sections] == ["置顶", "用户侧写", "群聊背景", "相关回忆", "近期备忘"]
     assert shown(context)[3:8] == [
         "【用户侧写】",
@@ -255,8 +255,8 @@ async def test_portraits_stand_behind_the_pins():
 
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
-OF_MAN = a_portrait(ProfileKey.member("10001", "2000002"), "喜欢陶艺。", name="小满", tags=("陶艺",))
-SECRET = a_portrait(ProfileKey.user("2000002"), "在看医生。", name="小满")
+OF_MAN = a_listed(ProfileKey.member("10001", "2000002"), "喜欢陶艺。", name="小满", tags=("陶艺",))
+SECRET = a_listed(ProfileKey.user("2000002"), "在看医生。", name="小满")
 
 
 def a_line(text, hours, scene=GROUP, **fields):
@@ -272,7 +272,7 @@ TALK = (
 )
 
 
-async def quoting(*lines, settings=None, names=(), consent=None, log=None, portraits=None, event=TEA):
+async def quoting(*lines, settings=None, names=(), consent=None, log=None, profiles=None, event=TEA):
     """Make a builder whose log holds lines, beside one event."""
     ledger = InMemoryLedger(clock=FrozenClock())
     await ledger.log.append(lines)
@@ -284,7 +284,7 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, portr
     found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
     retriever = Retriever(*found, live, clock, names=ledger.names)
     quotations = Quotations(said, ledger.log, buffer.window)
-    access, given = ReadAccess(consent or unrestricted(), live), {"profiles": portraits, "quotations": quotations}
+    access, given = ReadAccess(consent or unrestricted(), live), {"profiles": profiles, "quotations": quotations}
     return ContextBuilder(retriever, ListedNotes(), lambda _scope: [], live, access, **given)
 
 
@@ -345,16 +345,16 @@ async def test_who_opted_out_is_not_quoted():
 
 async def test_whom_the_question_names_is_shown_in_short():
     """In a group their names and the profile that they have there; never what was learned elsewhere, nor in private."""
-    portraits, _ = await portraits_of(PERSON, OF_MAN, SECRET)
+    profiles, _ = await portraits_of(PERSON, OF_MAN, SECRET)
     names = ((MAN, "满满"), (MAN, "小满"), (GROUP, "阿棠"))
-    builder = await quoting(names=names, portraits=portraits)
+    builder = await quoting(names=names, profiles=profiles)
     context = await builder.build(GROUP, "小满喜欢什么")
     assert of_section(context, "用户侧写")[:2] == (
         "- 小满(2000002)，也叫 满满；标签：陶艺",
         "- 小满：喜欢陶艺。",
     )
     assert of_section(context, "用户侧写")[2].startswith("- 阿棠(2000001)")
-    left = await quoting(names=names, portraits=portraits, consent=await without_people(MAN))
+    left = await quoting(names=names, profiles=profiles, consent=await without_people(MAN))
     for builder_there, scene in ((left, GROUP), (builder, OTHER_GROUP), (builder, PRIVATE)):
         assert "小满" not in (await builder_there.build(scene, "小满喜欢什么")).text
     assert "看医生" not in context.text
@@ -362,62 +362,62 @@ async def test_whom_the_question_names_is_shown_in_short():
 
 async def test_whoever_asks_is_not_shown_twice():
     """An asker who mentions their own name has one full profile and no additional short one."""
-    portraits, _ = await portraits_of(PERSON)
-    builder = await quoting(names=((GROUP, "阿棠"),), portraits=portraits)
+    profiles, _ = await portraits_of(PERSON)
+    builder = await quoting(names=((GROUP, "阿棠"),), profiles=profiles)
     context = await builder.build(GROUP, "阿棠喜欢什么茶")
     assert sum("阿棠(2000001)" in line for line in of_section(context, "用户侧写")) == 1
 
 
-async def test_in_private_there_is_the_persons_own_portrait():
+async def test_in_private_there_is_the_persons_own_profile():
     """A private chat shows the profile that was learned in private, and none of any group."""
-    portraits, _ = await portraits_of(PERSON, READING, OWN)
-    lines = shown(await a_builder(ListedNotes(), portraits=portraits).build(PRIVATE, "？"))
+    profiles, _ = await portraits_of(PERSON, READING, OWN)
+    lines = shown(await a_builder(ListedNotes(), profiles=profiles).build(PRIVATE, "？"))
     assert lines == ["【用户侧写】", "- 阿棠(2000001)", "- 在找工作。"]
 
 
-async def test_somebody_without_a_portrait_has_no_section():
+async def test_somebody_without_a_profile_has_no_section():
     """A missing or empty profile gives no section title."""
-    portraits, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
-    assert (await a_builder(ListedNotes(), portraits=portraits).build(GROUP, "？")).text == ""
+    profiles, _ = await portraits_of(replace(PERSON, tags=(), summary=" \n"))
+    assert (await a_builder(ListedNotes(), profiles=profiles).build(GROUP, "？")).text == ""
 
 
-async def test_an_opted_out_person_has_no_portrait_in_context():
+async def test_an_opted_out_person_has_no_profile_in_context():
     """The profile of a person who opted out is not shown; the group's profile is."""
-    portraits, consent = await portraits_of(PERSON, READING)
-    builder = a_builder(ListedNotes(), portraits=portraits, consent=consent)
+    profiles, consent = await portraits_of(PERSON, READING)
+    builder = a_builder(ListedNotes(), profiles=profiles, consent=consent)
     assert shown(await builder.build(GROUP, "？"))[0] == "【用户侧写】"
     await consent.opt_out("2000001", NOON)
     assert shown(await builder.build(GROUP, "？"))[0] == "【群聊背景】"
 
 
 @pytest.mark.parametrize("failing", ["broken", "slow"])
-async def test_portraits_that_are_away_are_named(failing):
+async def test_profiles_that_are_away_are_named(failing):
     """If the profile store fails or is slow, the context lacks the profiles, names them, and is not delayed."""
-    store = ListedPortraits(PERSON)
+    store = ListedProfiles(PERSON)
     if failing == "broken":
         store.failure = UnavailableError("away")
     else:
         store.may_answer.clear()
-    portraits, _ = await portraits_of(store=store, patience=0.05)
-    context = await asyncio.wait_for(a_builder(portraits=portraits).build(GROUP, QUESTION), PATIENCE)
+    profiles, _ = await portraits_of(store=store, patience=0.05)
+    context = await asyncio.wait_for(a_builder(profiles=profiles).build(GROUP, QUESTION), PATIENCE)
     assert context.degraded == ("profiles",)
     assert [section.title for section in context.sections] == ["置顶", "相关回忆", "近期备忘"]
     store.may_answer.set()
 
 
-async def test_a_turn_reads_each_portrait_once():
+async def test_a_turn_reads_each_profile_once():
     """A turn reads one profile file of the asker and one of the group."""
-    store = ListedPortraits(PERSON, READING)
-    portraits, _ = await portraits_of(store=store)
-    await a_builder(portraits=portraits).build(GROUP, QUESTION)
+    store = ListedProfiles(PERSON, READING)
+    profiles, _ = await portraits_of(store=store)
+    await a_builder(profiles=profiles).build(GROUP, QUESTION)
     assert sorted(store.read) == sorted((PERSON.key, READING.key))
 
 
-async def test_long_portraits_keep_to_their_share():
+async def test_long_profiles_keep_to_their_share():
     """Profiles of any length leave events their share, and the block within its budget."""
     long = "\n".join(f"- 第 {number} 件关于这个人的事。" for number in range(400))
-    portraits, _ = await portraits_of(replace(PERSON, summary=long), replace(READING, summary=long))
-    context = await a_builder(portraits=portraits).build(GROUP, QUESTION, budget=600)
+    profiles, _ = await portraits_of(replace(PERSON, summary=long), replace(READING, summary=long))
+    context = await a_builder(profiles=profiles).build(GROUP, QUESTION, budget=600)
     assert context.tokens <= 600
     assert "喜欢乌龙茶" in context.text
     assert "讲了笑话" in context.text
@@ -426,12 +426,12 @@ async def test_long_portraits_keep_to_their_share():
 
 async def test_what_seldom_changes_is_byte_for_byte_the_same():
     """With the same memory, two contexts are equal up to the first section that depends on the question."""
-    portraits, _ = await portraits_of(PERSON, READING)
+    profiles, _ = await portraits_of(PERSON, READING)
     food = an_event("阿棠(2000001) 不吃香菜", id="food")
 
     def builder(event):
         found = {"words": ListedWords([(event, 3.0)]), "vectors": ListedVectors((event, 0.9))}
-        return a_builder(portraits=portraits, events=ListedEvents(TEA, food), **found)
+        return a_builder(profiles=profiles, events=ListedEvents(TEA, food), **found)
 
     tea, other = await builder(TEA).build(GROUP, QUESTION), await builder(food).build(GROUP, QUESTION)
     assert (await builder(TEA).build(GROUP, QUESTION)).text == tea.text

@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
@@ -23,7 +23,7 @@ from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
+from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.waiting import PATIENCE
 
@@ -32,8 +32,8 @@ PIN = Pin("p", GROUP.scope, "群规：不剧透", "", NOON)
 STORED, WAITING = (
     Memo(name, GROUP.scope, text, NOON, "2000001") for name, text in (("s", "推荐了乌龙茶"), ("w", "刚刚说完"))
 )
-PERSON = a_portrait(ProfileKey.member("10001", "2000001"), "在学泡茶。")
-READING = a_portrait(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
+PERSON = a_listed(ProfileKey.member("10001", "2000001"), "在学泡茶。")
+READING = a_listed(ProfileKey.group("10001"), "每周读一本小说。", name="读书会")
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "相关原话", "近期备忘")
 SAID = a_message("喜欢的茶在南门买", Scene.group("10001", "2000002", user_name="小满"), NOON)
 BOUNDS = HANGING, LEGS, FILES = 0.9, 0.7, 0.4  # limits in seconds while 6, 5 or 1 parts hang
@@ -44,7 +44,7 @@ PARTS = {
     "embedder": ("embedding", ()),
     "vectors": ("vectors", ()),
     "words": ("lexical", ()),
-    "portraits": ("profiles", ("在学泡茶", "每周读一本小说")),
+    "profiles": ("profiles", ("在学泡茶", "每周读一本小说")),
     "facts": ("profiles", ("在学泡茶", "每周读一本小说")),
     "notes": ("ledger", ("群规：不剧透", "推荐了乌龙茶")),
     "log": ("lexical", ("茶在南门买",)),
@@ -110,8 +110,8 @@ def a_builder(*, hangs=False, **parts):
         clock,
         legs,
     )
-    portraits = ProfileReader(
-        parts.get("portraits", ListedPortraits(PERSON, READING)),
+    profiles = ProfileReader(
+        parts.get("profiles", ListedProfiles(PERSON, READING)),
         ListedIndex(PERSON, READING),
         embedder,
         access,
@@ -124,7 +124,7 @@ def a_builder(*, hangs=False, **parts):
     log = parts.get("log", ListedLog(SAID))
     messages = MessageSearch(words, log, clock, log.settle, patience=legs)
     quotations = Quotations(messages, log, log.window)
-    given = {"profiles": portraits, "quotations": quotations, "patience": whole}
+    given = {"profiles": profiles, "quotations": quotations, "patience": whole}
     return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)
 
 

@@ -28,7 +28,7 @@ from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait
+from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sizes import sized
 from tests.unit.text.test_fences import PAYLOADS
@@ -93,11 +93,9 @@ def context_with(text, name, *, budget=1_000_000):
         an_event(said, id="told", sender_name=name),
         an_event(f"{said}。又", id="raw", sender_name=name, is_absolute=False),
     ]
-    portraits = [
-        a_portrait(
-            ProfileKey.member("10001", "2000001"), f"{said}\n\n## {said}\n- {said}", name=name, tags=(said, text)
-        ),
-        a_portrait(ProfileKey.group("10001"), said, name=name, tags=(text,)),
+    profiles = [
+        a_listed(ProfileKey.member("10001", "2000001"), f"{said}\n\n## {said}\n- {said}", name=name, tags=(said, text)),
+        a_listed(ProfileKey.group("10001"), said, name=name, tags=(text,)),
     ]
     embedder = CountingEmbedder()
     retriever = Retriever(
@@ -109,8 +107,8 @@ def context_with(text, name, *, budget=1_000_000):
         clock,
     )
     access = ReadAccess(Consent(ledger.consent, ledger.names), live)
-    facts, index = ListedWithdrawals(), ListedIndex(*portraits)
-    drawn = ProfileReader(ListedPortraits(*portraits), index, embedder, access, live, facts=facts)
+    facts, index = ListedWithdrawals(), ListedIndex(*profiles)
+    drawn = ProfileReader(ListedProfiles(*profiles), index, embedder, access, live, facts=facts)
     notes = ListedNotes(
         [Memo("m", GROUP.scope, said, NOON, "2000001")],
         [Pin("p", GROUP.scope, said, owner, NOON) for owner in ("", "2000001")],

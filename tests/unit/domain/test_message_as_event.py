@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
 
@@ -20,15 +20,15 @@ def test_a_message_keeps_who_where_and_when():
 def test_messages_obey_the_rule_of_scopes():
     """A message of one group is not readable in another, and in private only by its sender."""
     event = a_message().as_event()
-    assert Reading(GROUP).admits(event)
-    assert Reading(PRIVATE).admits(event)
-    assert not Reading(OTHER_GROUP).admits(event)
-    assert not Reading(replace(PRIVATE, user_id="2000002")).admits(event)
+    assert ReadFilter(GROUP).admits(event)
+    assert ReadFilter(PRIVATE).admits(event)
+    assert not ReadFilter(OTHER_GROUP).admits(event)
+    assert not ReadFilter(replace(PRIVATE, user_id="2000002")).admits(event)
 
 
 def test_what_the_bot_said_to_somebody_goes_with_them():
     """A message of the bot has no sender, and is left out together with the person it was said to."""
     event = a_message("你喜欢乌龙茶", is_bot=True).as_event()
     assert (event.sender_id, event.sender_name) == ("", "")
-    assert not Reading(PRIVATE).admits(event)
-    assert not Reading(GROUP, without=frozenset({GROUP.user_id})).admits(event)
+    assert not ReadFilter(PRIVATE).admits(event)
+    assert not ReadFilter(GROUP, without=frozenset({GROUP.user_id})).admits(event)

@@ -148,7 +148,7 @@ def test_an_operator_names_a_group_or_none(bad: Any) -> None:
 )
 def test_a_target_may_narrow(scene: Scene, target: dict[str, str]) -> None:
     """A target within what the scene may read is permitted; a person may ask for their own words of any group."""
-    scene.permit(**target)
+    scene.check_target(**target)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_a_target_may_narrow(scene: Scene, target: dict[str, str]) -> None:
 def test_a_target_never_widens(scene: Scene, target: dict[str, str]) -> None:
     """A target outside the scene raises NotPermitted with a Chinese message, and is never answered partly."""
     with pytest.raises(NotPermitted, match="这里看不到别的"):
-        scene.permit(**target)
+        scene.check_target(**target)
 
 
 @pytest.mark.parametrize("kind", ["", "all", "GROUP", None])

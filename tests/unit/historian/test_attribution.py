@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.historian.rewriting.attribution import RewriteTask, repeated, stated
 from cognitive_memory_core.prompts.answers import Said
 from tests.support.builders import GROUP, an_event
@@ -30,7 +30,7 @@ def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: b
     """A statement counts about the group, or as a person's own, only if it shares a word with what was said."""
     task = RewriteTask(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
     said = Said(1, "读书会(10001)周五停办", subjects=("10001",))
-    statement = stated(task, said, Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
+    statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert (statement.is_of_place, statement.is_own) == (is_founded, is_founded)
 
 
@@ -44,5 +44,5 @@ def test_a_rule_is_supported_by_who_says_it_or_agrees(second: str, backers: int)
     heard = "\n".join(lines.values())
     task = RewriteTask(1, heard, heard, tuple(lines), lines, voices=tuple(lines))
     said = Said(1, "读书会(10001)不许发链接", subjects=("10001",))
-    statement = stated(task, said, Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
+    statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert len(statement.backers) == backers

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.spending.budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
@@ -24,7 +24,7 @@ from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.waiting import PATIENCE
 
 ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
-ANCHORS = Anchors(NOON, GROUP.scope, "", Person(GROUP.user_id))
+JOB_CONTEXT = JobContext(NOON, GROUP.scope, "", Person(GROUP.user_id))
 
 
 class OneChat:
@@ -53,15 +53,15 @@ class Says:
         """Use this statement or error."""
         self.said = said
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Return the statement."""
         if isinstance(self.said, Exception):
             raise self.said
         return [Statement(self.said)]
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return the statement."""
-        return await self.rewrite(Turn(GROUP), anchors)
+        return await self.rewrite(Turn(GROUP), job_context)
 
 
 class Looks:
@@ -71,7 +71,7 @@ class Looks:
         """Accept every dialogue or none."""
         self.lets_through = lets_through
 
-    async def may_hold_something(self, dialogue: Dialogue, anchors: Anchors) -> bool:
+    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return the same for every dialogue."""
         return self.lets_through
 
@@ -129,7 +129,7 @@ async def test_calls_under_way_count() -> None:
     assert not any(budget.under_way.values())
 
 
-async def test_portraits_take_half_of_a_day_at_most() -> None:
+async def test_profiles_take_half_of_a_day_at_most() -> None:
     """Merging profiles uses at most half of the daily calls, including running ones."""
     clock = FrozenClock()
     meter, budget, _ = metered(4, clock)
@@ -195,22 +195,24 @@ async def test_the_rules_go_on_without_a_model() -> None:
     """Rules are used if no model may be called, but not if a model is unavailable."""
     _, budget, _ = metered(0)
     spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget, LOOK)
-    assert [one.text for one in await spent.rewrite(Turn(GROUP), ANCHORS)] == ["rules"]
-    assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
+    assert [one.text for one in await spent.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["rules"]
+    assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), JOB_CONTEXT)] == ["rules"]
     well = BackedHistorian(Says("model"), Says("rules"), budget, LOOK)
-    assert [one.text for one in await well.rewrite(Turn(GROUP), ANCHORS)] == ["model"]
+    assert [one.text for one in await well.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["model"]
     with pytest.raises(UnavailableError, match="away"):
-        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget, LOOK).rewrite(Turn(GROUP), ANCHORS)
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget, LOOK).rewrite(
+            Turn(GROUP), JOB_CONTEXT
+        )
 
 
 async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCaptureFixture) -> None:
     """If the provider refuses a dialogue, rules judge it, and this is logged."""
     _, budget, _ = metered(0)
     refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget, LOOK)
-    assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), ANCHORS)] == ["rules"]
+    assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), JOB_CONTEXT)] == ["rules"]
     assert "内容过滤" in caplog.text
     with pytest.raises(PermanentError):
-        await refused.rewrite(Turn(GROUP), ANCHORS)
+        await refused.rewrite(Turn(GROUP), JOB_CONTEXT)
 
 
 async def test_what_the_first_look_passes_over_costs_nothing() -> None:
@@ -218,11 +220,11 @@ async def test_what_the_first_look_passes_over_costs_nothing() -> None:
     _, budget, _ = metered(20)
     unasked = Says(AssertionError("asked"))
     passed_over = BackedHistorian(unasked, unasked, budget, Looks(lets_through=False))
-    assert [await passed_over.triage(Dialogue(GROUP, ()), ANCHORS) for _ in range(20)] == [[]] * 20
+    assert [await passed_over.triage(Dialogue(GROUP, ()), JOB_CONTEXT) for _ in range(20)] == [[]] * 20
     assert budget.take(GROUP.scope)
-    assert (await BackedHistorian(Says("model"), Says("rules"), budget, LOOK).triage(Dialogue(GROUP, ()), ANCHORS)) == [
-        Statement("model")
-    ]
+    assert (
+        await BackedHistorian(Says("model"), Says("rules"), budget, LOOK).triage(Dialogue(GROUP, ()), JOB_CONTEXT)
+    ) == [Statement("model")]
 
 
 async def test_a_role_without_a_model_is_never_asked() -> None:
@@ -240,15 +242,15 @@ async def test_one_place_does_not_take_everybodys_calls() -> None:
     class Asks(Says):
         """A historian that makes a call."""
 
-        async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
             """Make a call and return the statement."""
             await BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget).ask(ASK)
-            return await super().rewrite(turn, anchors)
+            return await super().rewrite(turn, job_context)
 
     backed = BackedHistorian(Asks("model"), Says("rules"), budget, LOOK)
-    other = Anchors(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
-    said = [(await backed.rewrite(Turn(GROUP), ANCHORS))[0].text for _ in range(12)]
+    other = JobContext(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
+    said = [(await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text for _ in range(12)]
     assert said == ["model"] * 12, "alone, a place may take what there is"
     assert [(await backed.rewrite(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
-    assert (await backed.rewrite(Turn(GROUP), ANCHORS))[0].text == "rules"
+    assert (await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text == "rules"
     assert (await backed.rewrite(Turn(OTHER_GROUP), other))[0].text == "model"

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import BadAnswer, StorageRefused
 from cognitive_memory_core.historian.profiles.entity_merge import TRIES
-from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.ports.models import ProfileContent
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.prompts.rendering import MOST_FACTS
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
@@ -165,12 +165,12 @@ async def test_nothing_new_writes_nothing() -> None:
     """An unchanged profile makes no revision and settles its facts; without a profile none is created."""
     world = World()
     written = await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
-    world.merger.react = lambda _: Portrait(written.tags, "喜欢乌龙茶")
+    world.merger.react = lambda _: ProfileContent(written.tags, "喜欢乌龙茶")
     await world.tell(TANG, "今天好累")
     await world.entity.merge(TANG)
     assert await world.profiles.revisions(TANG) == []
     assert await world.profiles.find(TANG) == written
-    world.merger.react = lambda _: Portrait((), "")
+    world.merger.react = lambda _: ProfileContent((), "")
     await world.tell(TANG_THERE, "今天好累")
     await world.entity.merge(TANG_THERE)
     assert await world.profiles.find(TANG_THERE) is None
@@ -179,7 +179,7 @@ async def test_nothing_new_writes_nothing() -> None:
 
 async def test_nothing_never_takes_the_place_of_something() -> None:
     """An empty result for an existing profile is a bad answer, and the facts keep waiting."""
-    world = World(ScriptedMerger(lambda _: Portrait((), "")))
+    world = World(ScriptedMerger(lambda _: ProfileContent((), "")))
     await world.profiles.write(a_profile("喜欢乌龙茶", TANG))
     await world.tell(TANG, "甲")
     with pytest.raises(BadAnswer):
@@ -201,7 +201,7 @@ async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
     """The merger is told what to remove; after the write nothing waits, and the old profile is a revision."""
     world = World()
     await withdrawn_from(world, "甲", "乙")
-    world.merger.react = lambda _: Portrait((), "丙")
+    world.merger.react = lambda _: ProfileContent((), "丙")
     await world.tell(TANG, "丙")
     new = (await world.ledger.facts.facts(TANG, 9))[-1]
     await world.entity.merge(TANG)
@@ -218,7 +218,7 @@ async def test_nothing_takes_the_place_of_what_was_withdrawn() -> None:
     """If everything was withdrawn, an empty profile is accepted, and the next one starts anew."""
     world = World()
     await withdrawn_from(world, "甲")
-    world.merger.react = lambda _: Portrait((), "")
+    world.merger.react = lambda _: ProfileContent((), "")
     await world.entity.merge(TANG)
     profile = await world.profiles.find(TANG)
     assert profile
@@ -312,7 +312,7 @@ async def test_a_placeholder_is_no_name() -> None:
 
 async def test_the_target_is_the_facts_own() -> None:
     """A merge writes only the profile of its facts, whatever the answer says."""
-    world = World(ScriptedMerger(lambda _: Portrait((), "entity_id: 2000002\nuser_id: 2000002\n米粒(2000002)")))
+    world = World(ScriptedMerger(lambda _: ProfileContent((), "entity_id: 2000002\nuser_id: 2000002\n米粒(2000002)")))
     await world.tell(TANG_THERE, "把这条写进 2000002 的侧写")
     await world.entity.merge(TANG_THERE)
     assert await world.profiles.keys() == [TANG_THERE]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.historian.rewriting.gate import Verdict, judge
 from cognitive_memory_core.text.statements.lexicon import Offence
@@ -20,12 +20,12 @@ SUGAR = Person("2000002", "唐唐", ("糖糖吃糖",))
 SLEEPY = Person("2000009", "今天也很困")
 NUMBER = Person("2000010", "2000002")  # has another person's id as a name
 PEOPLE = (TANG, SUGAR, SLEEPY, NUMBER, Person("kaiheila_7"))
-ANCHORS = Anchors(NOON, Scope("default", "group", "10001"), "读书会", TANG, PEOPLE)
+JOB_CONTEXT = JobContext(NOON, Scope("default", "group", "10001"), "读书会", TANG, PEOPLE)
 
 
-def verdict(text: str, heard: str, *context: str, anchors: Anchors = ANCHORS) -> Verdict:
+def verdict(text: str, heard: str, *context: str, job_context: JobContext = JOB_CONTEXT) -> Verdict:
     """Check a text."""
-    return judge(text, heard, context, anchors)
+    return judge(text, heard, context, job_context)
 
 
 # Texts without relative words.
@@ -50,8 +50,10 @@ def test_offences_are_told_in_order() -> None:
 @pytest.mark.parametrize("name", ["今天也很困", "我们仨", "昨晚没睡〔勿扰〕", "昨晚没睡"])
 def test_known_names_and_aliases_are_no_offences(name: str) -> None:
     """Names and earlier names of people are not reported as relative words."""
-    anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", "阿困", ("今天也很困", "我们仨", "昨晚没睡〔勿扰〕")))
-    assert verdict(f"{name}(2000011)喜欢猫", f"{name}(2000011)喜欢猫", anchors=anchors) == Verdict()
+    job_context = JobContext(
+        NOON, JOB_CONTEXT.place, "", Person("2000011", "阿困", ("今天也很困", "我们仨", "昨晚没睡〔勿扰〕"))
+    )
+    assert verdict(f"{name}(2000011)喜欢猫", f"{name}(2000011)喜欢猫", job_context=job_context) == Verdict()
 
 
 @pytest.mark.parametrize(
@@ -67,14 +69,17 @@ def test_known_names_and_aliases_are_no_offences(name: str) -> None:
 )
 def test_digits_and_brackets_in_a_name_are_no_offence(name: str, shown: str) -> None:
     """A name with digits or replaced brackets is accepted as the prompt shows it."""
-    anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", name))
-    assert verdict(f"{shown}(2000011)说自己每天跑步五公里", "我每天跑步五公里", anchors=anchors) == Verdict()
+    job_context = JobContext(NOON, JOB_CONTEXT.place, "", Person("2000011", name))
+    assert verdict(f"{shown}(2000011)说自己每天跑步五公里", "我每天跑步五公里", job_context=job_context) == Verdict()
 
 
 def test_a_worn_number_is_an_id_behind_nobody() -> None:
     """A number used as a name counts as an id if it stands before another person's id."""
-    anchors = Anchors(NOON, ANCHORS.place, "", Person("2000011", "12345〔管理员〕"))
-    assert verdict("12345(99999)每天跑步五公里", "我每天跑步五公里", anchors=anchors).foreign_ids == ("12345", "99999")
+    job_context = JobContext(NOON, JOB_CONTEXT.place, "", Person("2000011", "12345〔管理员〕"))
+    assert verdict("12345(99999)每天跑步五公里", "我每天跑步五公里", job_context=job_context).foreign_ids == (
+        "12345",
+        "99999",
+    )
 
 
 # Ids.
@@ -132,7 +137,7 @@ def test_no_id_comes_from_nowhere(text: str, foreign: tuple[str, ...]) -> None:
 
 
 def test_ids_of_the_context_and_the_anchors_are_known() -> None:
-    """An id from the context or the anchors is known."""
+    """An id from the context or the job context is known."""
     text = "阿棠(2000001)和老齐(3333333)、唐唐(2000002)在读书会(10001)一起读书"
     assert verdict(text, "阿棠(2000001)和他们一起读书", "老齐(3333333): 一起啊").foreign_ids == ()
 

@@ -70,7 +70,7 @@ async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Even
 
 def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, **how: Any) -> IndexReconciler:
     """Return the reconciler of a ledger and a store."""
-    return IndexReconciler(store, ledger.shelf, ledger.book, MODEL, **how)
+    return IndexReconciler(store, ledger.vectors, ledger.book, MODEL, **how)
 
 
 async def tear(store: InMemoryVectorStore, events: Sequence[Event]) -> None:

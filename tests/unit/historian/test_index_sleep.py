@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.index_sleep import IDLE_SECONDS, ROWS_BEHIND, SECONDS_BEHIND
@@ -25,7 +25,7 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, embedded
 from tests.support.waiting import until, until_not
 
-EVERYTHING = Reading(Scene.operator())
+EVERYTHING = ReadFilter(Scene.operator())
 ASKED = a_vector(1.0, 0.0)
 
 
@@ -75,7 +75,7 @@ class CountedStore(InMemoryVectorStore):
         return await super().listed(generation)
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: Reading, limit: int
+        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Start if necessary."""
         self._start()
@@ -99,11 +99,11 @@ class Exact:
         """Return this event."""
         self.event = event
 
-    async def is_wide(self, reading: Reading) -> bool:  # every search
+    async def is_wide(self, reading: ReadFilter) -> bool:  # every search
         """Return True."""
         return True
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the event."""
         return [(self.event, 1.0)]
 
@@ -124,7 +124,7 @@ class World:
     def restarted(self) -> IndexReconciler:
         """Return the reconciler of a new process, in which the store is stopped."""
         self.store.is_running = False
-        self.follower = IndexReconciler(self.store, self.ledger.shelf, self.ledger.book, MODEL, self.clock.elapsed)
+        self.follower = IndexReconciler(self.store, self.ledger.vectors, self.ledger.book, MODEL, self.clock.elapsed)
         return self.follower
 
     async def add(self, count: int) -> list[Event]:

@@ -41,23 +41,23 @@ class Model:
         return a_vector(1.0, len(text))
 
 
-class RefusingShelf:
+class RefusingVectors:
     """A vector ledger that refuses a number of writes."""
 
-    def __init__(self, shelf: VectorLedger, times: int) -> None:
+    def __init__(self, vectors: VectorLedger, times: int) -> None:
         """Refuse the first writes."""
-        self._shelf = shelf
+        self._vectors = vectors
         self.times = times
 
     def __getattr__(self, name: str) -> object:
-        return getattr(self._shelf, name)
+        return getattr(self._vectors, name)
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
         """Refuse or store."""
         self.times -= 1
         if self.times >= 0:
             raise StorageRefused("满了")
-        await self._shelf.store(fingerprint, rows)
+        await self._vectors.store(fingerprint, rows)
 
 
 async def some(ledger: InMemoryLedger, *texts: str) -> None:
@@ -76,7 +76,7 @@ async def test_each_event_is_embedded_once() -> None:
     ledger, model, told = InMemoryLedger(), Model(), []
     texts = [f"第 {number} 件事" for number in range(BATCH + 3)]
     await some(ledger, *texts)
-    indexer = Indexer(model, ledger.shelf, on_stored=lambda: told.append(1))
+    indexer = Indexer(model, ledger.vectors, on_stored=lambda: told.append(1))
     await until_idle(indexer)
     assert sorted(model.answered) == sorted(texts)
     assert await indexer.lag() == 0
@@ -96,7 +96,7 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
 
     model = Model(refuse)
     await some(ledger, *texts)
-    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
     await until_idle(indexer)
     assert sorted(model.answered) == sorted(texts[:place] + texts[place + 1 :])
     assert await indexer.lag() == 0
@@ -113,7 +113,7 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
 
     model = Model(refuse)
     await some(ledger, *(f"第 {number} 件事" for number in range(count)))
-    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
     with pytest.raises(BadAnswer):
         await indexer.step()
     assert model.calls <= 12
@@ -135,7 +135,7 @@ async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> No
 
     model = Model(refuse)
     await some(ledger, *texts)
-    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
     for _ in range(PATIENT):
         with pytest.raises(UnavailableError):
             await indexer.step()
@@ -153,7 +153,7 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
 
     model.react = refuse
     await some(ledger, *(f"第 {number} 件事" for number in range(20)))
-    indexer = Indexer(model, ledger.shelf, on_stored=lambda: None)
+    indexer = Indexer(model, ledger.vectors, on_stored=lambda: None)
     for _ in range(9):
         with pytest.raises(UnavailableError):
             await indexer.step()
@@ -165,7 +165,7 @@ async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
     """Vectors that the ledger refused are stored later without another call."""
     ledger, model = InMemoryLedger(), Model()
     await some(ledger, "一", "二")
-    indexer = Indexer(model, RefusingShelf(ledger.shelf, 2), on_stored=lambda: None)  # type: ignore[arg-type]
+    indexer = Indexer(model, RefusingVectors(ledger.vectors, 2), on_stored=lambda: None)  # type: ignore[arg-type]
     for _ in range(2):
         with pytest.raises(StorageRefused):
             await indexer.step()
@@ -179,8 +179,8 @@ async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
     ledger = InMemoryLedger()
     event = an_event("阿棠说了一句话")
     await committed(ledger, event)
-    await ledger.shelf.store("model/2", [VectorRow(event.id, a_vector(1.0, 7.0), "别的话")])
-    assert await ledger.shelf.lag("model/2") == 1
+    await ledger.vectors.store("model/2", [VectorRow(event.id, a_vector(1.0, 7.0), "别的话")])
+    assert await ledger.vectors.lag("model/2") == 1
 
 
 async def test_the_loop_outlives_a_model_that_is_away() -> None:
@@ -192,7 +192,7 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
             raise failure
 
     await some(ledger, "一")
-    indexer = Indexer(Model(refuse), ledger.shelf, on_stored=lambda: None)
+    indexer = Indexer(Model(refuse), ledger.vectors, on_stored=lambda: None)
     running = asyncio.create_task(indexer.run())
     await until(lambda: bool(indexer.last_error))
     await until_not(indexer.lag)

@@ -55,7 +55,7 @@ async def unmoved() -> None:
     await asyncio.sleep(SOON)
 
 
-async def test_a_first_portrait_comes_after_twenty_seconds_and_the_next_after_ten_minutes() -> None:
+async def test_a_first_profile_comes_after_twenty_seconds_and_the_next_after_ten_minutes() -> None:
     """Facts wait 20 s for the first profile, three of them merge_delay_seconds for later ones, and fewer a day."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
@@ -118,10 +118,10 @@ async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
     assert asked == [keys]
 
 
-async def test_who_has_a_portrait_from_before_the_start_waits_the_whole_delay() -> None:
+async def test_who_has_a_profile_from_before_the_start_waits_the_whole_delay() -> None:
     """After a restart, facts of a person with a profile wait for the full delay."""
     world = World()
-    await world.ledger.profiles.put(await world.profiles.write(_portrait(TANG)))
+    await world.ledger.profiles.put(await world.profiles.write(_profile_lines(TANG)))
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
         world.clock.advance(seconds=100)
@@ -453,7 +453,7 @@ async def _quiet(merging: ProfileMerging) -> None:
     await until(lambda: merging.is_idle)
 
 
-def _portrait(key: ProfileKey) -> Any:
+def _profile_lines(key: ProfileKey) -> Any:
     from tests.support.profiles import a_profile
 
     return a_profile("已有的侧写", key)

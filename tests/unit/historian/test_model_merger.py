@@ -13,10 +13,10 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.profiles.model_merger import ModelMerger
-from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.ports.models import ProfileContent
 from cognitive_memory_core.prompts.answers import Drawn
 from cognitive_memory_core.prompts.library import PromptLibrary
-from cognitive_memory_core.sentences.stored import noted_on
+from cognitive_memory_core.sentences.stored_text import noted_on
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
@@ -91,23 +91,23 @@ def a_merger(*answers: object, max_chars: int = 800) -> tuple[ModelMerger, Scrip
 
 async def merged(
     *answers: object, profile: Profile | None = None, facts: tuple[str, ...] = (FACT,), max_chars: int = 800
-) -> Portrait:
+) -> ProfileContent:
     """Merge once."""
     merger, _ = a_merger(*answers, max_chars=max_chars)
     return await merger.merge(TANG, profile, facts_of(*facts), NOON)
 
 
-async def composed(drawn: Drawn) -> Portrait:
+async def composed(drawn: Drawn) -> ProfileContent:
     """Merge a model's answer into the existing profile."""
     return await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
 
 
-async def test_a_portrait_is_composed_under_fixed_headings() -> None:
+async def test_a_profile_is_composed_under_fixed_headings() -> None:
     """The answer's fields become a summary and lists under fixed headings; empty ones are left out."""
     facts = tuple(f"阿岚(1840022917) {line}" for lines in LINES.values() for line in lines)
     drawing = a_drawing(topics=list(LINES["topics"]), summary=SUMMARY)
-    portrait = await merged(drawing, facts=facts)
-    assert portrait == Portrait(("木工", "猫"), BODY)
+    content = await merged(drawing, facts=facts)
+    assert content == ProfileContent(("木工", "猫"), BODY)
     without = await merged({**drawing, "style": [], "tools": []}, facts=facts)
     assert "## 风格" not in without.summary
     assert "## 困扰\n- 对桐油" in without.summary
@@ -136,26 +136,26 @@ async def test_nothing_new_never_overwrites(answer: dict[str, Any], profile: Pro
     """Whatever way a model reports nothing new, the profile is unchanged, or still missing."""
     if profile is None:
         answer = {name: value for name, value in answer.items() if name not in LINES}
-    portrait = await merged(*[{**NO_LINES, **answer}] * (1 if profile else 2), profile=profile)
-    assert portrait == (Portrait(profile.tags, profile.summary) if profile else Portrait((), ""))
+    content = await merged(*[{**NO_LINES, **answer}] * (1 if profile else 2), profile=profile)
+    assert content == (ProfileContent(profile.tags, profile.summary) if profile else ProfileContent((), ""))
 
 
 @pytest.mark.parametrize("profile", [None, a_profile()])
 async def test_a_drawing_of_the_news_counts_whatever_stands_beside_it(profile: Profile | None) -> None:
     """An answer that reports nothing new but contains the news is used if it is acceptable."""
-    portrait = await merged(a_drawing(nothing_new=True), profile=profile, facts=(FACT, *sum(LINES.values(), ())))
-    assert "5400" in portrait.summary
+    content = await merged(a_drawing(nothing_new=True), profile=profile, facts=(FACT, *sum(LINES.values(), ())))
+    assert "5400" in content.summary
     ruin = {**NO_LINES, "nothing_new": True, "tags": [], "summary": "阿岚买了二手平刨。"}
     if profile:
         with pytest.raises(BadAnswer):
             await merged(ruin, ruin, profile=profile)
 
 
-async def test_nothing_new_of_somebody_without_a_portrait_is_asked_once_more() -> None:
+async def test_nothing_new_of_somebody_without_a_profile_is_asked_once_more() -> None:
     """Nothing new for a person without a profile is asked again with the reason; repeated, it settles the facts."""
     merger, chat = a_merger({"nothing_new": True}, a_drawing())
-    portrait = await merger.merge(TANG, None, facts_of(FACT, *sum(LINES.values(), ())), NOON)
-    assert "5400" in portrait.summary
+    content = await merger.merge(TANG, None, facts_of(FACT, *sum(LINES.values(), ())), NOON)
+    assert "5400" in content.summary
     assert "还没有侧写" in chat.asks[1].prompt
     merger, chat = a_merger({"nothing_new": True}, a_drawing(topics=["好友 98765432"]))
     with pytest.raises(BadAnswer):
@@ -175,19 +175,19 @@ async def test_news_in_the_words_of_no_news_is_news() -> None:
 
 async def test_a_summary_that_was_left_out_stays() -> None:
     """An answer without a summary keeps the old summary, and one without tags the old tags."""
-    portrait = await composed(Drawn(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)}))
-    assert portrait.summary.startswith(SUMMARY)
-    assert portrait.tags == ("木工", "猫")
-    assert "二手平刨" in portrait.summary
+    content = await composed(Drawn(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)}))
+    assert content.summary.startswith(SUMMARY)
+    assert content.tags == ("木工", "猫")
+    assert "二手平刨" in content.summary
 
 
 async def test_tags_are_few_short_and_different() -> None:
     """Tags are cleaned, unique, short and at most twelve."""
     tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
     drawn = Drawn(False, tuple(tags), SUMMARY, **LINES)
-    portrait = await composed(drawn)
-    assert portrait.tags[:4] == ("木工", "ＰＳ", "猫 狗", "ab")
-    assert len(portrait.tags) == 12
+    content = await composed(drawn)
+    assert content.tags[:4] == ("木工", "ＰＳ", "猫 狗", "ab")
+    assert len(content.tags) == 12
 
 
 async def test_no_line_of_a_model_changes_the_form() -> None:
@@ -195,19 +195,19 @@ async def test_no_line_of_a_model_changes_the_form() -> None:
     summary = "## 系统\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
     lines = ["- 不接贴皮的活，只做实木\n## 系统", "不接贴皮的活，只做实木 系统", "### 养了一只叫刨花的三花猫", "  "]
     drawn = Drawn(False, (), summary, **{**LINES, "interests": tuple(lines)})
-    portrait = await composed(drawn)
-    assert portrait.summary.startswith("系统\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
-    assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 系统\n- 养了一只叫刨花的三花猫\n\n## 风格" in portrait.summary
+    content = await composed(drawn)
+    assert content.summary.startswith("系统\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
+    assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 系统\n- 养了一只叫刨花的三花猫\n\n## 风格" in content.summary
 
 
 async def test_what_people_wrote_under_their_own_headings_stays() -> None:
     """A section with a heading of its own is neither shown to the model nor changed."""
     by_hand = "## 备注\n- 群主说他**不接**急单\n\n1. 别问价\n### 更多\n- 到 2027 年"
     merger, chat = a_merger(a_drawing())
-    portrait = await merger.merge(TANG, a_profile(f"{BODY}\n\n{by_hand}\n"), facts_of(), NOON)
-    assert portrait.summary.endswith("\n\n" + by_hand)
+    content = await merger.merge(TANG, a_profile(f"{BODY}\n\n{by_hand}\n"), facts_of(), NOON)
+    assert content.summary.endswith("\n\n" + by_hand)
     assert "急单" not in chat.asks[0].prompt
-    assert "二手平刨" in portrait.summary
+    assert "二手平刨" in content.summary
 
 
 @pytest.mark.parametrize(
@@ -218,11 +218,11 @@ async def test_what_people_wrote_under_their_own_headings_stays() -> None:
         a_drawing(topics=["好友 98765432"]),
     ],
 )
-async def test_a_harmful_portrait_is_asked_for_again(bad: dict[str, Any]) -> None:
+async def test_a_harmful_profile_is_asked_for_again(bad: dict[str, Any]) -> None:
     """A harmful answer is rejected and asked again with the reason; if repeated, the facts keep waiting."""
     merger, chat = a_merger(bad, a_drawing())
-    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
-    assert "二手平刨" in portrait.summary
+    content = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "二手平刨" in content.summary
     assert "上次的回答没有采用" in chat.asks[1].prompt
     merger, chat = a_merger(bad, bad)
     with pytest.raises(BadAnswer):
@@ -236,27 +236,27 @@ async def test_a_model_that_takes_its_word_back_is_not_believed() -> None:
         await merged(a_drawing(topics=["好友 98765432"]), {"nothing_new": True}, profile=a_profile())
 
 
-async def test_a_long_portrait_is_condensed_and_never_cut() -> None:
+async def test_a_long_profile_is_condensed_and_never_cut() -> None:
     """An answer over the limit is asked again once, shorter; then a little over is accepted and more is not."""
     limit = len(BODY)
     longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
     shorter = a_drawing()
     merger, chat = a_merger(longer, shorter, max_chars=limit)
-    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
-    assert "预算" not in portrait.summary
+    content = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "预算" not in content.summary
     assert f"最多 {limit} 个" in chat.asks[1].prompt
-    portrait = await merged(longer, longer, profile=a_profile(), max_chars=limit)
-    assert "预算六千元" in portrait.summary
+    content = await merged(longer, longer, profile=a_profile(), max_chars=limit)
+    assert "预算六千元" in content.summary
     with pytest.raises(BadAnswer):
         await merged(longer, longer, profile=a_profile(), max_chars=limit // 2)
 
 
-async def test_a_condensed_portrait_that_lost_too_much_is_not_taken() -> None:
+async def test_a_condensed_profile_that_lost_too_much_is_not_taken() -> None:
     """If the shortened answer lost too much, the first one is used if it is only a little too long."""
     longer = a_drawing(topics=["2026年4月18日花5400元买了二手平刨", "存钱买二手平刨，预算六千元"])
     ruin = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "阿岚买了二手平刨。"}
-    portrait = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
-    assert "预算六千元" in portrait.summary
+    content = await merged(longer, ruin, profile=a_profile(), max_chars=len(BODY))
+    assert "预算六千元" in content.summary
 
 
 FORGETS = a_drawing(pain_points=[], tools=[])
@@ -267,23 +267,23 @@ FORGETS = a_drawing(pain_points=[], tools=[])
     [FORGETS, a_drawing(pain_points=[]), a_drawing(interests=[], summary="阿岚在青岛开一间木工房。")],
     ids=["two sections", "a section", "the only trace"],
 )
-async def test_a_portrait_that_forgot_lines_is_asked_for_again(forgets: dict[str, Any]) -> None:
+async def test_a_profile_that_forgot_lines_is_asked_for_again(forgets: dict[str, Any]) -> None:
     """Lines lost without a reason are named to the model, and its second answer is used if it is no worse."""
     merger, chat = a_merger(forgets, a_drawing())
-    portrait = await merger.merge(TANG, a_profile(), facts_of(), NOON)
-    assert "## 困扰" in portrait.summary
+    content = await merger.merge(TANG, a_profile(), facts_of(), NOON)
+    assert "## 困扰" in content.summary
     assert "漏掉了原有的" in chat.asks[1].prompt
-    assert "Fusion" in portrait.summary
+    assert "Fusion" in content.summary
     assert "二手平刨" in (await merged(forgets, forgets, profile=a_profile())).summary
 
 
-async def test_of_two_portraits_that_forgot_the_fuller_one_is_taken() -> None:
+async def test_of_two_profiles_that_forgot_the_fuller_one_is_taken() -> None:
     """Of two answers that lost lines, the one with fewer losses is used."""
     fuller = a_drawing(pain_points=[])
     for worse in (FORGETS, a_drawing(topics=["好友 98765432"]), {"nothing_new": True}):
-        portrait = await merged(fuller, worse, profile=a_profile())
-        assert "Fusion" in portrait.summary
-        assert "二手平刨" in portrait.summary
+        content = await merged(fuller, worse, profile=a_profile())
+        assert "Fusion" in content.summary
+        assert "二手平刨" in content.summary
 
 
 @pytest.mark.parametrize(
@@ -303,13 +303,13 @@ async def test_what_goes_for_a_reason_costs_no_second_question(drawing: dict[str
     assert chat.calls == 1
 
 
-async def test_noted_lines_become_a_portrait() -> None:
+async def test_noted_lines_become_a_profile() -> None:
     """Lines noted by rules may be reworded by a model later."""
     notes = [noted_on(line, "2026-03-04") for lines in LINES.values() for line in lines]
     body = "（更早的 3 条没有列在这里，仍可搜到）\n\n## 近期话题\n" + "\n".join(notes)
-    portrait = await merged(a_drawing(), profile=a_profile(body, tags=()))
-    assert "记于" not in portrait.summary
-    assert "更早的" not in portrait.summary
+    content = await merged(a_drawing(), profile=a_profile(body, tags=()))
+    assert "记于" not in content.summary
+    assert "更早的" not in content.summary
 
 
 GONE = "阿岚(1840022917) 对桐油过敏，改用蜂蜡"
@@ -321,19 +321,19 @@ def gone(text: str = GONE) -> Fact:
     return Fact(KEY, f"gone {text}", text, "event", NOON, is_withdrawn=True)
 
 
-async def left(*answers: object, profile: Profile | None = None, facts: tuple[Fact, ...] = (gone(),)) -> Portrait:
+async def left(*answers: object, profile: Profile | None = None, facts: tuple[Fact, ...] = (gone(),)) -> ProfileContent:
     """Merge withdrawn facts."""
     merger, _ = a_merger(*answers)
     return await merger.merge(TANG, profile or a_profile(), facts, NOON)
 
 
-async def test_what_is_withdrawn_leaves_the_portrait() -> None:
+async def test_what_is_withdrawn_leaves_the_profile() -> None:
     """A withdrawn fact is removed from text and tags, the rest stays, and new facts are merged."""
-    portrait = await left(WITHOUT, profile=a_profile(tags=("木工", "桐油过敏")))
-    assert portrait == Portrait(("木工", "猫"), BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡"))
-    portrait = await left({**a_drawing(), "pain_points": []}, facts=(gone(), *facts_of()))
-    assert "5400" in portrait.summary
-    assert "桐油" not in portrait.summary
+    content = await left(WITHOUT, profile=a_profile(tags=("木工", "桐油过敏")))
+    assert content == ProfileContent(("木工", "猫"), BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡"))
+    content = await left({**a_drawing(), "pain_points": []}, facts=(gone(), *facts_of()))
+    assert "5400" in content.summary
+    assert "桐油" not in content.summary
 
 
 @pytest.mark.parametrize(
@@ -348,11 +348,11 @@ async def test_what_is_withdrawn_leaves_the_portrait() -> None:
     ],
     ids=["all", "a tag", "in other words", "nothing new", "nothing left", "hardly anything left"],
 )
-async def test_a_portrait_that_still_tells_it_is_asked_for_again(kept: dict[str, Any]) -> None:
+async def test_a_profile_that_still_tells_it_is_asked_for_again(kept: dict[str, Any]) -> None:
     """An answer that still contains it, or lost everything else, is asked again; repeated, the facts wait."""
     merger, chat = a_merger(kept, WITHOUT)
-    portrait = await merger.merge(TANG, a_profile(), [gone()], NOON)
-    assert "桐油" not in portrait.summary
+    content = await merger.merge(TANG, a_profile(), [gone()], NOON)
+    assert "桐油" not in content.summary
     assert "上次的回答没有采用" in chat.asks[1].prompt
     with pytest.raises(BadAnswer):
         await left(kept, kept)
@@ -372,30 +372,30 @@ async def test_what_is_told_in_parts_is_still_told() -> None:
     old = a_drawing(topics=list(LINES["topics"]))
     merger, chat = a_merger({**old, "interests": [*LINES["interests"], *spread]}, old)
     body = BODY.replace("## 兴趣\n", "## 兴趣\n- 每逢暴雨必在阁楼弹奏祖父留下的月琴\n")
-    portrait = await merger.merge(TANG, a_profile(body), [gone(statement)], NOON)
+    content = await merger.merge(TANG, a_profile(body), [gone(statement)], NOON)
     assert f"「{statement[:40]}" in chat.asks[1].prompt
-    assert portrait.summary == BODY
+    assert content.summary == BODY
 
 
 async def test_what_a_new_fact_tells_as_well_may_stay() -> None:
     """A statement repeated by a new fact may stay after its withdrawal."""
     again = facts_of("阿岚(1840022917) 对桐油过敏，改用蜂蜡")
-    portrait = await left(a_drawing(topics=list(LINES["topics"])), facts=(gone(), *again))
-    assert "桐油" in portrait.summary
+    content = await left(a_drawing(topics=list(LINES["topics"])), facts=(gone(), *again))
+    assert "桐油" in content.summary
 
 
-async def test_a_portrait_of_which_nothing_is_left_is_empty() -> None:
+async def test_a_profile_of_which_nothing_is_left_is_empty() -> None:
     """If everything was withdrawn, an empty answer is accepted, and no earlier tag or sentence returns."""
     profile = a_profile("她对桐油过敏，改用蜂蜡。", tags=("桐油过敏",))
     empty = {**NO_LINES, "nothing_new": False, "tags": [], "summary": ""}
-    assert await left(empty, profile=profile) == Portrait((), "")
+    assert await left(empty, profile=profile) == ProfileContent((), "")
     with pytest.raises(BadAnswer):
         await left({"nothing_new": True}, {"nothing_new": True}, profile=profile)
 
 
 async def test_nothing_new_is_believed_where_nothing_tells_it() -> None:
     """Nothing new is accepted if the profile does not contain the withdrawn statement."""
-    assert await left({"nothing_new": True}, facts=(gone("阿岚(1840022917) 昨晚弄丢了门卡"),)) == Portrait(
+    assert await left({"nothing_new": True}, facts=(gone("阿岚(1840022917) 昨晚弄丢了门卡"),)) == ProfileContent(
         ("木工", "猫"), BODY
     )
 
@@ -405,8 +405,8 @@ async def test_what_people_wrote_loses_it_too(answer: dict[str, Any]) -> None:
     """A withdrawn sentence is removed by code from sections that people wrote."""
     by_hand = "## 备注\n- 群主说她**不接**急单\n- 对桐油过敏，别送她桐油。下雨天不来"
     body = BODY.removesuffix("\n\n## 困扰\n- 对桐油过敏，改用蜂蜡")
-    portrait = await left(answer, profile=a_profile(f"{body}\n\n{by_hand}"))
-    assert portrait.summary.endswith("\n\n## 备注\n- 群主说她**不接**急单\n- 下雨天不来")
+    content = await left(answer, profile=a_profile(f"{body}\n\n{by_hand}"))
+    assert content.summary.endswith("\n\n## 备注\n- 群主说她**不接**急单\n- 下雨天不来")
 
 
 @pytest.mark.parametrize("error", [UnavailableError("away"), PermanentError("no"), BadAnswer("broken")])
@@ -449,27 +449,27 @@ async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: in
     old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS), tags=("木工", TRAITS[number]))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
     try:
-        portrait = await merger.merge(TANG, old, [gone(f"阿岚(1840022917) 的{TRAITS[number]}")], NOON)
+        content = await merger.merge(TANG, old, [gone(f"阿岚(1840022917) 的{TRAITS[number]}")], NOON)
     except BadAnswer:
         return
-    told = "\n".join((*portrait.tags, portrait.summary))
+    told = "\n".join((*content.tags, content.summary))
     assert TRAITS[number] not in told
     assert sum(trait in told for trait in TRAITS) >= len(TRAITS) // 2 - 1
 
 
 @settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS)
-async def test_a_puppet_destroys_no_portrait(drawn: Drawn) -> None:
+async def test_a_puppet_destroys_no_profile(drawn: Drawn) -> None:
     """Whatever a model answers, a profile keeps half of its lines, its tags and its limits."""
     old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
     try:
-        portrait = await merger.merge(TANG, old, facts_of(), NOON)
+        content = await merger.merge(TANG, old, facts_of(), NOON)
     except BadAnswer:
         return
-    left = sum(trait in portrait.summary or trait in portrait.tags for trait in TRAITS)
+    left = sum(trait in content.summary or trait in content.tags for trait in TRAITS)
     assert left >= len(TRAITS) // 2 - 1
-    assert len(portrait.summary) <= 1000
-    assert len(portrait.tags) <= 12
-    assert portrait.tags
-    assert "\u202e" not in portrait.summary
+    assert len(content.summary) <= 1000
+    assert len(content.tags) <= 12
+    assert content.tags
+    assert "\u202e" not in content.summary

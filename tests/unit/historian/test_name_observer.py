@@ -52,7 +52,7 @@ async def names(profiles: InMemoryProfiles) -> list[str]:
     return [profile.name for profile in found if profile]
 
 
-async def test_a_new_card_reaches_the_portrait() -> None:
+async def test_a_new_card_reaches_the_profile() -> None:
     """A new name of a person or group is soon on the profile, without a revision."""
     sightings, profiles, _ = await noted()
     running = asyncio.create_task(sightings.run())
@@ -76,7 +76,7 @@ async def test_a_card_that_flips_is_written_once() -> None:
     assert (await names(profiles))[0] == "乙"
 
 
-async def test_a_portrait_that_cannot_be_renamed_ends_nothing() -> None:
+async def test_a_profile_that_cannot_be_renamed_ends_nothing() -> None:
     """A profile that cannot be renamed keeps its name until the next observation."""
     sightings, profiles, _ = await noted()
     running = asyncio.create_task(sightings.run())

@@ -11,9 +11,9 @@ import pytest
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Statement
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused
@@ -138,7 +138,7 @@ async def test_speakers_keep_what_they_said() -> None:
     """Each statement of a dialogue belongs to its speaker."""
     ledger = InMemoryLedger()
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
-    events = await ledger.events.recent(Reading(OPERATOR), 10)
+    events = await ledger.events.recent(ReadFilter(OPERATOR), 10)
     assert {event.sender_id for event in events} == {"2000001", "2000009"}
 
 
@@ -149,20 +149,20 @@ TEA = said("阿棠(2000001)喜欢乌龙茶", kind="preference", subjects=["20000
 
 
 class Listening:
-    """A historian that records its anchors and returns each observation."""
+    """A historian that records its job context and returns each observation."""
 
     def __init__(self) -> None:
-        """Have no anchors."""
-        self.anchors: list[Anchors] = []
+        """Have no job context."""
+        self.job_context: list[JobContext] = []
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Return each observation."""
-        self.anchors.append(anchors)
+        self.job_context.append(job_context)
         return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return nothing."""
-        self.anchors.append(anchors)
+        self.job_context.append(job_context)
         return []
 
 
@@ -177,7 +177,7 @@ def with_model(
 
 async def texts_of(ledger: InMemoryLedger) -> list[tuple[str, int]]:
     """Return the stored texts with their counts."""
-    return [(event.text, event.count) for event in await ledger.events.recent(Reading(OPERATOR), 50)]
+    return [(event.text, event.count) for event in await ledger.events.recent(ReadFilter(OPERATOR), 50)]
 
 
 async def facts_of(ledger: InMemoryLedger) -> list[tuple[ProfileKey, int]]:
@@ -192,9 +192,9 @@ async def test_people_go_by_their_usual_names_in_prompts() -> None:
     await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=1))
     worn = replace(GROUP, user_name="饿死了")
     await pipeline_over(ledger, Fuse(0), listening).process(a_job("阿棠喜欢乌龙茶", scene=worn))
-    (anchors,) = listening.anchors
-    assert (anchors.speaker.name, anchors.speaker.aliases) == ("阿棠", ("饿死了",))
-    (event,) = await ledger.events.recent(Reading(OPERATOR), 5)
+    (job_context,) = listening.job_context
+    assert (job_context.speaker.name, job_context.speaker.aliases) == ("阿棠", ("饿死了",))
+    (event,) = await ledger.events.recent(ReadFilter(OPERATOR), 5)
     assert event.sender_name == "阿棠"
 
 
@@ -205,10 +205,10 @@ async def test_anchors_hold_what_is_known() -> None:
     await ledger.names.note(GROUP.scope, "2000001", "糖糖", NOON.replace(year=2025))
     job = a_job("阿棠很喜欢乌龙茶")
     await pipeline_over(ledger, Fuse(0), listening).process(job)
-    (anchors,) = listening.anchors
-    assert anchors.job_id == job.id
-    assert [event.text for event in anchors.neighbours] == ["阿棠(2000001)喜欢乌龙茶"]
-    assert anchors.named("2000001").aliases == ("糖糖",)
+    (job_context,) = listening.job_context
+    assert job_context.job_id == job.id
+    assert [event.text for event in job_context.neighbours] == ["阿棠(2000001)喜欢乌龙茶"]
+    assert job_context.named("2000001").aliases == ("糖糖",)
 
 
 async def test_a_dialogue_has_neighbours_too() -> None:
@@ -218,7 +218,7 @@ async def test_a_dialogue_has_neighbours_too() -> None:
     await pipeline_over(ledger, Fuse(0), listening).process(
         Job("e" * 32, Dialogue(GROUP, (a_message("我喜欢乌龙茶"),)), NOON)
     )
-    assert len(listening.anchors[0].neighbours) == 1
+    assert len(listening.job_context[0].neighbours) == 1
 
 
 async def test_without_a_model_nobody_looks_for_neighbours() -> None:
@@ -227,7 +227,7 @@ async def test_without_a_model_nobody_looks_for_neighbours() -> None:
     pipeline = replace(pipeline_over(ledger, Fuse(0), listening), asks_model=False)
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
     await pipeline.process(a_job("阿棠很喜欢乌龙茶"))
-    assert listening.anchors[1].neighbours == ()
+    assert listening.job_context[1].neighbours == ()
 
 
 async def test_the_same_claim_fifty_times_costs_one_call() -> None:
@@ -371,7 +371,7 @@ async def test_every_historian_passes_the_gate() -> None:
     ledger, sleepy = InMemoryLedger(), "今天也很困"
     await ledger.names.note(GROUP.scope, "2000001", sleepy, NOON.replace(year=2025))
     await pipeline_over(ledger, Fuse(0), Listening()).process(a_job("阿棠明天去北京", f"{sleepy}喜欢猫"))
-    events = await ledger.events.recent(Reading(OPERATOR), 5)
+    events = await ledger.events.recent(ReadFilter(OPERATOR), 5)
     assert {event.text: event.is_absolute for event in events} == {"阿棠明天去北京": False, f"{sleepy}喜欢猫": True}
 
 

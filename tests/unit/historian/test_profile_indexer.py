@@ -81,7 +81,7 @@ def refusing(word: str, error: Exception) -> Callable[[Sequence[str]], None]:
     return react
 
 
-async def test_every_portrait_gets_its_vector_once() -> None:
+async def test_every_profile_gets_its_vector_once() -> None:
     """Profiles are indexed and embedded in batches, each once."""
     world = World()
     for number in range(BATCH + 3):
@@ -109,7 +109,7 @@ async def test_what_changed_by_hand_is_taken_in() -> None:
     assert sum(len(batch) for batch in world.model.asked) == 2
 
 
-async def test_a_portrait_that_changes_while_it_is_taken_in_ends_right() -> None:
+async def test_a_profile_that_changes_while_it_is_taken_in_ends_right() -> None:
     """A profile changed during its indexing is indexed with its latest content."""
     world = World()
     key = await world.portray(1)
@@ -195,7 +195,7 @@ async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
 
 
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])
-async def test_one_unusable_portrait_holds_nobody_up(error: Exception) -> None:
+async def test_one_unusable_profile_holds_nobody_up(error: Exception) -> None:
     """A profile that the model refuses is skipped for an hour or until it changes; others get vectors."""
     world = World(refusing("怪", error))
     for number in range(5):
@@ -237,7 +237,7 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
         await task
 
 
-def test_a_portrait_is_found_by_all_its_words() -> None:
+def test_a_profile_is_found_by_all_its_words() -> None:
     """Name, tags, headings and lines are embedded without Markdown marks."""
     summary = "阿棠是插画师。\n\n## 兴趣\n- **茶**\n- 猫"
     assert words_of(a_profile(summary, TANG, tags=("插画", "猫"))) == "阿棠\n插画 猫\n阿棠是插画师。\n兴趣\n茶**\n猫"

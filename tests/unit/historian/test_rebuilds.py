@@ -51,7 +51,7 @@ async def filled() -> tuple[Gated, InMemoryLedger, IndexReconciler]:
     store, ledger = Gated(), InMemoryLedger()
     await embedded(ledger, [(an_event(f"第 {number} 件事"), a_vector(1.0, number / 10)) for number in range(3)])
     store.gate.clear()
-    return store, ledger, IndexReconciler(store, ledger.shelf, ledger.book, MODEL)
+    return store, ledger, IndexReconciler(store, ledger.vectors, ledger.book, MODEL)
 
 
 async def turns() -> None:
@@ -95,7 +95,7 @@ async def test_what_is_opened_during_a_rebuild_does_not_take_its_place() -> None
     store.gate.set()
     await first.follow()
     store.gate.clear()
-    follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL)
+    follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL)
     following = asyncio.create_task(follower.follow())
     await turns()  # it opens the first generation
     asked = asyncio.create_task(follower.rebuild())

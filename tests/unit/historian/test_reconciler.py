@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler, IndexState
@@ -23,7 +23,7 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, committed, embedded
 from tests.support.waiting import until, until_not
 
-EVERYTHING = Reading(Scene.operator())
+EVERYTHING = ReadFilter(Scene.operator())
 OTHER_MODEL = "other-model/3"
 
 
@@ -78,7 +78,7 @@ class TroubledStore(InMemoryVectorStore):
 
 def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, model: str = MODEL) -> IndexReconciler:
     """Return the reconciler of a ledger and a store."""
-    return IndexReconciler(store, ledger.shelf, ledger.book, model)
+    return IndexReconciler(store, ledger.vectors, ledger.book, model)
 
 
 async def some(ledger: InMemoryLedger, count: int, first: int = 1) -> list[Event]:
@@ -156,7 +156,7 @@ async def test_another_model_is_another_generation() -> None:
         await changed.nearest(a_vector(1.0, 0.0, 0.0), EVERYTHING, 5)
     await changed.rebuild()  # an operator or a purge may request it at any time
     rows = [VectorRow(event.id, a_vector(0.0, 1.0, 0.0)) for event in events]
-    await ledger.shelf.store(OTHER_MODEL, rows)
+    await ledger.vectors.store(OTHER_MODEL, rows)
     await changed.follow()
     nearest = await changed.nearest(a_vector(0.0, 1.0, 0.0), EVERYTHING, 5)
     assert {event_id for event_id, _ in nearest} == {event.id for event in events}
@@ -296,7 +296,7 @@ async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened()
 async def test_a_busy_bot_compares_once_a_day() -> None:
     """Store and ledger are compared once a day, however often new events arrive."""
     ledger, store, clock = InMemoryLedger(), TroubledStore(), FrozenClock()
-    follower = IndexReconciler(store, ledger.shelf, ledger.book, MODEL, clock.elapsed)
+    follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
     running = asyncio.create_task(follower.run())
     follower.hurry()
@@ -388,7 +388,7 @@ async def test_vectors_of_another_length_stay_out() -> None:
     ledger, store = InMemoryLedger(), TroubledStore()
     events, odd = await some(ledger, 2), an_event("奇怪的一条")
     await committed(ledger, odd)
-    await ledger.shelf.store(MODEL, [VectorRow(odd.id, a_vector(1.0, 2.0, 3.0))])
+    await ledger.vectors.store(MODEL, [VectorRow(odd.id, a_vector(1.0, 2.0, 3.0))])
     follower = follower_of(ledger, store)
     await follower.follow()
     assert await found(follower) == {event.id for event in events}

@@ -60,7 +60,7 @@ async def names(store: InMemoryProfiles) -> list[str]:
     return [store._standing[key].name for key in (TANG, TANG_THERE, GROUP_KEY)]
 
 
-async def test_a_new_card_renames_the_portrait_of_that_place(profiles: Counted) -> None:
+async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -> None:
     """A group name renames the member, a private name the user, the group's name the group, in file and index."""
     index = InMemoryLedger().profiles
     renaming = Renaming(profiles, index)

@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Event, Statement
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
@@ -34,9 +34,9 @@ PROMPTS = PromptLibrary()
 RULES = RuleHistorian(SHANGHAI)
 
 
-def anchors(*neighbours: Event, job_id: str = "job", people: Sequence[Person] = (TANG, QI, MUYU)) -> Anchors:
-    """Return the anchors of the group."""
-    return Anchors(NOON, GROUP.scope, "读书会", TANG, tuple(people), neighbours, job_id)
+def job_context(*neighbours: Event, job_id: str = "job", people: Sequence[Person] = (TANG, QI, MUYU)) -> JobContext:
+    """Return the job context of the group."""
+    return JobContext(NOON, GROUP.scope, "读书会", TANG, tuple(people), neighbours, job_id)
 
 
 def historian(chat: Chat, **settings: Any) -> ModelHistorian:
@@ -49,10 +49,12 @@ def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
     return Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
 
 
-async def rewritten(*answers: object, turn: Turn | None = None, known: Anchors | None = None, **settings: Any) -> Any:
+async def rewritten(
+    *answers: object, turn: Turn | None = None, known: JobContext | None = None, **settings: Any
+) -> Any:
     """Rewrite a turn with scripted answers; return the chat model and the statements."""
     chat = ScriptedChat(*answers)
-    return chat, await historian(chat, **settings).rewrite(turn or a_turn(), known or anchors())
+    return chat, await historian(chat, **settings).rewrite(turn or a_turn(), known or job_context())
 
 
 async def one(*answers: object, **options: Any) -> Statement:
@@ -107,7 +109,7 @@ async def test_the_groups_number_is_never_a_person() -> None:
     """The group's id among the subjects means the group, even if a person has the same id."""
     namesake = Person("10001", "一万")
     row = said("读书会(10001)每周五读书", subjects=["10001"])
-    known = anchors(people=(TANG, namesake))
+    known = job_context(people=(TANG, namesake))
     statement = await one(statements(row), turn=a_turn("读书会每周五读书"), known=known)
     assert statement.subjects == ()
     assert statement.is_of_place
@@ -118,7 +120,7 @@ async def test_the_groups_number_is_never_a_person() -> None:
 
 async def test_a_private_chat_is_no_group() -> None:
     """In private the other person's id means the person."""
-    known = replace(anchors(), place=PRIVATE.scope, place_name="")
+    known = replace(job_context(), place=PRIVATE.scope, place_name="")
     row = said(TEA, subjects=["2000001"])
     statement = await one(statements(row), turn=a_turn(scene=PRIVATE), known=known)
     assert (statement.subjects, statement.is_of_place) == (("2000001",), False)
@@ -345,12 +347,12 @@ async def test_an_amount_may_be_of_what_is_remembered() -> None:
     tea = an_event("阿棠(2000001)的乌龙茶定价80元")
     written = "阿棠(2000001)的乌龙茶涨价，原为80元，改为95元"
     turn = a_turn("阿棠的乌龙茶涨价了", recent_messages=["涨到九十五了"])
-    assert (await one(statements(written), turn=turn, known=anchors(tea))).is_absolute
+    assert (await one(statements(written), turn=turn, known=job_context(tea))).is_absolute
     chat, _ = await rewritten(*[statements(written)] * 3, turn=turn)
     assert chat.calls == 3
     shop = Person("90000001", "20元店")
     chat, _ = await rewritten(
-        statements("20元店(90000001)的茶涨价了"), turn=a_turn("店里的茶涨价了"), known=anchors(people=(TANG, shop))
+        statements("20元店(90000001)的茶涨价了"), turn=a_turn("店里的茶涨价了"), known=job_context(people=(TANG, shop))
     )
     assert chat.calls == 1
 
@@ -391,7 +393,7 @@ async def test_force_never_passes_drift_or_nothing(bad: str) -> None:
 async def test_an_observation_that_shows_nothing_is_still_a_statement() -> None:
     """An observation without visible characters still gives a statement with a text."""
     statement = await one(PermanentError("拒绝"), turn=a_turn("\u200b"))
-    assert statement.text == sentences.stored.NOTHING_SHOWN
+    assert statement.text == sentences.stored_text.NOTHING_SHOWN
 
 
 # Repeated statements.
@@ -400,11 +402,11 @@ async def test_an_observation_that_shows_nothing_is_still_a_statement() -> None:
 async def test_same_as_names_a_neighbour() -> None:
     """The number given by the model is resolved to the id of that neighbour."""
     first, second = an_event("阿棠(2000001)喜欢绿茶"), an_event(TEA)
-    statement = await one(statements(said("阿棠(2000001)很喜欢乌龙茶", same_as=2)), known=anchors(first, second))
+    statement = await one(statements(said("阿棠(2000001)很喜欢乌龙茶", same_as=2)), known=job_context(first, second))
     assert statement.repeats == second.id
     before = an_event("阿棠(2000001) 2026年3月1日 说：读书会不发图")
     row = said("读书会(10001)不发图", subjects=["10001"], same_as=1)
-    assert (await one(statements(row), turn=a_turn("读书会不发图"), known=anchors(before))).repeats == before.id
+    assert (await one(statements(row), turn=a_turn("读书会不发图"), known=job_context(before))).repeats == before.id
 
 
 @pytest.mark.parametrize(
@@ -423,7 +425,7 @@ async def test_same_as_names_a_neighbour() -> None:
 async def test_same_as_is_guarded(neighbour: Event, fields: dict[str, Any]) -> None:
     """A neighbour that differs, or is by another person, elsewhere or withdrawn, is not accepted as repeated."""
     row = said(**{"text": "阿棠(2000001)很喜欢乌龙茶", "same_as": 1, **fields})
-    statement = await one(statements(row), turn=a_turn(row["text"]), known=anchors(neighbour))
+    statement = await one(statements(row), turn=a_turn(row["text"]), known=job_context(neighbour))
     assert statement.repeats == ""
 
 
@@ -431,7 +433,9 @@ async def test_what_leans_is_the_same_as_nothing() -> None:
     """A text with relative words is never merged with an event."""
     row = said("阿棠(2000001)明天去北京", same_as=1)
     statement = await one(
-        statements(row), turn=a_turn("阿棠明天去北京", force=True), known=anchors(an_event("阿棠(2000001)明天去北京"))
+        statements(row),
+        turn=a_turn("阿棠明天去北京", force=True),
+        known=job_context(an_event("阿棠(2000001)明天去北京")),
     )
     assert statement.repeats == ""
 
@@ -509,7 +513,7 @@ async def test_what_stands_around_makes_nothing_refused(fields: dict[str, Any], 
     """After a refusal the observations are sent again without lines, source and neighbours."""
     answer = statements(said(TEA, same_as=1))
     chat, (statement,) = await rewritten(
-        PermanentError("400"), answer, turn=a_turn(**fields), known=anchors(*neighbours)
+        PermanentError("400"), answer, turn=a_turn(**fields), known=job_context(*neighbours)
     )
     assert (chat.calls, statement.text, statement.is_absolute, statement.repeats) == (2, TEA, True, "")
     assert "违禁" in chat.asks[0].prompt
@@ -546,8 +550,8 @@ async def test_what_was_spared_is_not_paid_for_again() -> None:
     chat = ScriptedChat(refusal, statements(TEA), refusal, away, refusal, *rest)
     writing = historian(chat)
     with pytest.raises(UnavailableError):
-        await writing.rewrite(turn, anchors())
-    written = await writing.rewrite(turn, anchors())
+        await writing.rewrite(turn, job_context())
+    written = await writing.rewrite(turn, job_context())
     assert [one.is_absolute for one in written] == [True, False, True]
     assert not any("喜欢乌龙茶" in ask.prompt for ask in chat.asks[4:])
 
@@ -564,7 +568,7 @@ async def test_a_refused_retry_ends_the_retries(error: Exception) -> None:
 @pytest.mark.parametrize("failure", ["garbage", BadAnswer("bad"), TooSlow("60 s")])
 async def test_a_job_is_not_lost_with_its_last_try(failure: object, caplog: pytest.LogCaptureFixture) -> None:
     """On the last attempt of a job, an unreadable or late answer stores the observation unchanged."""
-    known = replace(anchors(), is_last_try=True)
+    known = replace(job_context(), is_last_try=True)
     chat, (statement,) = await rewritten(failure, known=known)
     assert (chat.calls, statement.text, statement.is_absolute) == (1, "阿棠喜欢乌龙茶", False)
     assert statement.heard_as == ""
@@ -580,8 +584,8 @@ async def test_the_last_try_keeps_what_was_paid_for() -> None:
     chat = ScriptedChat(PermanentError("400"), statements(TEA), late, PermanentError("400"), late, late)
     writing = historian(chat)
     with pytest.raises(TooSlow):
-        await writing.rewrite(turn, anchors())
-    written = await writing.rewrite(turn, replace(anchors(), is_last_try=True))
+        await writing.rewrite(turn, job_context())
+    written = await writing.rewrite(turn, replace(job_context(), is_last_try=True))
     assert [(one.text, one.is_absolute) for one in written] == [
         (TEA, True),
         ("阿棠研究违禁词", False),
@@ -602,8 +606,8 @@ async def test_what_was_paid_for_is_not_asked_again() -> None:
     chat = ScriptedChat(statements(TEA, "他养了一只猫"), UnavailableError("away"), {"statements": [said(CAT, 2)]})
     writing = historian(chat)
     with pytest.raises(UnavailableError):
-        await writing.rewrite(turn, anchors())
-    written = await writing.rewrite(turn, anchors())
+        await writing.rewrite(turn, job_context())
+    written = await writing.rewrite(turn, job_context())
     assert [statement.text for statement in written] == [TEA, CAT]
     assert chat.calls == 3
     assert "喜欢乌龙茶" not in chat.asks[2].prompt
@@ -613,18 +617,18 @@ async def test_what_was_paid_for_is_not_asked_again() -> None:
 @pytest.mark.parametrize(
     ("turn", "known"),
     [
-        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只狗"), anchors()),
-        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), anchors(job_id="another")),
-        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), anchors(people=(TANG, QI))),
+        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只狗"), job_context()),
+        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), job_context(job_id="another")),
+        (a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), job_context(people=(TANG, QI))),
     ],
     ids=["other words", "another job", "somebody was erased"],
 )
-async def test_progress_is_that_jobs_alone(turn: Turn, known: Anchors) -> None:
+async def test_progress_is_that_jobs_alone(turn: Turn, known: JobContext) -> None:
     """Kept results are not used for other words, another job or different people."""
     chat = ScriptedChat(statements(TEA, "他养了一只猫"), UnavailableError("away"), statements(TEA, CAT))
     writing = historian(chat)
     with pytest.raises(UnavailableError):
-        await writing.rewrite(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), anchors())
+        await writing.rewrite(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只猫"), job_context())
     await writing.rewrite(turn, known)
     assert "喜欢乌龙茶" in chat.asks[2].prompt
 
@@ -634,8 +638,8 @@ async def test_a_job_without_an_id_shares_nothing() -> None:
     chat = ScriptedChat(statements("他喜欢乌龙茶"), UnavailableError("away"), statements(TEA))
     writing = historian(chat)
     with pytest.raises(UnavailableError):
-        await writing.rewrite(a_turn(), anchors(job_id=""))
-    await writing.rewrite(a_turn(), anchors(job_id=""))
+        await writing.rewrite(a_turn(), job_context(job_id=""))
+    await writing.rewrite(a_turn(), job_context(job_id=""))
     assert "「他」" not in chat.asks[2].prompt
 
 
@@ -643,6 +647,6 @@ async def test_a_job_that_is_done_is_let_go_of() -> None:
     """After a success nothing is kept, so that the same job is sent again."""
     chat = ScriptedChat(statements(TEA), statements(TEA))
     writing = historian(chat)
-    await writing.rewrite(a_turn(), anchors())
-    await writing.rewrite(a_turn(), anchors())
+    await writing.rewrite(a_turn(), job_context())
+    await writing.rewrite(a_turn(), job_context())
     assert chat.calls == 2

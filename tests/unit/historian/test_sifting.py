@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.profiles.sifting import MOST_REFUSALS, SiftingMerger
-from cognitive_memory_core.ports.models import Portrait
+from cognitive_memory_core.ports.models import ProfileContent
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.clock import NOON
 from tests.support.merging import World
@@ -33,14 +33,16 @@ class Model:
         self.error = error or PermanentError("400")
         self.asked: list[list[str]] = []
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Merge or refuse."""
         self.asked.append([fact.text for fact in facts])
         old = profile.summary if profile else ""
         if self.word in "\n".join((old, *self.asked[-1])):
             raise self.error
         new = [fact.text for fact in facts if not fact.is_withdrawn]
-        return Portrait(("画过",), "\n".join(filter(None, (old, *new))))
+        return ProfileContent(("画过",), "\n".join(filter(None, (old, *new))))
 
 
 def facts_of(*texts: str) -> list[Fact]:
@@ -48,7 +50,7 @@ def facts_of(*texts: str) -> list[Fact]:
     return [Fact(TANG, f"e{number}", text, "preference", NOON) for number, text in enumerate(texts)]
 
 
-async def sifted(model: Model, facts: Sequence[Fact], profile: Profile | None = None) -> Portrait:
+async def sifted(model: Model, facts: Sequence[Fact], profile: Profile | None = None) -> ProfileContent:
     """Merge facts."""
     return await SiftingMerger(model, RuleMerger(Live(ROOMY))).merge(WHO, profile, facts, NOON)
 
@@ -59,8 +61,8 @@ async def test_one_refused_fact_is_found_and_left_out(at: int, caplog: pytest.Lo
     texts = [f"第 {number:02} 件事" for number in range(48)]
     texts[at] = "爱研究违禁词"
     model = Model()
-    portrait = await sifted(model, facts_of(*texts))
-    assert portrait == Portrait(("画过",), "\n".join(text for text in texts if "违禁" not in text))
+    content = await sifted(model, facts_of(*texts))
+    assert content == ProfileContent(("画过",), "\n".join(text for text in texts if "违禁" not in text))
     assert len(model.asked) <= 13
     assert f"historian_profile_merge user: refused, left out: e{at}" in caplog.text
     assert "违禁" not in caplog.text
@@ -76,24 +78,24 @@ async def test_what_nobody_refuses_is_asked_once() -> None:
 async def test_a_refused_fact_alone_changes_nothing() -> None:
     """A refused single fact is left out, so that it does not make later merges fail."""
     model, standing = Model(), a_profile("喜欢乌龙茶。", TANG)
-    assert await sifted(model, facts_of("爱研究违禁词"), standing) == Portrait(standing.tags, standing.summary)
-    assert await sifted(model, facts_of("爱研究违禁词")) == Portrait((), "")
+    assert await sifted(model, facts_of("爱研究违禁词"), standing) == ProfileContent(standing.tags, standing.summary)
+    assert await sifted(model, facts_of("爱研究违禁词")) == ProfileContent((), "")
     assert len(model.asked) == 2
 
 
-async def test_where_the_portrait_is_what_is_refused_the_rules_go_on() -> None:
+async def test_where_the_profile_is_what_is_refused_the_rules_go_on() -> None:
     """If the model refuses the existing profile, the facts are merged by rules."""
-    portrait = await sifted(Model(), facts_of("喜欢咖啡", "喜欢爬山"), a_profile("管理员写了违禁词。", TANG))
-    assert [word for word in ("违禁词", "喜欢咖啡", "喜欢爬山") if word not in portrait.summary] == []
+    content = await sifted(Model(), facts_of("喜欢咖啡", "喜欢爬山"), a_profile("管理员写了违禁词。", TANG))
+    assert [word for word in ("违禁词", "喜欢咖啡", "喜欢爬山") if word not in content.summary] == []
 
 
 async def test_refusals_are_bounded_and_lose_nothing() -> None:
     """The number of calls is limited, and unsorted facts are merged by rules."""
     model = Model()
     texts = [f"违禁 {number}" if number % 2 else f"好事 {number}" for number in range(48)]
-    portrait = await sifted(model, facts_of(*texts))
+    content = await sifted(model, facts_of(*texts))
     assert len(model.asked) <= 2 * MOST_REFUSALS
-    assert [text for text in texts if "好事" in text and text not in portrait.summary] == []
+    assert [text for text in texts if "好事" in text and text not in content.summary] == []
 
 
 async def test_what_is_withdrawn_is_taken_out_at_any_price() -> None:
@@ -101,8 +103,8 @@ async def test_what_is_withdrawn_is_taken_out_at_any_price() -> None:
     gone = replace(facts_of("阿棠(2000001) 爱研究违禁词")[0], is_withdrawn=True)
     standing = a_profile("喜欢乌龙茶。爱研究违禁词。", TANG)
     model = Model()
-    portrait = await sifted(model, [gone, *facts_of("喜欢爬山")], standing)
-    assert portrait.summary.split("\n") == ["喜欢乌龙茶。", "喜欢爬山"]
+    content = await sifted(model, [gone, *facts_of("喜欢爬山")], standing)
+    assert content.summary.split("\n") == ["喜欢乌龙茶。", "喜欢爬山"]
     assert (await sifted(model, [gone], standing)).summary == "喜欢乌龙茶。"
 
 
@@ -115,7 +117,7 @@ async def test_what_is_no_refusal_is_not_sifted(error: Exception) -> None:
     assert len(model.asked) == 1
 
 
-async def test_a_refused_fact_freezes_no_portrait() -> None:
+async def test_a_refused_fact_freezes_no_profile() -> None:
     """A refused fact is settled together with the others."""
     world = World()
     await world.tell(TANG, "喜欢乌龙茶", "爱研究违禁词", "喜欢爬山")

@@ -8,7 +8,7 @@ from typing import Any
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import UnavailableError
@@ -24,7 +24,7 @@ from tests.support.ledgers import later
 
 TANG, QI = Person("2000001", "阿棠"), Person("2000002", "老齐")
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
-ANCHORS = Anchors(NOON.astimezone(SHANGHAI), GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job")
+JOB_CONTEXT = JobContext(NOON.astimezone(SHANGHAI), GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job")
 
 
 def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Message:
@@ -32,11 +32,11 @@ def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Messag
     return a_message(text, scene, later(minutes=minutes), **fields)
 
 
-async def around(ledger: InMemoryLedger, *window: Message, anchors: Anchors = ANCHORS) -> Anchors:
+async def around(ledger: InMemoryLedger, *window: Message, job_context: JobContext = JOB_CONTEXT) -> JobContext:
     """Look round a window."""
     consent = Consent(ledger.consent, ledger.names)
     await consent.load()
-    return await Surroundings(ledger.log, ledger.events, consent).around(Dialogue(GROUP, window), anchors)
+    return await Surroundings(ledger.log, ledger.events, consent).around(Dialogue(GROUP, window), job_context)
 
 
 async def test_the_last_lines_before_the_window() -> None:
@@ -79,7 +79,7 @@ async def test_what_was_stored_here_last() -> None:
     newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, NEWEST + 3)]
     await ledger.events.commit(a_draft(*newest, an_event("别处", OTHER_GROUP)))
     near = tuple(an_event(f"像的{number}") for number in range(MOST))
-    found = await around(ledger, at(0, "行"), anchors=Anchors(NOON, GROUP.scope, "", TANG, (), near))
+    found = await around(ledger, at(0, "行"), job_context=JobContext(NOON, GROUP.scope, "", TANG, (), near))
     assert found.neighbours[: MOST - NEWEST] == near[: MOST - NEWEST]
     assert [event.text for event in found.neighbours[MOST - NEWEST :]] == ["新事1", "新事2", "新事3"]
 
@@ -96,7 +96,7 @@ async def test_a_log_that_is_away_takes_nothing() -> None:
 
     ledger: Any = InMemoryLedger()
     ledger.log = Away()
-    assert await around(ledger, at(0, "行")) == ANCHORS
+    assert await around(ledger, at(0, "行")) == JOB_CONTEXT
 
 
 async def test_nothing_new_rests_on_what_was_seen_already() -> None:
@@ -121,8 +121,8 @@ async def test_next_wednesday_is_counted_from_when_it_was_said() -> None:
     sunday, monday = at(60 * 24 * 4, "猫疫苗改到下周三", id="s"), at(60 * 24 * 5, "我下周三请假", OTHER, id="m")
     judging = ScriptedChat(triaged(remember=False))
     historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
-    anchors = Anchors(monday.sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
-    await historian.triage(Dialogue(GROUP, (sunday, monday)), anchors)
+    job_context = JobContext(monday.sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
+    await historian.triage(Dialogue(GROUP, (sunday, monday)), job_context)
     (asked,) = judging.asks
     assert "猫疫苗改到下周三 [下周三=2026年3月11日]" in asked.prompt
     assert "我下周三请假 [下周三=2026年3月18日]" in asked.prompt

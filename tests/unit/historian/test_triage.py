@@ -10,7 +10,7 @@ import pytest
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
@@ -38,9 +38,9 @@ NUTS = "阿棠(2000001)对花生过敏"
 CAT = "老齐(28471095)养了一只叫年糕的猫"
 
 
-def anchors(**fields: Any) -> Anchors:
-    """Return the anchors of the group."""
-    return Anchors(NOON, GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job", **fields)
+def job_context(**fields: Any) -> JobContext:
+    """Return the job context of the group."""
+    return JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG, QI), job_id="job", **fields)
 
 
 def found(text: str, *lines: int, **fields: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def historian(judging: ScriptedChat, rewriting: ScriptedChat | None = None) -> M
 async def judged(*rows: dict[str, Any], lines: tuple[Message, ...] = LINES, retries: tuple[object, ...] = ()) -> Any:
     """Judge a dialogue with answers to retries; return the statements."""
     writing = historian(ScriptedChat(triaged(*rows)), ScriptedChat(*retries))
-    return await writing.triage(Dialogue(GROUP, lines), anchors())
+    return await writing.triage(Dialogue(GROUP, lines), job_context())
 
 
 async def test_statements_rest_on_their_lines() -> None:
@@ -74,14 +74,14 @@ async def test_statements_rest_on_their_lines() -> None:
 async def test_not_worth_remembering() -> None:
     """A dialogue that the model finds not worth remembering gives nothing."""
     judging = ScriptedChat(triaged(found(NUTS, 1), remember=False))
-    assert await historian(judging).triage(Dialogue(GROUP, LINES), anchors()) == []
+    assert await historian(judging).triage(Dialogue(GROUP, LINES), job_context()) == []
     assert judging.calls == 1
 
 
 async def test_nobody_said_anything() -> None:
     """A dialogue without a person's words costs no call."""
     lines = (LINES[1], a_message("  ", id="m9"))
-    assert await historian(ScriptedChat()).triage(Dialogue(GROUP, lines), anchors()) == []
+    assert await historian(ScriptedChat()).triage(Dialogue(GROUP, lines), job_context()) == []
 
 
 @pytest.mark.parametrize("lines", [(), (2,), (0,), (99,), (-1,)], ids=str)
@@ -99,7 +99,7 @@ async def test_what_rests_on_no_line_of_a_person_is_dropped(
 def test_numbers_of_no_line_cite_nothing() -> None:
     """Line numbers start at 1, and numbers outside the dialogue are ignored."""
     observations = (Said(1, NUTS, lines=(0, -3, 99)), Said(2, CAT, lines=(0, 3, 99)))
-    batch, answers = batch_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), anchors())
+    batch, answers = batch_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), job_context())
     assert [task.message_ids for task in batch.tasks] == [("m3",)]
     assert [answer.number for answer in answers] == [1]
 
@@ -178,7 +178,7 @@ async def test_what_a_cited_line_does_not_say_is_not_its_senders_own() -> None:
     bad = "老齐(28471095)偷钱"
     rewriting = ScriptedChat(*[statements(bad)] * 2)
     writing = historian(ScriptedChat(triaged(found(bad, 3), found(NUTS, 1))), rewriting)
-    kept = [statement.text for statement in await writing.triage(Dialogue(GROUP, LINES), anchors())]
+    kept = [statement.text for statement in await writing.triage(Dialogue(GROUP, LINES), job_context())]
     assert kept == [NUTS, "老齐(28471095)：“我养了一只猫”"]
     assert rewriting.asks[0].prompt.count("我养了一只猫") == 2
     assert "不是这条观察" in rewriting.asks[0].prompt
@@ -191,7 +191,7 @@ async def test_only_the_rejected_go_through_the_rewriter() -> None:
     """
     judging = ScriptedChat(triaged(found("他养了一只猫", 3), found(NUTS, 1)))
     rewriting = ScriptedChat(statements(said(CAT, subjects=["28471095"], speaker="2000001")))
-    cat, nuts = await historian(judging, rewriting).triage(Dialogue(GROUP, LINES), anchors())
+    cat, nuts = await historian(judging, rewriting).triage(Dialogue(GROUP, LINES), job_context())
     assert (cat.text, cat.speaker, cat.subjects, cat.is_own) == (CAT, "28471095", ("28471095",), False)
     assert (cat.message_ids, cat.is_absolute, nuts.text) == (("m3",), True, NUTS)
     prompt = rewriting.asks[0].prompt
@@ -233,7 +233,7 @@ async def test_a_statement_agrees_with_its_line(line: str, bad: str) -> None:
     rewriting = ScriptedChat(*[statements(bad)] * 2)
     writing = historian(ScriptedChat(triaged(found(bad, 1, subjects=["2000001"]))), rewriting)
     dialogue = Dialogue(GROUP, (a_message(line, id="m1"),))
-    (statement,) = await writing.triage(dialogue, anchors())
+    (statement,) = await writing.triage(dialogue, job_context())
     assert statement.text == f"阿棠(2000001) 说：“{line}”"
     assert (statement.speaker, statement.message_ids) == ("2000001", ("m1",))
     assert "没有通过，请改正" in rewriting.asks[0].prompt
@@ -243,7 +243,7 @@ async def test_a_statement_that_was_put_right_is_kept() -> None:
     """A corrected statement is accepted."""
     rewriting = ScriptedChat(statements(said("阿棠(2000001)没有偷东西", subjects=["2000001"])))
     writing = historian(ScriptedChat(triaged(found("阿棠(2000001)偷了东西", 1))), rewriting)
-    (statement,) = await writing.triage(Dialogue(GROUP, (a_message("我没偷东西", id="m1"),)), anchors())
+    (statement,) = await writing.triage(Dialogue(GROUP, (a_message("我没偷东西", id="m1"),)), job_context())
     assert (statement.text, statement.is_own) == ("阿棠(2000001)没有偷东西", True)
 
 
@@ -251,14 +251,14 @@ async def test_same_as_in_a_triage() -> None:
     """A neighbour of the same sender may be named as repeated."""
     nuts = an_event(NUTS)
     writing = historian(ScriptedChat(triaged(found(NUTS, 1, same_as=1), found(CAT, 3, same_as=1))))
-    first, second = await writing.triage(Dialogue(GROUP, LINES), anchors(neighbours=(nuts,)))
+    first, second = await writing.triage(Dialogue(GROUP, LINES), job_context(neighbours=(nuts,)))
     assert (first.repeats, second.repeats) == (nuts.id, "")
 
 
 async def test_a_neighbour_makes_no_dialogue_refused() -> None:
     """After a refusal a dialogue is judged without neighbours, and no statement counts as repeated."""
     judging = ScriptedChat(PermanentError("400"), triaged(found(NUTS, 1, same_as=1)))
-    known = anchors(neighbours=(an_event(NUTS), an_event("阿棠(2000001)研究违禁词")))
+    known = job_context(neighbours=(an_event(NUTS), an_event("阿棠(2000001)研究违禁词")))
     (statement,) = await historian(judging).triage(Dialogue(GROUP, LINES), known)
     assert (statement.text, statement.repeats) == (NUTS, "")
     assert ["违禁" in ask.prompt for ask in judging.asks] == [True, False]
@@ -267,7 +267,7 @@ async def test_a_neighbour_makes_no_dialogue_refused() -> None:
 @pytest.mark.parametrize("failure", ["garbage", TooSlow("60 s")])
 async def test_what_is_never_judged_is_refused_on_the_last_try(failure: object) -> None:
     """On the last attempt an unreadable answer raises PermanentError, so that rules can judge the dialogue."""
-    dialogue, known = Dialogue(GROUP, LINES), anchors(is_last_try=True)
+    dialogue, known = Dialogue(GROUP, LINES), job_context(is_last_try=True)
     with pytest.raises(PermanentError):
         await historian(ScriptedChat(failure)).triage(dialogue, known)
     with pytest.raises(UnavailableError):
@@ -278,7 +278,7 @@ async def test_what_is_never_judged_is_refused_on_the_last_try(failure: object) 
 async def test_a_triage_that_fails_is_the_jobs_to_decide(error: Exception) -> None:
     """An error of the first call is raised."""
     with pytest.raises(type(error)):
-        await historian(ScriptedChat(error)).triage(Dialogue(GROUP, LINES), anchors())
+        await historian(ScriptedChat(error)).triage(Dialogue(GROUP, LINES), job_context())
 
 
 @pytest.mark.parametrize("error", [NoModel("none"), PermanentError("refused")])
@@ -294,8 +294,8 @@ async def test_a_triage_that_was_paid_for_is_not_asked_again() -> None:
     writing = historian(judging, ScriptedChat(UnavailableError("away"), statements(CAT)))
     dialogue = Dialogue(GROUP, LINES)
     with pytest.raises(UnavailableError):
-        await writing.triage(dialogue, anchors())
-    (statement,) = await writing.triage(dialogue, anchors())
+        await writing.triage(dialogue, job_context())
+    (statement,) = await writing.triage(dialogue, job_context())
     assert statement.text == CAT
     assert judging.calls == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.historian.rewriting.triage import batch_of
@@ -16,7 +16,7 @@ LINES = Path(__file__).with_name("true_statements.tsv").read_text("utf-8").split
 ROWS = [line.split("\t") for line in LINES if line and not line.startswith("#")]
 TANG, QI, CARD = Person("2000001", "阿棠"), Person("28471095", "老齐"), Person("3000007", "第7小队12306")
 PEOPLE = (TANG, QI, CARD, Person("76620318", "木鱼"), Person("3320185567", "唐唐"))
-ANCHORS = Anchors(NOON, GROUP.scope, "读书会", TANG, PEOPLE, job_id="job")
+JOB_CONTEXT = JobContext(NOON, GROUP.scope, "读书会", TANG, PEOPLE, job_id="job")
 
 
 def refusal(heard: str, statement: str) -> str:
@@ -25,7 +25,7 @@ def refusal(heard: str, statement: str) -> str:
     text = statement.replace("@", TANG.label).replace("%", QI.label).replace("#", CARD.label)
     line = a_message(heard, Scene.group("10001", sender.id, user_name=sender.name), id="m1")
     said = Said(1, text, speaker=sender.id, lines=(1,))
-    batch, answers = batch_of(Triaged(True, "", (said,)), Dialogue(GROUP, (line,)), ANCHORS)
+    batch, answers = batch_of(Triaged(True, "", (said,)), Dialogue(GROUP, (line,)), JOB_CONTEXT)
     ((_, attempt),) = batch.tried(answers)
     return "" if attempt.verdict.is_absolute else repr(attempt.verdict)
 

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Draft, Statement
-from cognitive_memory_core.domain.people import Anchors
+from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
@@ -40,7 +40,7 @@ class ScriptedHistorian:
         self.reactions = reactions
         self.seen: list[str] = []
 
-    async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Return each observation."""
         for text in turn.observations:
             self.seen.append(text)
@@ -49,7 +49,7 @@ class ScriptedHistorian:
                 await reaction
         return [Statement(text, speaker=turn.scene.user_id) for text in turn.observations]
 
-    async def triage(self, dialogue: Dialogue, anchors: Anchors) -> list[Statement]:
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return nothing."""
         return []
 
@@ -172,10 +172,10 @@ async def test_a_job_knows_its_last_try() -> None:
     class Told(ScriptedHistorian):
         """A historian that records which attempts were the last."""
 
-        async def rewrite(self, turn: Turn, anchors: Anchors) -> list[Statement]:
+        async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
             """Record, and time out on all other attempts."""
-            self.seen.append(str(anchors.is_last_try))
-            if not anchors.is_last_try:
+            self.seen.append(str(job_context.is_last_try))
+            if not job_context.is_last_try:
                 raise TooSlow
             return []
 

@@ -28,7 +28,7 @@ from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
-from tests.support.portraits import ListedIndex, ListedPortraits, ListedWithdrawals, a_portrait, listed_texts
+from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed, listed_texts
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sizes import sized
 
@@ -45,8 +45,8 @@ SHARED = Settings(sharing="shared")
 class World:
     """A profile reader over test doubles, and those test doubles."""
 
-    portraits: ProfileReader
-    store: ListedPortraits
+    profiles: ProfileReader
+    store: ListedProfiles
     index: Any
     consent: Consent
     facts: Any
@@ -63,21 +63,21 @@ async def a_world(*held: Profile, **fields: Any) -> World:
     pace = fields.pop("pace", None) or ProfileReadLimits()
     embedder, store = (
         fields.pop("embedder", None) or HashingEmbedder(),
-        fields.pop("store", None) or ListedPortraits(*held),
+        fields.pop("store", None) or ListedProfiles(*held),
     )
     facts = fields.pop("facts", None) or ListedWithdrawals()
-    portraits = ProfileReader(store, index, embedder, ReadAccess(consent, live), live, pace, facts=facts)
-    return World(portraits, store, index, consent, facts)
+    profiles = ProfileReader(store, index, embedder, ReadAccess(consent, live), live, pace, facts=facts)
+    return World(profiles, store, index, consent, facts)
 
 
 async def asker(world: World, scene: Scene) -> Profile | None:
     """Return the asker's profile as a turn gets it."""
-    return (await world.portraits.of_turn(scene)).person
+    return (await world.profiles.of_turn(scene)).person
 
 
 async def group(world: World, scene: Scene) -> Profile | None:
     """Return the group's profile as a turn gets it."""
-    return (await world.portraits.of_turn(scene)).group
+    return (await world.profiles.of_turn(scene)).group
 
 
 # Reading a profile by key.
@@ -97,8 +97,8 @@ async def group(world: World, scene: Scene) -> Profile | None:
 )
 async def test_what_a_scene_may_read(scene: Scene, key: ProfileKey) -> None:
     """A group reads its own and its members' profiles, a person their own, an operator all of the agent."""
-    world = await a_world(a_portrait(key))
-    assert await world.portraits.find(scene, key) == a_portrait(key)
+    world = await a_world(a_listed(key))
+    assert await world.profiles.find(scene, key) == a_listed(key)
 
 
 @pytest.mark.parametrize("held", [True, False])
@@ -117,52 +117,52 @@ async def test_what_a_scene_may_read(scene: Scene, key: ProfileKey) -> None:
 )
 async def test_what_is_foreign_is_refused(scene: Scene, key: ProfileKey, held: bool) -> None:
     """A profile outside the scene raises the same error whether it exists or not, and its file is not read."""
-    world = await a_world(*([a_portrait(key)] if held else []))
+    world = await a_world(*([a_listed(key)] if held else []))
     with pytest.raises(NotPermitted, match="看不到"):
-        await world.portraits.find(scene, key)
+        await world.profiles.find(scene, key)
     assert world.store.read == []
 
 
-async def test_somebody_without_a_portrait() -> None:
+async def test_somebody_without_a_profile() -> None:
     """A missing profile gives None."""
     world = await a_world()
-    assert await world.portraits.find(GROUP, MEMBER) is None
-    assert await world.portraits.asked(GROUP, "user", "2000007") is None
+    assert await world.profiles.find(GROUP, MEMBER) is None
+    assert await world.profiles.asked(GROUP, "user", "2000007") is None
 
 
 async def test_a_file_of_somebody_else_is_not_shown() -> None:
     """A profile under a wrong key is not shown."""
     world = await a_world()
-    world.store.held[MEMBER] = a_portrait(OTHER_PERSON)
-    assert await world.portraits.find(GROUP, MEMBER) is None
+    world.store.held[MEMBER] = a_listed(OTHER_PERSON)
+    assert await world.profiles.find(GROUP, MEMBER) is None
 
 
-async def test_whoever_opted_out_has_no_portrait() -> None:
+async def test_whoever_opted_out_has_no_profile() -> None:
     """An opt-out takes effect at once, also for a profile that is being read or was read before."""
-    world = await a_world(a_portrait(MEMBER))
+    world = await a_world(a_listed(MEMBER))
     assert await asker(world, GROUP)
     world.store.may_answer.clear()
-    reading = asyncio.create_task(world.portraits.find(GROUP, MEMBER))
+    reading = asyncio.create_task(world.profiles.find(GROUP, MEMBER))
     await asyncio.sleep(0)
     await world.consent.opt_out("2000001", NOON)
     world.store.may_answer.set()
     assert await reading is None
-    assert await world.portraits.find(GROUP, MEMBER) is None
+    assert await world.profiles.find(GROUP, MEMBER) is None
     assert await asker(world, GROUP) is None
-    assert await world.portraits.search(GROUP, "乌龙茶") == []
+    assert await world.profiles.search(GROUP, "乌龙茶") == []
 
 
 async def test_others_who_opted_out_are_hidden() -> None:
     """People who opted out are hidden in other profiles and in the group's, and nobody is found by their name."""
     summary, key = "和小北(2000002)一起打球。", MEMBER
-    world = await a_world(a_portrait(key, summary, tags=("小北的搭档",), name="小北的朋友"))
+    world = await a_world(a_listed(key, summary, tags=("小北的搭档",), name="小北的朋友"))
     await world.consent._names.note(GROUP.scope, "2000002", "小北", NOON)
-    assert await world.portraits.search(GROUP, "小北")
+    assert await world.profiles.search(GROUP, "小北")
     await world.consent.opt_out("2000002", NOON)
-    found = await world.portraits.find(GROUP, key)
+    found = await world.profiles.find(GROUP, key)
     assert found
     assert (found.name, found.tags, found.summary) == ("某位成员的朋友", ("某位成员的搭档",), "和某位成员一起打球。")
-    assert await world.portraits.search(GROUP, "小北") == []
+    assert await world.profiles.search(GROUP, "小北") == []
     shown = await asker(world, GROUP)
     assert shown == found
 
@@ -172,11 +172,11 @@ async def test_others_who_opted_out_are_hidden() -> None:
 
 async def test_a_user_in_a_group_is_the_member_there() -> None:
     """In a group "user" means the member there and in private the person; "member" takes group/user."""
-    world = await a_world(a_portrait(MEMBER, "在群里"), a_portrait(PERSON, "在私聊"), a_portrait(ELSEWHERE, "在别处"))
+    world = await a_world(a_listed(MEMBER, "在群里"), a_listed(PERSON, "在私聊"), a_listed(ELSEWHERE, "在别处"))
     asked = [(GROUP, "user", "2000001"), (PRIVATE, "user", "2000001"), (PRIVATE, "member", "10002/2000001")]
-    found = [await world.portraits.asked(*each) for each in asked]
+    found = [await world.profiles.asked(*each) for each in asked]
     assert listed_texts([each for each in found if each]) == ["在群里", "在私聊", "在别处"]
-    assert await world.portraits.asked(OTHER_GROUP, "user", "2000002") is None
+    assert await world.profiles.asked(OTHER_GROUP, "user", "2000002") is None
 
 
 @pytest.mark.parametrize(
@@ -186,82 +186,82 @@ async def test_what_names_nobody(entity_type: Any, entity_id: Any) -> None:
     """An invalid entity type or id raises BadArgument."""
     world = await a_world()
     with pytest.raises(BadArgument):
-        await world.portraits.asked(GROUP, entity_type, entity_id)
+        await world.profiles.asked(GROUP, entity_type, entity_id)
 
 
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
-async def test_a_shared_portrait_is_one_everywhere(fields: Any) -> None:
+async def test_a_shared_profile_is_one_everywhere(fields: Any) -> None:
     """A profile shared by its person or by the operator is shown in every group where the person is known."""
-    world = await a_world(a_portrait(PERSON, "一份"), a_portrait(MEMBER, "群里的"), **fields)
+    world = await a_world(a_listed(PERSON, "一份"), a_listed(MEMBER, "群里的"), **fields)
     for scene in (GROUP, PRIVATE, Scene.group("10001", "2000009")):
-        found = await world.portraits.asked(scene, "user", "2000001")
+        found = await world.profiles.asked(scene, "user", "2000001")
         assert found
         assert found.summary == "一份"
     shown = await asker(world, GROUP)
     assert shown
     assert shown.summary == "一份"
-    [hit] = await world.portraits.search(GROUP, "阿棠")
+    [hit] = await world.profiles.search(GROUP, "阿棠")
     assert hit.profile.summary == "一份"
-    found = await world.portraits.asked(GROUP, "member", "10001/2000001")
+    found = await world.profiles.asked(GROUP, "member", "10001/2000001")
     assert found
     assert found.summary == "群里的"
 
 
-async def test_a_shared_portrait_that_is_not_there_yet() -> None:
+async def test_a_shared_profile_that_is_not_there_yet() -> None:
     """If a shared profile does not exist yet, the member's profile is shown."""
-    world = await a_world(a_portrait(MEMBER, "群里的"), shared=["2000001"])
-    found, shown = await world.portraits.asked(GROUP, "user", "2000001"), await asker(world, GROUP)
+    world = await a_world(a_listed(MEMBER, "群里的"), shared=["2000001"])
+    found, shown = await world.profiles.asked(GROUP, "user", "2000001"), await asker(world, GROUP)
     assert found
     assert found == shown
     assert found.summary == "群里的"
 
 
-async def test_a_shared_portrait_is_closed_to_strangers() -> None:
+async def test_a_shared_profile_is_closed_to_strangers() -> None:
     """A shared profile is not shown in a group where the person is unknown, nor in another person's private chat."""
-    world = await a_world(a_portrait(PERSON, "一份"), shared=["2000001"], settings=SHARED)
+    world = await a_world(a_listed(PERSON, "一份"), shared=["2000001"], settings=SHARED)
     stranger = Scene.group("10002", "2000009")
-    assert await world.portraits.asked(stranger, "user", "2000001") is None
+    assert await world.profiles.asked(stranger, "user", "2000001") is None
     for scene in (stranger, Scene.private("2000009")):
-        assert await world.portraits.search(scene, "阿棠") == []
+        assert await world.profiles.search(scene, "阿棠") == []
         with pytest.raises(NotPermitted):
-            await world.portraits.find(scene, PERSON)
+            await world.profiles.find(scene, PERSON)
     with pytest.raises(NotPermitted):
-        await world.portraits.asked(Scene.private("2000009"), "user", "2000001")
+        await world.profiles.asked(Scene.private("2000009"), "user", "2000001")
 
 
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
-async def test_whoever_asks_finds_their_own_shared_portrait(fields: Any) -> None:
+async def test_whoever_asks_finds_their_own_shared_profile(fields: Any) -> None:
     """The asker gets their own shared profile by search, key and context, even in a group without their name."""
     ledger = InMemoryLedger()
-    await ledger.profiles.put(a_portrait(PERSON, "一份"))
-    world = await a_world(a_portrait(PERSON, "一份"), index=ledger.profiles, **fields)
-    [hit] = await world.portraits.search(OTHER_GROUP, "阿棠")
+    await ledger.profiles.put(a_listed(PERSON, "一份"))
+    world = await a_world(a_listed(PERSON, "一份"), index=ledger.profiles, **fields)
+    [hit] = await world.profiles.search(OTHER_GROUP, "阿棠")
     for shown in (
         hit.profile,
-        await world.portraits.asked(OTHER_GROUP, "user", "2000001"),
+        await world.profiles.asked(OTHER_GROUP, "user", "2000001"),
         await asker(world, OTHER_GROUP),
     ):
-        assert shown == a_portrait(PERSON, "一份")
+        assert shown == a_listed(PERSON, "一份")
     stranger = Scene.group("10002", "2000009")
-    assert await world.portraits.search(stranger, "阿棠") == []
-    assert await world.portraits.asked(stranger, "user", "2000001") is None
+    assert await world.profiles.search(stranger, "阿棠") == []
+    assert await world.profiles.asked(stranger, "user", "2000001") is None
 
 
-async def test_a_portrait_is_closed_again() -> None:
+async def test_a_profile_is_closed_again() -> None:
     """Turning sharing off takes effect at once."""
-    world = await a_world(a_portrait(PERSON, "一份"), shared=["2000001"])
+    world = await a_world(a_listed(PERSON, "一份"), shared=["2000001"])
     assert await asker(world, GROUP)
     await world.consent.set_sharing("2000001", False, NOON)
     assert await asker(world, GROUP) is None
-    assert await world.portraits.asked(GROUP, "user", "2000001") is None
-    assert await world.portraits.search(GROUP, "阿棠") == []
+    assert await world.profiles.asked(GROUP, "user", "2000001") is None
+    assert await world.profiles.search(GROUP, "阿棠") == []
 
 
 # Searching profiles.
 
-CLIMBER = a_portrait(MEMBER, "周末常去爬山，喜欢黄山。", tags=("登山",))
-CYCLIST = a_portrait(OTHER_MEMBER, "会修自行车，家里开修车铺。", name="小北", tags=("自行车",))
-THE_GROUP = a_portrait(READING_GROUP, "每周读一本小说，最近在读《活着》。", name="读书会")
+CLIMBER = a_listed(MEMBER, "周末常去爬山，喜欢黄山。", tags=("登山",))
+CYCLIST = a_listed(OTHER_MEMBER, "会修自行车，家里开修车铺。", name="小北", tags=("自行车",))
+THE_GROUP = a_listed(READING_GROUP, "每周读一本小说，最近在读《活着》。", name="读书会")
 HELD = (CLIMBER, CYCLIST, THE_GROUP)
 
 
@@ -284,12 +284,12 @@ async def test_a_question_finds_who_it_is_about(legs: str) -> None:
         ("有人爱爬山吗", MEMBER),
         ("这个群在读什么小说", READING_GROUP),
     ):
-        hits = await world.portraits.search(GROUP, question)
+        hits = await world.profiles.search(GROUP, question)
         assert hits[0].profile.key == key
         assert all(0.0 < hit.score <= 1.0 for hit in hits)
         assert hits == sorted(hits, key=lambda hit: -hit.score)
-    assert await world.portraits.search(GROUP, "量子纠缠") == []
-    assert await world.portraits.search(GROUP, "？") == []
+    assert await world.profiles.search(GROUP, "量子纠缠") == []
+    assert await world.profiles.search(GROUP, "？") == []
 
 
 async def test_meaning_and_words_are_weighed() -> None:
@@ -301,7 +301,7 @@ async def test_meaning_and_words_are_weighed() -> None:
             embedder=CountingEmbedder(),
             settings=Settings(query=QuerySettings(lexical_weight=weight)),
         )
-        [hit] = await world.portraits.search(GROUP, "自行车")
+        [hit] = await world.profiles.search(GROUP, "自行车")
         assert hit.profile.key == key
         assert hit.score == pytest.approx(0.8 if weight == 0.0 else 1.0)
 
@@ -315,24 +315,24 @@ async def test_what_is_hardly_related_is_left_out() -> None:
             embedder=CountingEmbedder(),
             settings=Settings(query=QuerySettings(min_relevance=floor)),
         )
-        assert {hit.profile.key for hit in await world.portraits.search(GROUP, "量子")} == found
+        assert {hit.profile.key for hit in await world.profiles.search(GROUP, "量子")} == found
     words = await a_world(CLIMBER, settings=Settings(query=QuerySettings(min_relevance=0.9)))
-    assert await words.portraits.search(GROUP, "爬山的书友在哪里吃饭") == []
+    assert await words.profiles.search(GROUP, "爬山的书友在哪里吃饭") == []
 
 
 async def test_what_everybody_has_tells_nothing() -> None:
     """A word that occurs in every profile counts less than one that occurs in one."""
-    crowd = [a_portrait(ProfileKey.member("10001", str(3_000_000 + n)), "爱吃花生") for n in range(40)]
-    world = await a_world(index=ListedIndex(*crowd, a_portrait(MEMBER, "研究量子")))
-    assert (await world.portraits.search(GROUP, "量子花生"))[0].profile.key == MEMBER
+    crowd = [a_listed(ProfileKey.member("10001", str(3_000_000 + n)), "爱吃花生") for n in range(40)]
+    world = await a_world(index=ListedIndex(*crowd, a_listed(MEMBER, "研究量子")))
+    assert (await world.profiles.search(GROUP, "量子花生"))[0].profile.key == MEMBER
 
 
 async def test_who_is_named_comes_first() -> None:
     """If a name or an id is the whole question, that person's profile comes first."""
-    fan = a_portrait(MEMBER, "小北小北小北", tags=("小北",), name="小北的粉丝")
+    fan = a_listed(MEMBER, "小北小北小北", tags=("小北",), name="小北的粉丝")
     world = await a_world(fan, CYCLIST)
     for question in ("小北", "@小北", "2000002", "小北(2000002)"):
-        best = (await world.portraits.search(GROUP, question))[0]
+        best = (await world.profiles.search(GROUP, question))[0]
         assert (best.profile, best.score) == (CYCLIST, 1.0)
 
 
@@ -354,17 +354,17 @@ async def test_kinds(scene: Scene, entity_type: Any, found: set[ProfileKey], lea
     """The kind narrows the search, "user" includes members in a group, and wrong index results are filtered."""
     keys = (MEMBER, OTHER_MEMBER, ELSEWHERE, PERSON, OTHER_PERSON, READING_GROUP, ProfileKey.group("10002"))
     foreign = ProfileKey.user("2000001", "another")
-    index = ListedIndex(*(a_portrait(key) for key in (*keys, foreign)), leaky=leaky)
+    index = ListedIndex(*(a_listed(key) for key in (*keys, foreign)), leaky=leaky)
     world = await a_world(index=index)
-    hits = await world.portraits.search(scene, "乌龙茶", entity_type=entity_type)
+    hits = await world.profiles.search(scene, "乌龙茶", entity_type=entity_type)
     assert {hit.profile.key for hit in hits} == found
 
 
 async def test_what_is_foreign_does_not_count() -> None:
     """Profiles of other scopes change neither scores nor order, even if the index returns them."""
-    foreign = [a_portrait(ProfileKey.member("10002", str(3_000_000 + n)), "会修自行车") for n in range(20)]
+    foreign = [a_listed(ProfileKey.member("10002", str(3_000_000 + n)), "会修自行车") for n in range(20)]
     hits = [
-        await (await a_world(index=ListedIndex(*HELD, *more, leaky=True))).portraits.search(GROUP, "会修自行车的书友")
+        await (await a_world(index=ListedIndex(*HELD, *more, leaky=True))).profiles.search(GROUP, "会修自行车的书友")
         for more in ((), foreign)
     ]
     assert hits[0]
@@ -374,16 +374,16 @@ async def test_what_is_foreign_does_not_count() -> None:
 @pytest.mark.parametrize(("top_k", "many"), [(None, 8), (3, 3), (0, 0), (-1, 0), (10**9, 40)])
 async def test_how_many(top_k: int | None, many: int) -> None:
     """``query.profile_top_k`` is the default and a given limit is bounded; many rows are ranked in a thread."""
-    people = [a_portrait(ProfileKey.member("10001", str(3_000_000 + n)), name=f"路人{n}") for n in range(40)]
+    people = [a_listed(ProfileKey.member("10001", str(3_000_000 + n)), name=f"路人{n}") for n in range(40)]
     assert len(people) > INLINE
     world = await a_world(*people)
-    assert len(await world.portraits.search(GROUP, "乌龙茶", top_k=top_k)) == many
+    assert len(await world.profiles.search(GROUP, "乌龙茶", top_k=top_k)) == many
 
 
 async def test_an_index_that_is_away_finds_nothing() -> None:
     """If the profile index is unavailable, a search returns nothing and raises nothing."""
     world = await a_world(index=Away())
-    assert await world.portraits.search(GROUP, "乌龙茶") == []
+    assert await world.profiles.search(GROUP, "乌龙茶") == []
 
 
 @pytest.mark.parametrize("vector", [(), (1.0,), (float("nan"), 0.0), (float("inf"), 0.0)])
@@ -391,7 +391,7 @@ async def test_a_vector_that_is_none(vector: tuple[float, ...]) -> None:
     """A profile whose vector is missing, of another length or not finite is judged by its words."""
     index = ListedIndex(CYCLIST, vectors={OTHER_MEMBER: array("f", vector)})
     world = await a_world(index=index, embedder=CountingEmbedder())
-    [hit] = await world.portraits.search(GROUP, "自行车")
+    [hit] = await world.profiles.search(GROUP, "自行车")
     assert hit.score == 1.0
 
 
@@ -400,7 +400,7 @@ async def test_consent_counts_when_the_answer_is_given() -> None:
     embedder = CountingEmbedder()
     embedder.may_answer.clear()
     world = await a_world(CYCLIST, embedder=embedder)
-    searching = asyncio.create_task(world.portraits.search(GROUP, "自行车"))
+    searching = asyncio.create_task(world.profiles.search(GROUP, "自行车"))
     await asyncio.sleep(0.01)
     await world.consent.opt_out("2000002", NOON)
     embedder.may_answer.set()
@@ -412,7 +412,7 @@ async def test_consent_counts_when_the_answer_is_given() -> None:
 
 async def test_who_is_here_now() -> None:
     """A turn gets the asker's profile, and in a group also the group's; an operator gets none."""
-    world = await a_world(a_portrait(MEMBER, "群里的"), a_portrait(PERSON, "私下的"), THE_GROUP)
+    world = await a_world(a_listed(MEMBER, "群里的"), a_listed(PERSON, "私下的"), THE_GROUP)
     found = [await asker(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP, OPERATOR)]
     assert [each and each.summary for each in found] == ["群里的", "私下的", None, None]
     assert [await group(world, scene) for scene in (GROUP, PRIVATE, OTHER_GROUP)] == [THE_GROUP, None, None]
@@ -426,12 +426,12 @@ async def test_a_file_is_read_once_for_many_turns() -> None:
     await group(world, GROUP)
     assert world.store.read.count(READING_GROUP) == 1
     world.store.held.clear()
-    world.portraits.forget()
+    world.profiles.forget()
     assert await group(world, GROUP) is None
     assert world.store.read.count(READING_GROUP) == 2
 
 
-async def test_a_portrait_that_was_read_serves_a_moment_only() -> None:
+async def test_a_profile_that_was_read_serves_a_moment_only() -> None:
     """A file that was changed by hand is read again after a moment."""
     world = await a_world(THE_GROUP, pace=ProfileReadLimits(lifetime=0.01))
     assert await group(world, GROUP) == THE_GROUP
@@ -445,7 +445,7 @@ async def test_what_is_held_is_bounded() -> None:
     world = await a_world(pace=ProfileReadLimits(held=4))
     for number in range(20):
         await group(world, Scene.group(str(20_000 + number), "2000001"))
-    assert len(world.portraits._reads) == 4
+    assert len(world.profiles._reads) == 4
     await group(world, Scene.group("20019", "2000001"))
     assert len(world.store.read) == 40
 
@@ -455,17 +455,17 @@ async def test_a_slow_file_is_not_waited_for() -> None:
     world = await a_world(THE_GROUP, pace=ProfileReadLimits(patience=0.02))
     world.store.may_answer.clear()
     for _ in range(2):  # later turns do not wait for the same file again
-        assert await world.portraits.of_turn(GROUP) == TurnProfiles(is_whole=False)
+        assert await world.profiles.of_turn(GROUP) == TurnProfiles(is_whole=False)
     world.store.may_answer.set()
     await asyncio.sleep(0.01)
-    assert await world.portraits.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
+    assert await world.profiles.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
     assert sorted(world.store.read) == [READING_GROUP, MEMBER]
 
 
 async def test_a_file_that_fails_costs_no_other() -> None:
     """If one of the two profiles cannot be read, the other is shown, and the turn reports the gap."""
 
-    class OneBroken(ListedPortraits):
+    class OneBroken(ListedProfiles):
         async def find(self, key: ProfileKey) -> Profile | None:
             if key == self.broken:
                 raise UnavailableError("away")
@@ -476,15 +476,15 @@ async def test_a_file_that_fails_costs_no_other() -> None:
         (MEMBER, TurnProfiles(None, THE_GROUP, False)),
         (READING_GROUP, TurnProfiles(CLIMBER, None, False)),
     ):
-        world.portraits.forget()
-        assert await world.portraits.of_turn(GROUP) == left
+        world.profiles.forget()
+        assert await world.profiles.of_turn(GROUP) == left
 
 
 async def test_who_wants_to_be_left_out_is_not_looked_up() -> None:
     """The profile of an excluded person is neither read nor shown; the group's profile is."""
     world = await a_world(CLIMBER, THE_GROUP)
     await world.consent.opt_out("2000001", NOON)
-    assert await world.portraits.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
+    assert await world.profiles.of_turn(GROUP) == TurnProfiles(None, THE_GROUP)
     assert world.store.read == [READING_GROUP]
 
 
@@ -492,7 +492,7 @@ async def test_a_failure_is_not_held() -> None:
     """A profile that could not be read is read again the next time."""
     world = await a_world(THE_GROUP)
     world.store.failure = UnavailableError("away")
-    assert await world.portraits.of_turn(GROUP) == TurnProfiles(is_whole=False)
+    assert await world.profiles.of_turn(GROUP) == TurnProfiles(is_whole=False)
     world.store.failure = None
     assert await group(world, GROUP) == THE_GROUP
 
@@ -503,11 +503,11 @@ async def test_a_late_failure_disturbs_nobody() -> None:
     asyncio.get_running_loop().set_exception_handler(lambda _, context: complaints.append(context))
     world = await a_world(THE_GROUP, pace=ProfileReadLimits(patience=0.01))
     world.store.may_answer.clear()
-    assert await world.portraits.of_turn(GROUP) == TurnProfiles(is_whole=False)
+    assert await world.profiles.of_turn(GROUP) == TurnProfiles(is_whole=False)
     world.store.failure = UnavailableError("away")
     world.store.may_answer.set()
     await asyncio.sleep(0.01)
-    world.portraits.forget()
+    world.profiles.forget()
     gc.collect()
     assert complaints == []
 
@@ -539,7 +539,7 @@ class Town:
         keys = [ProfileKey.user(user, agent) for user in PEOPLE for agent in AGENTS]
         keys += [ProfileKey.group(group, agent) for group in GROUPS for agent in AGENTS]
         keys += [ProfileKey.member(group, user, agent) for group in GROUPS for user in PEOPLE for agent in AGENTS]
-        self.portraits = {key: self._portrait(key) for key in keys if random.random() < 0.8}
+        self.profiles = {key: self._profile_lines(key) for key in keys if random.random() < 0.8}
         self.known = {(group, user) for group in GROUPS for user in PEOPLE if random.random() < 0.5}
         self.everybody_shares = random.random() < 0.3
         self.shared: set[str] = set()
@@ -547,9 +547,9 @@ class Town:
         self.random = random
 
     @staticmethod
-    def _portrait(key: ProfileKey) -> Profile:
+    def _profile_lines(key: ProfileKey) -> Profile:
         canary = f"暗号{key.agent}x{key.entity_type}x{key.group_id}x{key.user_id}z"
-        return a_portrait(key, f"喜欢乌龙茶，{canary}。", name=f"名{key.user_id or key.group_id}", tags=(canary,))
+        return a_listed(key, f"喜欢乌龙茶，{canary}。", name=f"名{key.user_id or key.group_id}", tags=(canary,))
 
     def a_scene(self) -> Scene:
         """Return a random scene."""
@@ -573,25 +573,23 @@ class Town:
 
     def leaks(self, scene: Scene, text: str) -> list[ProfileKey]:
         """Return the keys of profiles that a text contains although the scene may not read them."""
-        seen = (key for key, portrait in self.portraits.items() if portrait.tags[0] in text)
+        seen = (key for key, profile in self.profiles.items() if profile.tags[0] in text)
         return [key for key in seen if not self.may_see(scene, key)]
 
 
-async def everything(
-    portraits: ProfileReader, builder: ContextBuilder, scene: Scene, random: Random
-) -> tuple[str, int]:
+async def everything(profiles: ProfileReader, builder: ContextBuilder, scene: Scene, random: Random) -> tuple[str, int]:
     """Read profiles in every possible way; return all results as text, and their number."""
     kind, user = random.choice(("user", "member", "group", None)), random.choice(PEOPLE)
     found = [
         hit.profile
-        for hit in await portraits.search(scene, random.choice(("乌龙茶", "暗号", f"名{user}")), entity_type=kind)
+        for hit in await profiles.search(scene, random.choice(("乌龙茶", "暗号", f"名{user}")), entity_type=kind)
     ]
     key = random.choice((ProfileKey.user(user, scene.agent), ProfileKey.group(random.choice(GROUPS), "default")))
     for asking in (
-        portraits.find(scene, key),
-        portraits.asked(scene, "user", user),
-        portraits.asked(scene, "member", f"{random.choice(GROUPS)}/{user}"),
-        portraits.asked(scene, "group", random.choice(GROUPS)),
+        profiles.find(scene, key),
+        profiles.asked(scene, "user", user),
+        profiles.asked(scene, "member", f"{random.choice(GROUPS)}/{user}"),
+        profiles.asked(scene, "group", random.choice(GROUPS)),
     ):
         with suppress(NotPermitted):
             found += [profile for profile in [await asking] if profile]
@@ -608,22 +606,22 @@ def test_nothing_leaks(seed: int) -> None:
 
 async def _live(random: Random) -> None:
     town = Town(random)
-    index = ListedIndex(*town.portraits.values(), known=town.known)
+    index = ListedIndex(*town.profiles.values(), known=town.known)
     live = Settings(sharing="shared" if town.everybody_shares else "isolated")
-    world = await a_world(*town.portraits.values(), index=index, settings=live)
+    world = await a_world(*town.profiles.values(), index=index, settings=live)
     builder = ContextBuilder(
         Retriever(ListedEvents(), ListedWords(), ListedVectors(), CountingEmbedder(), Live(live), FrozenClock()),
         ListedNotes(),
         lambda _: [],
         Live(live),
         ReadAccess(world.consent, Live(live)),
-        profiles=world.portraits,
+        profiles=world.profiles,
     )
     answers = 0
     for _ in range(SCENES // HISTORIES):
         await _something_happens(town, world.consent)
         scene = town.a_scene()
-        told, many = await everything(world.portraits, builder, scene, random)
+        told, many = await everything(world.profiles, builder, scene, random)
         answers += many
         assert town.leaks(scene, told) == []
     assert answers > SCENES // HISTORIES  # the random history produced answers
@@ -648,14 +646,14 @@ async def _something_happens(town: Town, consent: Consent) -> None:
 
 async def shown_anywhere(world: World) -> list[object]:
     """Return every result that shows the member's profile in their group."""
-    found = [await world.portraits.find(GROUP, MEMBER), await world.portraits.asked(GROUP, "user", "2000001")]
+    found = [await world.profiles.find(GROUP, MEMBER), await world.profiles.asked(GROUP, "user", "2000001")]
     found += [await asker(world, GROUP)]
-    return [*filter(None, found), *await world.portraits.search(GROUP, "乌龙茶")]
+    return [*filter(None, found), *await world.profiles.search(GROUP, "乌龙茶")]
 
 
-async def test_a_portrait_that_holds_something_withdrawn_is_shown_to_nobody() -> None:
+async def test_a_profile_that_holds_something_withdrawn_is_shown_to_nobody() -> None:
     """A profile with withdrawn content is hidden by key, in context and in search at once, until it is rewritten."""
-    world = await a_world(a_portrait(MEMBER), a_portrait(READING_GROUP, name="读书会"))
+    world = await a_world(a_listed(MEMBER), a_listed(READING_GROUP, name="读书会"))
     assert len(await shown_anywhere(world)) == 5
     world.facts.held = {MEMBER}
     assert [hit.profile.key for hit in await shown_anywhere(world)] == [READING_GROUP]
@@ -666,55 +664,55 @@ async def test_a_portrait_that_holds_something_withdrawn_is_shown_to_nobody() ->
     assert len(await shown_anywhere(world)) == 5
 
 
-async def test_a_shared_portrait_that_is_hidden_gives_way_to_that_of_the_place() -> None:
+async def test_a_shared_profile_that_is_hidden_gives_way_to_that_of_the_place() -> None:
     """While a shared profile is hidden, the member's profile is shown instead."""
-    world = await a_world(a_portrait(PERSON), a_portrait(MEMBER, "在群里画画。"), shared=["2000001"])
+    world = await a_world(a_listed(PERSON), a_listed(MEMBER, "在群里画画。"), shared=["2000001"])
     world.facts.held = {PERSON}
-    assert listed_texts([await world.portraits.asked(GROUP, "user", "2000001")]) == ["在群里画画。"]
+    assert listed_texts([await world.profiles.asked(GROUP, "user", "2000001")]) == ["在群里画画。"]
     assert listed_texts([await asker(world, GROUP)]) == ["在群里画画。"]
 
 
-async def test_no_portrait_is_shown_where_nobody_knows_what_is_withdrawn() -> None:
+async def test_no_profile_is_shown_where_nobody_knows_what_is_withdrawn() -> None:
     """If the ledger cannot say what is withdrawn, no profile is shown, and a search finds nothing."""
-    world = await a_world(a_portrait(MEMBER), facts=Away())
-    for asked in (world.portraits.find(GROUP, MEMBER), asker(world, GROUP)):
+    world = await a_world(a_listed(MEMBER), facts=Away())
+    for asked in (world.profiles.find(GROUP, MEMBER), asker(world, GROUP)):
         with pytest.raises(UnavailableError):
             await asked
-    assert await world.portraits.search(GROUP, "乌龙茶") == []
+    assert await world.profiles.search(GROUP, "乌龙茶") == []
 
 
 async def test_what_was_read_before_the_withdrawal_is_not_shown_after_it() -> None:
     """A profile that was read before the withdrawal is not shown after it."""
-    world = await a_world(a_portrait(MEMBER, "密码七零四二。"))
+    world = await a_world(a_listed(MEMBER, "密码七零四二。"))
     world.store.may_answer.clear()
     reading = asyncio.create_task(asker(world, GROUP))
     await asyncio.sleep(0)
     world.facts.held = {MEMBER}
     assert await asker(world, GROUP) is None
-    world.store.held[MEMBER] = a_portrait(MEMBER, "")
-    world.portraits.forget()
+    world.store.held[MEMBER] = a_listed(MEMBER, "")
+    world.profiles.forget()
     world.facts.held = set()
     world.store.may_answer.set()
     assert await asker(world, GROUP) is None
     await reading
 
 
-async def test_a_portrait_without_words_is_none() -> None:
+async def test_a_profile_without_words_is_none() -> None:
     """A profile without text is not shown."""
-    world = await a_world(a_portrait(MEMBER, " \n"), a_portrait(READING_GROUP, "", tags=("读书",), name="读书会"))
-    assert await world.portraits.find(GROUP, MEMBER) is None
+    world = await a_world(a_listed(MEMBER, " \n"), a_listed(READING_GROUP, "", tags=("读书",), name="读书会"))
+    assert await world.profiles.find(GROUP, MEMBER) is None
     assert await asker(world, GROUP) is None
-    assert await world.portraits.search(GROUP, "阿棠") == []
+    assert await world.profiles.search(GROUP, "阿棠") == []
     assert await group(world, GROUP) is not None
 
 
-async def test_a_look_at_a_portrait_asks_once_what_is_withdrawn() -> None:
+async def test_a_look_at_a_profile_asks_once_what_is_withdrawn() -> None:
     """Each lookup, turn and search asks once what is withdrawn, whatever the number of profiles."""
-    world = await a_world(*(a_portrait(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
-    for asked in (world.portraits.find(GROUP, MEMBER), world.portraits.of_turn(GROUP)):
+    world = await a_world(*(a_listed(ProfileKey.member("10001", str(2000001 + number))) for number in range(9)))
+    for asked in (world.profiles.find(GROUP, MEMBER), world.profiles.of_turn(GROUP)):
         before = world.facts.asked
         await asked
         assert world.facts.asked == before + 1
     before = world.facts.asked
-    assert await world.portraits.search(GROUP, "乌龙茶")
+    assert await world.profiles.search(GROUP, "乌龙茶")
     assert world.facts.asked == before + 1

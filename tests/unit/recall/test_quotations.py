@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import query_of
 from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, QuotationSearch, QuotedLines
 from tests.inmemory import InMemoryLedger
@@ -50,7 +50,7 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
     clock = FrozenClock(NOON + timedelta(days=1))
     search = MessageSearch(parts.get("lexical", ledger.lexical), ledger.log, clock, never)
     quotations = Quotations(search, parts.get("log", ledger.log), parts.get("window", buffer.window))
-    reading = Reading(scene, without=parts.get("without", frozenset()))
+    reading = ReadFilter(scene, without=parts.get("without", frozenset()))
     return await quotations.find(reading, query_of(question, scene, NOON), wanted)
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from cognitive_memory_core.adapters.embedding import EmbeddingQueue
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
@@ -49,7 +49,7 @@ def a_retriever(events=None, words=None, vectors=None, embedder=None, *, names=N
 
 async def search(retriever, reading=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
     """Search in the group."""
-    return await retriever.search(reading or Reading(GROUP), query, top_k=top_k, decay=decay, floor=floor)
+    return await retriever.search(reading or ReadFilter(GROUP), query, top_k=top_k, decay=decay, floor=floor)
 
 
 def ids(found):
@@ -100,12 +100,12 @@ async def test_a_foreign_or_retired_row_is_never_shown():
     words = ListedWords([(FOREIGN, 9.0), (GONE, 9.0), (TEA, 1.0)])
     vectors = ListedVectors((FOREIGN, 0.99), (GONE, 0.98), (TEA, 0.5))
     assert ids(await search(a_retriever(words=words, vectors=vectors))) == ["tea"]
-    assert ids(await search(a_retriever(words=words, vectors=vectors), Reading(replace(PRIVATE, user_id="9")))) == []
+    assert ids(await search(a_retriever(words=words, vectors=vectors), ReadFilter(replace(PRIVATE, user_id="9")))) == []
 
 
 async def test_people_left_out_are_left_out():
     """Neither search shows what a person who opted out said."""
-    assert ids(await search(a_retriever(), Reading(GROUP, without=frozenset({GROUP.user_id})))) == []
+    assert ids(await search(a_retriever(), ReadFilter(GROUP, without=frozenset({GROUP.user_id})))) == []
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_where_and_who_are_for_models_only():
         assert embedder.asked == [text]
 
 
-class WatchedReading(Reading):
+class WatchedReading(ReadFilter):
     """A reading that records the threads on which it is used."""
 
     threads: ClassVar[set[int]] = set()
@@ -286,9 +286,9 @@ async def test_what_is_asked_for_more_is_bounded_and_narrower():
     rows = [(an_event(f"茶{number}", id=f"e{number}"), 3.0) for number in range(MAX_CANDIDATES + 1)]
     asked = replace(ASKED, window=THEN, people=PEOPLE)
     for reading, readings in (
-        (Reading(GROUP), 2 + NAMED),
-        (Reading(GROUP, window=Interval(NOON - timedelta(days=99), NOON + timedelta(days=1))), 1 + NAMED),
-        (Reading(GROUP, user_id=GROUP.user_id), 2),
+        (ReadFilter(GROUP), 2 + NAMED),
+        (ReadFilter(GROUP, window=Interval(NOON - timedelta(days=99), NOON + timedelta(days=1))), 1 + NAMED),
+        (ReadFilter(GROUP, user_id=GROUP.user_id), 2),
     ):
         words = Matching(rows)
         await search(a_retriever(words=words, rerank_candidate_multiplier=99), reading, query=asked, top_k=200)
@@ -503,7 +503,7 @@ async def test_no_other_question_is_widened(query):
 async def test_widening_never_leaves_the_target():
     """Added events obey the person and the kinds to which the search is narrowed."""
     ledger = KnownEvents(TEA)
-    narrow = Reading(GROUP, user_id="2000009", kinds=("event",))
+    narrow = ReadFilter(GROUP, user_id="2000009", kinds=("event",))
     assert ids(await search(a_retriever(ledger, ListedWords(), ListedVectors()), narrow, query=WHO)) == []
     assert ledger.asked == [narrow]
 

@@ -102,6 +102,6 @@ def test_long_texts_are_quickly_compared() -> None:
 
 def test_long_statements_are_quickly_compared() -> None:
     """Comparing a statement takes time proportional to its own length."""
-    portrait = "养猫；喜欢乌龙茶。\n" * 50
+    profile = "养猫；喜欢乌龙茶。\n" * 50
     told = "家门锁密码是七零四二"
-    assert growth(lambda times: without(portrait, WithdrawnClaim(told * times, WHO).is_told_by), 400) < LINEAR
+    assert growth(lambda times: without(profile, WithdrawnClaim(told * times, WHO).is_told_by), 400) < LINEAR

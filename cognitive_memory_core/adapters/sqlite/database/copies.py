@@ -30,7 +30,7 @@ def write(connection: Connection, path: Path) -> None:
         disk.put_in_place(draft, path)
     except sqlite3.OperationalError as refused:
         disk.discard(draft)
-        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
+        raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
     except StorageRefused:
         disk.discard(draft)
         raise

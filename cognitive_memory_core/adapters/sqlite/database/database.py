@@ -100,7 +100,7 @@ class Database:
             if await loop.run_in_executor(self._writing, self._emptied):
                 return
             await asyncio.sleep(EMPTYING_PAUSE)
-        raise UnavailableError(sentences.stores.LOG_IN_USE.format(path=self.path))
+        raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
 
     async def close(self) -> None:
         """Wait for running work, checkpoint the log and close all connections; continues if the caller is cancelled."""
@@ -184,13 +184,15 @@ class Database:
     def _owned(self) -> Connection:
         if self._writer is None:
             raise StorageRefused(
-                sentences.stores.STORAGE_REFUSED.format(path=self.path, reason=sentences.stores.OPENED_READ_ONLY)
+                sentences.storage_errors.STORAGE_REFUSED.format(
+                    path=self.path, reason=sentences.storage_errors.OPENED_READ_ONLY
+                )
             )
         return self._writer
 
     def _refuse_if_closed(self) -> None:
         if self._finish_begun is not None:
-            raise UnavailableError(sentences.stores.LEDGER_CLOSED)
+            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
 
     @contextmanager
     def _opening(self) -> Generator[None, None, None]:
@@ -199,11 +201,15 @@ class Database:
         except (sqlite3.OperationalError, OSError) as refused:
             if self._read_only:
                 raise UnavailableError(
-                    sentences.stores.LEDGER_UNREADABLE.format(path=self.path, reason=refused)
+                    sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=refused)
                 ) from refused
-            raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=self.path, reason=refused)) from refused
+            raise StorageRefused(
+                sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=refused)
+            ) from refused
         except sqlite3.DatabaseError as damage:
-            raise UnavailableError(sentences.stores.LEDGER_DAMAGED.format(path=self.path, reason=damage)) from damage
+            raise UnavailableError(
+                sentences.storage_errors.LEDGER_DAMAGED.format(path=self.path, reason=damage)
+            ) from damage
 
     @contextmanager
     def _translated(self, *, writing: bool) -> Generator[None, None, None]:
@@ -214,10 +220,10 @@ class Database:
         except sqlite3.DatabaseError as failure:
             if writing:
                 raise StorageRefused(
-                    sentences.stores.STORAGE_REFUSED.format(path=self.path, reason=failure)
+                    sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=failure)
                 ) from failure
             raise UnavailableError(
-                sentences.stores.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
+                sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
             ) from failure
 
 

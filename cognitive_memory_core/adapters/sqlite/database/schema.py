@@ -290,7 +290,7 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
     """
     found = _version(connection)
     if found > len(steps):
-        raise UnavailableError(sentences.stores.LEDGER_TOO_NEW.format(path=path, found=found, known=len(steps)))
+        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_NEW.format(path=path, found=found, known=len(steps)))
     if 0 < found < len(steps):
         copies.write(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     for number, step in enumerate(steps[found:], found + 1):
@@ -330,9 +330,9 @@ def check(connection: Connection, path: Path) -> None:
     """Raise UnavailableError unless the file is of this version."""
     found = _version(connection)
     if found > len(STEPS):
-        raise UnavailableError(sentences.stores.LEDGER_TOO_NEW.format(path=path, found=found, known=len(STEPS)))
+        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_NEW.format(path=path, found=found, known=len(STEPS)))
     if found < len(STEPS):
-        raise UnavailableError(sentences.stores.LEDGER_TOO_OLD.format(path=path, found=found, known=len(STEPS)))
+        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_OLD.format(path=path, found=found, known=len(STEPS)))
 
 
 def _version(connection: Connection) -> int:

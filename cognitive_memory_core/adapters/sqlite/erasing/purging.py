@@ -40,4 +40,4 @@ def _remove_copies(path: Path) -> None:
         for copy in schema.copies_of(path):
             copy.unlink(missing_ok=True)
     except OSError as refused:
-        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
+        raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused

@@ -69,10 +69,10 @@ class SqliteArchive:
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
         """Stream rows page by page: no transaction stays open between two, so an idle stream blocks no writer."""
-        for shelf in _SHELVES:
+        for table in _TABLES:
             after = 0
-            while user_id is None or shelf.person:
-                page = await self._database.read(shelf.page, user_id, after)
+            while user_id is None or table.person:
+                page = await self._database.read(table.page, user_id, after)
                 for _, row in page:
                     yield row
                 if len(page) < PAGE:
@@ -203,7 +203,7 @@ def _of_r(columns: Sequence[str]) -> str:
     return ", ".join(f"r.{name}" for name in columns)
 
 
-_SHELVES = (
+_TABLES = (
     _ArchiveTable("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
     _ArchiveTable("sharing r", "r.user_id, r.at_us", _shared_of),
     _ArchiveTable("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from ....domain.event import Draft, Event
 from ....domain.forgetting import stays_out
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.scope import Scope
 from ....ports.ambient import Clock
 from ..database.database import Database
@@ -46,11 +46,11 @@ class SqliteEvents:
         """Return the standing events among these, in the order asked for."""
         return await self._database.read(_fetch, event_ids)
 
-    async def recent(self, reading: Reading, limit: int, offset: int = 0) -> list[Event]:
+    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
         """List what the reading admits, newest first."""
         return await self._database.read(_recent, reading, bounded(limit), bounded(offset))
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
         """Return the standing events that the reading admits and that rest on one of these messages."""
         return await self._database.read(_made_of, lines, reading) if lines else []
 
@@ -124,13 +124,13 @@ def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
     return [found[event_id] for event_id in event_ids if event_id in found]
 
 
-def _recent(connection: Connection, reading: Reading, limit: int, offset: int) -> list[Event]:
+def _recent(connection: Connection, reading: ReadFilter, limit: int, offset: int) -> list[Event]:
     clause, values = EVENTS.filter_of(reading)
     query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
     return list(EVENTS.admitted(reading, connection.execute(query, (*values, limit, offset))).values())
 
 
-def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], reading: Reading) -> list[Event]:
+def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
     by_scope: dict[str, list[str]] = {}
     for scope, message_id in lines:
         by_scope.setdefault(scope.key, []).append(message_id)

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.event import Event
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.message import Message
 from ....domain.scope import Scene
 from ....text.safety.recitals import retells, statement_of
@@ -84,7 +84,7 @@ def _hide(connection: Connection, seq: int) -> None:
 
 def _alike(connection: Connection, event: Event) -> list[tuple[int, Message]]:
     """Return the lines by the bot or the event's sender that share words with an event."""
-    expression = words.match(sorted(statement_of(event).trace.terms), Reading(Scene.operator(event.agent)))
+    expression = words.match(sorted(statement_of(event).trace.terms), ReadFilter(Scene.operator(event.agent)))
     if expression is None:
         return []
     source = f"{words.MESSAGE_WORDS} w CROSS JOIN messages e ON e.seq = w.rowid"  # CROSS forces the word index first

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.forgetting import stays_out
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.message import Message, Passage
 from ....domain.scope import Scope
 from ..database.database import Database
@@ -51,7 +51,7 @@ class SqliteLog:
         """Return the messages of a place among these that an event has as a source."""
         return await self._database.read(_learned, scope, message_ids)
 
-    async def around(self, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+    async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
         """Return the lines around messages, as far as the reading admits them."""
         return await self._database.read(passages_around, messages, reading, bounded(reach))
 

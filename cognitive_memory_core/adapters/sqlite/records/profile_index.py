@@ -48,7 +48,9 @@ class SqliteProfiles:
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
         """Store a vector if the profile's words are unchanged; raises BadArgument for one without a direction."""
         if not has_direction(vector):
-            raise BadArgument(sentences.caller.bad_value("vector", profile.key, sentences.stores.VECTOR_WITH_DIRECTION))
+            raise BadArgument(
+                sentences.caller.bad_value("vector", profile.key, sentences.storage_errors.VECTOR_WITH_DIRECTION)
+            )
         await self._database.write(_store, fingerprint, profile, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....domain.event import Event
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.message import Message
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
 from ..database.statements import LISTED, listed, select
@@ -32,12 +32,12 @@ class Corpus(Generic[T]):
     table: str
     words: str
     fields: tuple[str, ...]
-    filter_of: Callable[[Reading], Filter]
+    filter_of: Callable[[ReadFilter], Filter]
     read: Callable[[Row], T]
-    admits: Callable[[Reading, T], bool]
+    admits: Callable[[ReadFilter, T], bool]
     words_from: tuple[str, ...]
     terms_of: Callable[[Row], list[str]]
-    place_of: Callable[[Reading], Filter | None]
+    place_of: Callable[[ReadFilter], Filter | None]
     standing: str = "TRUE"
 
     @property
@@ -45,33 +45,33 @@ class Corpus(Generic[T]):
         """The columns for :meth:`admitted`: seq and the fields, from the table as ``e``."""
         return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
 
-    def admitted(self, reading: Reading, rows: Iterable[Row]) -> dict[int, T]:
+    def admitted(self, reading: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
         """Convert rows, and drop those that the reading does not admit, whatever the query returned."""
         found = ((row[0], self.read(row[1:])) for row in rows)
         return {seq: item for seq, item in found if self.admits(reading, item)}
 
-    def at(self, connection: Connection, reading: Reading, seqs: Sequence[int]) -> dict[int, T]:
+    def at(self, connection: Connection, reading: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return the rows that the reading admits, by seq, in the order asked for."""
         query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
         found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
         return {seq: found[seq] for seq in seqs if seq in found}
 
-    def seqs_within(self, connection: Connection, reading: Reading) -> NDArray[np.int64]:
+    def seqs_within(self, connection: Connection, reading: ReadFilter) -> NDArray[np.int64]:
         """Return the seqs of all rows that the reading admits."""
         clause, values = self.filter_of(reading)
         found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
         return np.fromiter((row[0] for row in found), np.int64, len(found))
 
 
-def _admits_event(reading: Reading, event: Event) -> bool:
+def _admits_event(reading: ReadFilter, event: Event) -> bool:
     return reading.admits(event)
 
 
-def _admits_message(reading: Reading, message: Message) -> bool:
+def _admits_message(reading: ReadFilter, message: Message) -> bool:
     return reading.admits_line(message)
 
 
-def _place_of(reading: Reading) -> Filter | None:
+def _place_of(reading: ReadFilter) -> Filter | None:
     is_bounded = reading.scene.kind != "operator" or reading.group_id
     return place_filter(reading) if is_bounded else None
 

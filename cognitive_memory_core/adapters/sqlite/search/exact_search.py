@@ -10,7 +10,7 @@ from sqlite3 import Connection
 import numpy as np
 
 from ....domain.event import Event
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....ports.models import Vector
 from ..database.database import Database
 from ..database.statements import bounded
@@ -47,7 +47,7 @@ class SqliteExactSearch:
         """Drop all cached vectors: erased data must not stay in memory."""
         self._cache.clear()
 
-    async def nearest(self, vector: Vector, reading: Reading, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
         asked = _direction(vector)
         if asked is None or limit <= 0 or not self._fingerprint:
@@ -56,7 +56,7 @@ class SqliteExactSearch:
         place = VectorPlace(self._fingerprint, asked.size, place_filter(reading))
         return await self._database.read(self._nearest, asked, place, reading, bounded(limit))
 
-    async def is_wide(self, reading: Reading) -> bool:
+    async def is_wide(self, reading: ReadFilter) -> bool:
         """Return whether a search would read more vectors from disk than an approximate index would cost.
 
         Such an index applies a filter row by row: for a filtered place it pays only from several times the cache limit.
@@ -90,7 +90,7 @@ class SqliteExactSearch:
         return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(
-        self, connection: Connection, asked: Cosines, place: VectorPlace, reading: Reading, limit: int
+        self, connection: Connection, asked: Cosines, place: VectorPlace, reading: ReadFilter, limit: int
     ) -> list[tuple[Event, float]]:
         rows = self._compared(connection, asked, place)
         first = rows.best(limit + SPARE)
@@ -168,6 +168,6 @@ def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice)
     return old.after(changes) if len(changes.touched) else old
 
 
-def _admitted(connection: Connection, reading: Reading, first: Mapping[int, float]) -> list[tuple[Event, float]]:
+def _admitted(connection: Connection, reading: ReadFilter, first: Mapping[int, float]) -> list[tuple[Event, float]]:
     events = EVENTS.at(connection, reading, list(first))
     return [(event, first[seq]) for seq, event in events.items()]

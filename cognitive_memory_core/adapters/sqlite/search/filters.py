@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.interval import Interval
 from ....domain.scope import Scene
 from ..database.rows import micros
@@ -15,7 +15,7 @@ NOT_HIDDEN = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines 
 _NOTHING: Filter = ("0", ())
 
 
-def sql_filter(reading: Reading) -> Filter:
+def sql_filter(reading: ReadFilter) -> Filter:
     """Compile a reading over ``events e``: the clause selects exactly the rows that the reading admits."""
     parts: list[Filter] = [scene_filter(reading.scene), ("e.retired_at IS NULL", ()), *_common(reading)]
     if reading.user_id:
@@ -29,7 +29,7 @@ def sql_filter(reading: Reading) -> Filter:
     return _all(parts)
 
 
-def message_filter(reading: Reading) -> Filter:
+def message_filter(reading: ReadFilter) -> Filter:
     """Compile a reading over ``messages e``; a line of the bot counts for the person it was addressed to."""
     parts: list[Filter] = [scene_filter(reading.scene), (NOT_HIDDEN, ()), *_common(reading)]
     if reading.user_id:
@@ -51,7 +51,7 @@ def scene_filter(scene: Scene) -> Filter:
     return f"(e.scope = ? OR ({own_words}))", (scene.scope.key, scene.agent, scene.user_id)
 
 
-def place_filter(reading: Reading) -> Filter:
+def place_filter(reading: ReadFilter) -> Filter:
     """Compile the smallest whole place that holds all that a reading admits: the unit of caching."""
     scene = reading.scene
     if scene.kind == "operator" and reading.group_id:
@@ -60,7 +60,7 @@ def place_filter(reading: Reading) -> Filter:
     return scene_filter(scene)
 
 
-def _common(reading: Reading) -> list[Filter]:
+def _common(reading: ReadFilter) -> list[Filter]:
     parts: list[Filter] = []
     if reading.group_id:
         parts.append(("e.group_id = ?", (reading.group_id,)))

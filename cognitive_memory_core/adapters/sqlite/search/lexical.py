@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ....domain.event import Event
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.message import Message
 from ....errors import UnavailableError
 from ..database.database import Database
@@ -39,11 +39,11 @@ class SqliteLexical:
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
-    async def events(self, terms: Sequence[str], reading: Reading, limit: int) -> Found[Event]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> Found[Event]:
         """Return events that share terms, best first."""
         return await self._search(EVENTS, terms, reading, bounded(limit))
 
-    async def messages(self, terms: Sequence[str], reading: Reading, limit: int) -> Found[Message]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> Found[Message]:
         """Return messages that share terms, best first."""
         return await self._search(MESSAGES, terms, reading, bounded(limit))
 
@@ -55,7 +55,7 @@ class SqliteLexical:
         """Wait until the postings of all places searched so far are loaded."""
         await asyncio.gather(*self._loading.values())
 
-    async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: Reading, limit: int) -> Found[T]:
+    async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: ReadFilter, limit: int) -> Found[T]:
         if not limit:
             return []
         question = _LexicalQuestion(corpus, tuple(terms), reading, limit)
@@ -83,7 +83,7 @@ class _LexicalQuestion(Generic[T]):
 
     corpus: Corpus[T]
     terms: Sequence[str]
-    reading: Reading
+    reading: ReadFilter
     limit: int
 
 

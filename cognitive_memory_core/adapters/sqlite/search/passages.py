@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.message import Message, Passage
 from ..database.rows import bound
 from ..database.statements import select
@@ -18,7 +18,9 @@ _BEFORE = select(
 _AFTER = select("at_us, seq", "messages", "scope = ? AND (at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
 
 
-def passages_around(connection: Connection, messages: Sequence[Message], reading: Reading, reach: int) -> list[Passage]:
+def passages_around(
+    connection: Connection, messages: Sequence[Message], reading: ReadFilter, reach: int
+) -> list[Passage]:
     """Return the lines around each message; only messages and lines that the reading admits are read."""
     admitted = sorted({(line.scene.scope, line.id) for line in messages if reading.admits_line(line)})
     windows: dict[str, list[list[_Place]]] = {}

@@ -35,7 +35,7 @@ class SqliteVectors:
         for row in rows:
             if not has_direction(row.vector):
                 raise BadArgument(
-                    sentences.caller.bad_value("vector", row.event_id, sentences.stores.VECTOR_WITH_DIRECTION)
+                    sentences.caller.bad_value("vector", row.event_id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
                 )
         self._index.follow(fingerprint)
         await self._database.write(_store, fingerprint, rows)

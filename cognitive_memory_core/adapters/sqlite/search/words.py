@@ -15,7 +15,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.event import Event
-from ....domain.hit import Reading
+from ....domain.hit import ReadFilter
 from ....domain.message import Message
 from ....domain.scope import Scope
 from ....text.lexical.indexed import indexed_text
@@ -105,7 +105,7 @@ def message_terms(row: Row) -> list[str]:
     return _terms("" if is_bot else name, moment_of(sent_at), text)
 
 
-def match(terms: Sequence[str], reading: Reading) -> str | None:
+def match(terms: Sequence[str], reading: ReadFilter) -> str | None:
     """Build a query for any of the terms within the places of a scene; None if no term is left."""
     asked = [f'"{word}"' for word in map(_plain, terms) if word]
     return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
@@ -144,7 +144,7 @@ def _words(scope: Scope, sender_id: str, body: Sequence[str]) -> Words:
     return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
 
 
-def _where(reading: Reading) -> str:
+def _where(reading: ReadFilter) -> str:
     scene = reading.scene
     if scene.kind == "operator":
         if reading.group_id:

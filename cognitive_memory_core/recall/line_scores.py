@@ -20,7 +20,7 @@ from ..text.caches import cleared_on_erasure
 from ..text.lexical.frequency import telling
 from ..text.lexical.indexed import indexed_text
 from ..text.lexical.terms import index_terms
-from .coverage import bent
+from .term_coverage import saturated
 
 REACH = 4  # lines before and after a line that count as its neighbours
 SHOWN = 2  # of them are returned with a hit
@@ -29,7 +29,7 @@ LONGEST_TOPIC = 20  # lines of a session that count as one topic
 ECHO = 0.6  # share of the query: a recent line that contains as much is taken for the query itself
 READ = 600  # characters of a line
 _FULL_LENGTH = 60  # terms from which a line counts as long
-HALF_WAY = 0.3  # see bent
+COVERAGE_SATURATION = 0.3  # see saturated
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _worths(
     lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]
     covered = _coverage(lines, (said, labels, lending), rarity, weights)
     return [
-        min(bent(share / whole, HALF_WAY), 1.0) * _substance(line, weights)
+        min(saturated(share / whole, COVERAGE_SATURATION), 1.0) * _substance(line, weights)
         for share, line in zip(covered, lines, strict=True)
     ]
 

@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent, OptOut, Shared
-from cognitive_memory_core.transfer.lines import ExportedRow, row_of, written
+from cognitive_memory_core.transfer.export_format import ExportedRow, row_of, written
 from tests.support.builders import a_message
 from tests.support.clock import NOON
 

@@ -1,4 +1,4 @@
-"""Records what the bot itself says, except the plugin's replies to commands."""
+"""Records messages that the bot sends, except the plugin's replies to commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import cognitive_memory_core as core
 from . import replies
 from .announcing import announce
 from .auto_consider import considerer
-from .incoming import is_captured, recent_lines, sent_at
+from .event_message import is_captured, recent_lines, sent_at
 from .lifecycle import get_memory, lifetime
 from .onebot import v11, v12
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id

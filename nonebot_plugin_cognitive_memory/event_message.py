@@ -1,4 +1,4 @@
-"""Converts a message event to the core's message."""
+"""Converts a NoneBot message event to the core's message."""
 
 from __future__ import annotations
 

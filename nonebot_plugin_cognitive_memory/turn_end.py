@@ -1,4 +1,4 @@
-"""Hands in a chat plugin's turn, completed with what the plugin need not collect itself."""
+"""The end of a turn: hands what a chat plugin answered to the memory, with the lines before it added."""
 
 from __future__ import annotations
 

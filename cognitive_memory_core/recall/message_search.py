@@ -1,4 +1,4 @@
-"""Search of the raw log: a line is scored by its own words and those of adjacent lines."""
+"""Search of the message log: finds candidate lines by words and ranks them by ``line_scores``."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from ..domain.hit import Hit, Reading
+from ..domain.hit import Hit, ReadFilter
 from ..domain.message import Message, Passage
 from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import LexicalIndex, MessageLog
 from ..settings import Decay
 from .deadlines import with_deadline, with_timeout
+from .line_scores import REACH, WEIGHTS, Weights, hits_of
 from .narrowing import NARROWED, narrowed
 from .query import Query
 from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
-from .talk import REACH, WEIGHTS, Weights, hits_of
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
 SPARE = 24  # more hits than wanted are weighed by time, people and age
@@ -52,7 +52,7 @@ class MessageSearch:
 
     async def search(
         self,
-        reading: Reading,
+        reading: ReadFilter,
         query: Query,
         *,
         top_k: int,
@@ -83,7 +83,7 @@ class MessageSearch:
         admitted = (hit for hit in hits if reading.admits(hit.event))
         return SearchResult(tuple(collapsed(admitted))[:limit])
 
-    async def _talk(self, reading: Reading, query: Query, limit: int) -> Sequence[Passage]:
+    async def _talk(self, reading: ReadFilter, query: Query, limit: int) -> Sequence[Passage]:
         searches = [self._lexical.messages(query.terms, reading, limit)]
         searches += [self._lexical.messages(query.terms, narrow, NARROWED) for narrow in narrowed(reading, query)]
         found: list[tuple[Message, float]] = []
@@ -92,12 +92,12 @@ class MessageSearch:
         return await self._log.around([message for message, _ in found], _wide(reading), REACH)
 
 
-def _wide(reading: Reading) -> Reading:
+def _wide(reading: ReadFilter) -> ReadFilter:
     """Return the reading for surrounding lines: everything that the scene may read."""
     return replace(reading, user_id="", kinds=(), window=None)
 
 
-def _readable(passages: Sequence[Passage], reading: Reading) -> list[Passage]:
+def _readable(passages: Sequence[Passage], reading: ReadFilter) -> list[Passage]:
     """Remove lines that the scene must not read, whichever store returned them."""
     wide = _wide(reading)
     return [tuple(line for line in passage if wide.admits_line(line)) for passage in passages]
@@ -105,7 +105,7 @@ def _readable(passages: Sequence[Passage], reading: Reading) -> list[Passage]:
 
 def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
     query: Query,
-    reading: Reading,
+    reading: ReadFilter,
     passages: Sequence[Passage],
     weights: Weights,
     decay: Decay | None,

@@ -1,4 +1,4 @@
-"""Messages for the operator about the data directory, the ledger, the files or the vector store."""
+"""Errors of storage for the operator: the data directory, the ledger, the files, the vector store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROFILE_WITHOUT_FRONT = "文件开头没有两行 --- 之间的资料"
 PROFILE_ALIAS = "资料里不能用 YAML 的 &锚点、*引用和 !标签"
 PROFILE_OVERTAKEN = "这份侧写刚刚被改过，请重新读取后再写"
 PROFILE_UNREADABLE = "读不到侧写 {path}（{reason}）：请检查目录权限"
-PORTRAIT_TOO_SLOW = "侧写读得太慢，这一轮先不用它"
+PROFILE_TOO_SLOW = "侧写读得太慢，这一轮先不用它"
 INDEX_NOT_WHOLE = "向量索引还没有建好，先用精确检索"
 GENERATION_GONE = "这一代向量索引已经不在了，稍后再试"
 VECTOR_WITH_DIRECTION = "有限的数，且不全为零"

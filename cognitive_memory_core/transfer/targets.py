@@ -1,4 +1,4 @@
-"""Checks the targets of exports and backups, and manages the drafts that are renamed to them when complete."""
+"""Targets of exports and backups: checks them, and manages the drafts that are renamed to them when complete."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ OWN = {  # what 阿禾 says about herself, where, and who sees it there
 }
 
 
-async def portraits(memory: CognitiveMemory, scene: Scene) -> str:
+async def profiles(memory: CognitiveMemory, scene: Scene) -> str:
     """Return everything that a scene sees of profiles, by every read path."""
     found = [hit.profile for hit in await memory.search_profiles(scene, "喜欢爬山、桌游、大理", top_k=50)]
     for entity_type, entity_id in (
@@ -42,12 +42,12 @@ async def test_what_was_learned_in_one_place_is_portrayed_there_alone(tmp_path: 
         for word, (scene, _) in OWN.items():
             await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
         for scene in PLACES:
-            shown = await portraits(memory, scene)
+            shown = await profiles(memory, scene)
             assert {word for word in OWN if word in shown} == {word for word, (_, seen) in OWN.items() if scene in seen}
 
 
 @pytest.mark.parametrize("by", ["member", "user"])
-async def test_a_foreign_portrait_is_refused(tmp_path: Path, by: str) -> None:
+async def test_a_foreign_profile_is_refused(tmp_path: Path, by: str) -> None:
     """Asking for a profile of another place by id is refused, whether or not it exists."""
     asked = {"member": f"{GAMES.group_id}/{AHE}", "user": AHE}[by]
     async with a_memory(tmp_path) as memory:
@@ -67,16 +67,16 @@ async def test_sharing_is_the_persons_own_choice(tmp_path: Path) -> None:
         await tell(memory, READING, f"阿禾({AHE}) 喜欢爬山")
         for is_open in (True, False):
             await memory.set_sharing(AHE, is_open)
-            seeing = {scene for scene in PLACES if "大理" in await portraits(memory, scene)}
+            seeing = {scene for scene in PLACES if "大理" in await profiles(memory, scene)}
             assert seeing == ({PRIVATE, READING, READING_MILI, GAMES} if is_open else {PRIVATE})
 
 
-async def test_opting_out_takes_the_portrait_away_at_once(tmp_path: Path) -> None:
+async def test_opting_out_takes_the_profile_away_at_once(tmp_path: Path) -> None:
     """After an opt-out the person's profile is shown nowhere from that moment on."""
     async with a_memory(tmp_path) as memory:
         for word, (scene, _) in OWN.items():
             await tell(memory, scene, f"阿禾({AHE}) 喜欢{word}")
-            assert word in await portraits(memory, scene)
+            assert word in await profiles(memory, scene)
         await memory.opt_out(AHE)
         for scene in PLACES:
-            assert not [word for word in OWN if word in await portraits(memory, scene)]
+            assert not [word for word in OWN if word in await profiles(memory, scene)]

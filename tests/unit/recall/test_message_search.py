@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Hit, Reading
+from cognitive_memory_core.domain.hit import Hit, ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.recall.messages import MessageSearch
+from cognitive_memory_core.recall.line_scores import REACH, Weights
+from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.retriever import MAX_RESULTS, SearchResult
-from cognitive_memory_core.recall.talk import REACH, Weights
 from cognitive_memory_core.settings import Decay
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
@@ -64,10 +64,10 @@ def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
 
 
 async def found(
-    ledger: InMemoryLedger, question: str | Query, reading: Reading | Scene = GROUP, *, top_k: int = 50, **parts: Any
+    ledger: InMemoryLedger, question: str | Query, reading: ReadFilter | Scene = GROUP, *, top_k: int = 50, **parts: Any
 ) -> list[Hit]:
     """Search a ledger's log."""
-    where = Reading(reading) if isinstance(reading, Scene) else reading
+    where = ReadFilter(reading) if isinstance(reading, Scene) else reading
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
     answer = await a_search(ledger, **parts).search(where, query, top_k=top_k, decay=None)
     assert answer.degraded == ()
@@ -140,7 +140,7 @@ async def test_a_narrow_reading_narrows_hits_and_not_the_lines_round_them(
 ) -> None:
     """Messages excluded by person, time or kind are no hits, but still appear around hits."""
     ledger = await a_log(a_line("陶艺课开了"), a_line("我也学陶艺", 1, MAN))
-    hits = await found(ledger, "陶艺", Reading(GROUP, **narrowing))
+    hits = await found(ledger, "陶艺", ReadFilter(GROUP, **narrowing))
     assert sorted(texts(hits)) == sorted(left)
     for hit in hits:
         assert len(round_it(hit)) == 1
@@ -149,7 +149,7 @@ async def test_a_narrow_reading_narrows_hits_and_not_the_lines_round_them(
 async def test_a_time_of_the_tool_counts_lines_round_it_that_lie_outside() -> None:
     """A message inside the window is found because of a question just before it."""
     ledger = await a_log(a_line("谁去学陶艺", -1), a_line("我去陶艺", 0, MAN), a_line("行", 1))
-    hits = await found(ledger, "陶艺", Reading(GROUP, window=Interval(NOON, NOON + timedelta(hours=1))))
+    hits = await found(ledger, "陶艺", ReadFilter(GROUP, window=Interval(NOON, NOON + timedelta(hours=1))))
     assert texts(hits) == ["我去陶艺", "行"]
     assert round_it(hits[0]) == ["谁去学陶艺", "行"]
 
@@ -183,7 +183,7 @@ async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, 
     """Messages of other scopes and of people who opted out are filtered again, even if the store returns them."""
     stray = a_line("陶艺别处", 1, OTHER_GROUP)
     leaky = Leaky((a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2)), (stray,))
-    reading = Reading(GROUP, without=frozenset({"2000002"}), **narrowing)
+    reading = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
     hits = await found(InMemoryLedger(), "陶艺", reading, log=leaky)
     assert texts(hits) == ["陶艺课", "好"]
     assert round_it(hits[0]) == ["好"]
@@ -198,7 +198,7 @@ async def test_who_opted_out_is_neither_hit_nor_neighbour() -> None:
         a_line("好", 3),
     )
     ledger = await a_log(*lines)
-    hits = await found(ledger, "陶艺", Reading(GROUP, without=frozenset({"2000002"})))
+    hits = await found(ledger, "陶艺", ReadFilter(GROUP, without=frozenset({"2000002"})))
     assert texts(hits) == ["陶艺课", "好"]
     assert [round_it(hit) for hit in hits] == [["好"], ["陶艺课"]]
 
@@ -253,7 +253,7 @@ async def test_what_the_tool_narrows_the_question_does_not_widen(
     narrowing: dict[str, Any], asked: list[tuple[str, bool]]
 ) -> None:
     """A time or person given to the search is not widened by those in the question."""
-    words, reading = ListedWords(), Reading(GROUP, **narrowing)
+    words, reading = ListedWords(), ReadFilter(GROUP, **narrowing)
     window = Interval(NOON - timedelta(days=1), NOON)
     query = Query("陶艺", ("陶艺",), window, people=frozenset({"2000001", "2000002"}))
     await found(InMemoryLedger(), query, reading, lexical=words)
@@ -285,7 +285,7 @@ async def test_a_part_that_is_away_or_hangs_is_named(part: str, error: Exception
     ledger = await a_log(a_line("陶艺"))
     away = Away(error) if error else _Hanging()
     search = a_search(ledger, **{part: away}, patience=0.05 if error is None else 5.0)
-    answer = await search.search(Reading(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
+    answer = await search.search(ReadFilter(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
     assert answer == SearchResult((), ("lexical",))
 
 
@@ -295,7 +295,7 @@ async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> 
     ledger = await a_log(a_line("陶艺"))
     away = Away(error) if error else _Hanging()
     search = a_search(ledger, settle=away.settle, patience=0.2 if error is None else 5.0)
-    answer = await search.search(Reading(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
+    answer = await search.search(ReadFilter(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
     assert [hit.event.text for hit in answer.hits] == ["陶艺"]
 
 
@@ -340,7 +340,7 @@ async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:
     ledger = await a_log(a_line("在学陶艺", -60 * 24 * 300), a_line("在学陶艺", -60, MAN))
     search, query = a_search(ledger), Query("陶艺", ("陶艺",))
     for decay, first in ((Decay(60.0, 0.2, 0.0), "2000002"), (None, "2000001"), (Decay(60.0, 0.2, 1.1), "2000001")):
-        answer = await search.search(Reading(GROUP), query, top_k=5, decay=decay)
+        answer = await search.search(ReadFilter(GROUP), query, top_k=5, decay=decay)
         assert answer.hits[0].event.sender_id == first
         assert len(answer.hits) == 2
 
@@ -357,7 +357,7 @@ async def test_the_cap_counts_what_is_admitted() -> None:
     crowd = [a_line("陶艺陶艺真好", 60 * number, MAN) for number in range(6)]
     mine = [a_line(f"陶艺{number}", 1000 + 60 * number) for number in range(3)]
     ledger = await a_log(*crowd, *mine)
-    assert len(await found(ledger, "陶艺", Reading(GROUP, user_id="2000001"), top_k=3)) == 3
+    assert len(await found(ledger, "陶艺", ReadFilter(GROUP, user_id="2000001"), top_k=3)) == 3
     assert len(await found(ledger, "陶艺", top_k=4)) == 4
 
 

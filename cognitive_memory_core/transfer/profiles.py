@@ -12,11 +12,11 @@ from ..errors import MistakeError
 from ..ports.profiles import Overtaken, ProfileStore
 
 log = logging.getLogger(__name__)
-StaysOut = Callable[[Profile], bool]
-Worded = Callable[[Profile], Awaitable[Profile]]
+IsExcluded = Callable[[Profile], bool]
+ProfileEdit = Callable[[Profile], Awaitable[Profile]]
 
 
-class Gallery(ProfileStore, Protocol):
+class ImportableProfileStore(ProfileStore, Protocol):
     """A profile store that can also import revisions."""
 
     async def add_revision(self, revision: Revision) -> bool:
@@ -24,37 +24,37 @@ class Gallery(ProfileStore, Protocol):
         ...
 
 
-async def stood(
-    profiles: ProfileStore, user_id: str | None, worded: Worded | None = None
+async def exported_profiles(
+    profiles: ProfileStore, user_id: str | None, edited: ProfileEdit | None = None
 ) -> AsyncIterator[Profile | Revision]:
-    """Yield all profiles, or one person's, each followed by its revisions, oldest first; ``worded`` edits each."""
+    """Yield all profiles, or one person's, each followed by its revisions, oldest first; ``edited`` edits each."""
     for key in await profiles.keys():
         if user_id is not None and key.user_id != user_id:
             continue
         standing = await profiles.find(key)
         if standing:
-            yield await worded(standing) if worded else standing
+            yield await edited(standing) if edited else standing
             for one in reversed(await profiles.revisions(key)):
-                yield replace(one, profile=await worded(one.profile)) if worded else one
+                yield replace(one, profile=await edited(one.profile)) if edited else one
 
 
-async def hung(portraits: Sequence[Profile | Revision], profiles: Gallery) -> int:
+async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: ImportableProfileStore) -> int:
     """Import profiles that do not exist yet and unknown revisions; return how many were new."""
     count = 0
-    for portrait in portraits:
+    for row in profile_rows:
         try:
-            is_past = isinstance(portrait, Revision)
-            count += await profiles.add_revision(portrait) if is_past else await _is_first(portrait, profiles)
+            is_past = isinstance(row, Revision)
+            count += await profiles.add_revision(row) if is_past else await _is_first(row, profiles)
         except MistakeError as refused:
-            log.warning("import: portrait left out: %s", refused)
+            log.warning("import: profile left out: %s", refused)
     return count
 
 
-async def _is_first(portrait: Profile, profiles: ProfileStore) -> bool:
-    if await profiles.find(portrait.key):
+async def _is_first(row: Profile, profiles: ProfileStore) -> bool:
+    if await profiles.find(row.key):
         return False
     try:
-        await profiles.write(replace(portrait, version=""))
+        await profiles.write(replace(row, version=""))
     except Overtaken:
         return False
     return True

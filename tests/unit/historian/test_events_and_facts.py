@@ -7,18 +7,18 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.event import Draft, Statement
-from cognitive_memory_core.domain.hit import Reading
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.domain.people import Anchors, Person
+from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.historian.jobs.draft import drafted
+from cognitive_memory_core.historian.jobs.events_and_facts import drafted
 from cognitive_memory_core.settings import Settings
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON
 
-ANCHORS = Anchors(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"), (Person("2000002", "唐唐"),))
+JOB_CONTEXT = JobContext(NOON, GROUP.scope, "读书会", Person("2000001", "阿棠"), (Person("2000002", "唐唐"),))
 ADMIN = replace(GROUP, is_admin=True)
 ISOLATED, SHARED = Settings(), Settings(sharing="shared")
 OWN = Statement("阿棠(2000001)喜欢乌龙茶", "preference", ("2000001",), "2000001", is_own=True)
@@ -28,18 +28,18 @@ def test_a_replay_writes_the_same_ids() -> None:
     """Running a job twice gives the same event ids, so that its events are stored once."""
     job = a_job("甲", "乙")
     said = [Statement("甲"), Statement("乙")]
-    assert drafted(job, said, ANCHORS, ISOLATED) == drafted(job, said, ANCHORS, ISOLATED)
-    assert len({event.id for event in drafted(job, said, ANCHORS, ISOLATED).events}) == 2
+    assert drafted(job, said, JOB_CONTEXT, ISOLATED) == drafted(job, said, JOB_CONTEXT, ISOLATED)
+    assert len({event.id for event in drafted(job, said, JOB_CONTEXT, ISOLATED).events}) == 2
 
 
 def test_nothing_empty_becomes_an_event() -> None:
     """An empty statement does not become an event."""
-    assert drafted(a_job("甲"), [Statement(""), Statement("甲")], ANCHORS, ISOLATED).events[0].text == "甲"
+    assert drafted(a_job("甲"), [Statement(""), Statement("甲")], JOB_CONTEXT, ISOLATED).events[0].text == "甲"
 
 
 def test_a_group_turn_carries_group_person_and_sender() -> None:
     """An event of a group turn has the group, the person and the sender."""
-    (event,) = drafted(a_job("甲"), [Statement("甲", speaker="2000001")], ANCHORS, ISOLATED).events
+    (event,) = drafted(a_job("甲"), [Statement("甲", speaker="2000001")], JOB_CONTEXT, ISOLATED).events
     assert (event.group_id, event.user_id, event.sender_id, event.request_type) == (
         GROUP.group_id,
         "2000001",
@@ -51,20 +51,20 @@ def test_a_group_turn_carries_group_person_and_sender() -> None:
 def test_a_dialogue_keeps_each_speaker_apart() -> None:
     """In a dialogue each statement has its own speaker."""
     job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
-    (event,) = drafted(job, [Statement("甲", speaker="2000002")], ANCHORS, ISOLATED).events
+    (event,) = drafted(job, [Statement("甲", speaker="2000002")], JOB_CONTEXT, ISOLATED).events
     assert (event.user_id, event.sender_id, event.sender_name) == ("2000002", "2000002", "唐唐")
 
 
 def test_a_private_turn_names_no_group() -> None:
     """A private statement has an empty group id and the private scope."""
-    (event,) = drafted(a_job("甲", scene=PRIVATE), [Statement("甲")], ANCHORS, ISOLATED).events
+    (event,) = drafted(a_job("甲", scene=PRIVATE), [Statement("甲")], JOB_CONTEXT, ISOLATED).events
     assert event.group_id == ""
     assert event.scope == PRIVATE.scope
 
 
 def draft_of(*said: Statement, scene: Scene = GROUP, settings: Settings = ISOLATED) -> Draft:
     """Return the draft of a one-turn job."""
-    return drafted(a_job("甲", scene=scene), said, ANCHORS, settings)
+    return drafted(a_job("甲", scene=scene), said, JOB_CONTEXT, settings)
 
 
 def keys_of(*said: Statement, scene: Scene = GROUP, settings: Settings = ISOLATED) -> list[ProfileKey]:
@@ -155,14 +155,14 @@ def test_an_admins_line_counts_wherever_it_stands_in_a_dialogue() -> None:
         (a_message("不许发链接", tang, is_bot=True), []),
     ):
         job = Job("d" * 32, Dialogue(GROUP, (line,)), NOON)
-        assert [fact.key for fact in drafted(job, [said], ANCHORS, ISOLATED).facts] == keys
+        assert [fact.key for fact in drafted(job, [said], JOB_CONTEXT, ISOLATED).facts] == keys
 
 
 def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:
     """In a dialogue the fact is for the speaker, not for the person of the scene."""
     job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
     said = replace(OWN, speaker="2000002", subjects=("2000002",))
-    assert [fact.key for fact in drafted(job, [said], ANCHORS, ISOLATED).facts] == [
+    assert [fact.key for fact in drafted(job, [said], JOB_CONTEXT, ISOLATED).facts] == [
         ProfileKey.member("10001", "2000002")
     ]
 
@@ -179,11 +179,11 @@ def test_an_event_of_several_people_has_no_sender() -> None:
     """What rests on several people's lines is nobody's own; only the profile of whom it updates hears of it."""
     said = Statement("阿棠(2000001)改养狗", subjects=("2000001", "2000002"), voices=("2000002", "2000001"))
     job = Job("d" * 32, Dialogue(GROUP, (a_message(),)), NOON)
-    (event,) = drafted(job, [said], ANCHORS, ISOLATED).events
+    (event,) = drafted(job, [said], JOB_CONTEXT, ISOLATED).events
     assert (event.sender_id, event.user_id, event.sender_name) == ("", "2000002", "")
     for person in ("2000001", "2000002"):
-        assert not Reading(Scene.private(person)).admits(event)
-    assert Reading(GROUP).admits(event)
-    assert drafted(job, [said], ANCHORS, ISOLATED).facts == ()
-    (fact,) = drafted(job, [replace(said, updates="2000001")], ANCHORS, ISOLATED).facts
+        assert not ReadFilter(Scene.private(person)).admits(event)
+    assert ReadFilter(GROUP).admits(event)
+    assert drafted(job, [said], JOB_CONTEXT, ISOLATED).facts == ()
+    (fact,) = drafted(job, [replace(said, updates="2000001")], JOB_CONTEXT, ISOLATED).facts
     assert fact.key == ProfileKey.member("10001", "2000001")

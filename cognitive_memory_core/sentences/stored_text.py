@@ -1,10 +1,10 @@
-"""Text that the core writes into stored profiles and statements, and functions that parse it."""
+"""Text that the core writes into profiles and statements when it stores them, and functions that parse it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-PORTRAIT_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the order in which they are written
+PROFILE_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the order in which they are written
     "role": "身份",
     "interests": "兴趣",
     "style": "风格",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..text.lexical.frequency import telling
 
-HALF_WAY = 0.5
+SATURATION = 0.5
 
 
 def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
@@ -20,9 +20,9 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
     return [sum([weight for term, weight in weights.items() if term in text]) / whole for text in texts]
 
 
-def bent(coverage: float, half_way: float = HALF_WAY) -> float:
-    """Raise the middle of a coverage in [0, 1]; 0 and 1 stay, and a smaller ``half_way`` raises more."""
-    return coverage * (1.0 + half_way) / (coverage + half_way)
+def saturated(coverage: float, half_point: float = SATURATION) -> float:
+    """Return a coverage in [0, 1] on a saturation curve: 0 and 1 stay; a smaller ``half_point`` raises the middle."""
+    return coverage * (1.0 + half_point) / (coverage + half_point)
 
 
 def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:

@@ -1,4 +1,4 @@
-"""Streams exports and imports of any size: one batch in memory at a time, off the event loop."""
+"""Export and import of a whole memory as one file of any size: one batch in memory at a time, off the event loop."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ..disk import Disk
 from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.ledger import Archive, ArchiveRow, OptOut
-from .drafts import draft_in, refuse_special, removed
-from .lines import HEAD, ExportedRow, is_head, row_of, written
-from .portraits import Gallery, StaysOut, Worded, hung, stood
+from .export_format import HEAD, ExportedRow, is_head, row_of, written
+from .profiles import ImportableProfileStore, IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
+from .targets import draft_in, refuse_special, removed
 
 log = logging.getLogger(__name__)
 BATCH = 500
@@ -33,20 +33,22 @@ async def exported(
     path: Path,
     *,
     user_id: str | None = None,
-    profiles: Gallery | None = None,
-    worded: Worded | None = None,
+    profiles: ImportableProfileStore | None = None,
+    edited: ProfileEdit | None = None,
 ) -> int:
     """Write all rows and profiles, or one person's, to a file and return how many.
 
     The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
-    ``worded`` edits each profile before it is written.
+    ``edited`` edits each profile before it is written.
     """
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
-        count = await _filled(draft, _everything(archive, profiles, user_id, worded))
+        count = await _filled(draft, _everything(archive, profiles, user_id, edited))
         await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
-        raise StorageRefused(sentences.stores.STORAGE_REFUSED.format(path=path, reason=refused.strerror)) from refused
+        raise StorageRefused(
+            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused.strerror)
+        ) from refused
     finally:
         await completed(asyncio.to_thread(removed, draft))
     return count
@@ -68,11 +70,15 @@ async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
 
 
 async def imported(
-    archive: Archive, path: Path, *, profiles: Gallery | None = None, stays_out: StaysOut | None = None
+    archive: Archive,
+    path: Path,
+    *,
+    profiles: ImportableProfileStore | None = None,
+    is_excluded: IsExcluded | None = None,
 ) -> int:
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
-    An existing profile is never overwritten. Profiles for which ``stays_out`` returns True are skipped, as are those of
+    An existing profile is never overwritten. Skipped are profiles for which ``is_excluded`` returns True, and those of
     people whose opt-out stands earlier in the same export.
     """
     count, left_out = 0, set[str]()
@@ -82,12 +88,12 @@ async def imported(
             if not await asyncio.to_thread(_head_fits, file):
                 raise BadArgument(sentences.caller.BAD_EXPORT.format(path=path))
             while lines := await asyncio.to_thread(_next_lines, file):
-                rows, portraits = _sorted(await asyncio.to_thread(_rows, lines, number))
+                rows, profile_rows = _sorted(await asyncio.to_thread(_rows, lines, number))
                 number += len(lines)
                 count += await archive.absorb(rows) if rows else 0
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
-                wanted = [one for one in portraits if not _is_left_out(one, left_out, stays_out)]
-                count += await hung(wanted, profiles) if profiles else 0
+                wanted = [one for one in profile_rows if not _is_left_out(one, left_out, is_excluded)]
+                count += await absorb_profiles(wanted, profiles) if profiles else 0
     except OSError as unreadable:
         raise BadArgument(
             sentences.caller.UNREADABLE_FILE.format(path=path, reason=unreadable.strerror)
@@ -96,24 +102,24 @@ async def imported(
 
 
 async def _everything(
-    archive: Archive, profiles: Gallery | None, user_id: str | None, worded: Worded | None
+    archive: Archive, profiles: ImportableProfileStore | None, user_id: str | None, edited: ProfileEdit | None
 ) -> AsyncIterator[ExportedRow]:
     async for row in archive.rows(user_id=user_id):
         yield row
     if profiles:
-        async for portrait in stood(profiles, user_id, worded):
-            yield portrait
+        async for row in exported_profiles(profiles, user_id, edited):
+            yield row
 
 
 def _sorted(rows: Sequence[ExportedRow]) -> tuple[list[ArchiveRow], list[Profile | Revision]]:
     """Separate ledger rows from profiles."""
-    portraits = [row for row in rows if isinstance(row, Profile | Revision)]
-    return [row for row in rows if not isinstance(row, Profile | Revision)], portraits
+    profile_rows = [row for row in rows if isinstance(row, Profile | Revision)]
+    return [row for row in rows if not isinstance(row, Profile | Revision)], profile_rows
 
 
-def _is_left_out(portrait: Profile | Revision, left_out: set[str], stays_out: StaysOut | None) -> bool:
-    profile = portrait.profile if isinstance(portrait, Revision) else portrait
-    return profile.key.user_id in left_out or (stays_out is not None and stays_out(profile))
+def _is_left_out(row: Profile | Revision, left_out: set[str], is_excluded: IsExcluded | None) -> bool:
+    profile = row.profile if isinstance(row, Revision) else row
+    return profile.key.user_id in left_out or (is_excluded is not None and is_excluded(profile))
 
 
 async def _batches(rows: AsyncIterator[ExportedRow]) -> AsyncIterator[list[ExportedRow]]:

@@ -14,17 +14,17 @@ from cognitive_memory_core.ports.models import Vector
 from .clock import NOON
 
 
-def a_portrait(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any) -> Profile:
+def a_listed(key: ProfileKey, summary: str = "喜欢乌龙茶。", **fields: Any) -> Profile:
     """Return a profile."""
     return Profile(**{"key": key, "name": "阿棠", "tags": (), "summary": summary, "updated_at": NOON, **fields})
 
 
-class ListedPortraits:
+class ListedProfiles:
     """A store with the given profiles that counts reads and answers when permitted."""
 
-    def __init__(self, *portraits: Profile) -> None:
+    def __init__(self, *profiles: Profile) -> None:
         """Take the profiles."""
-        self.held = {portrait.key: portrait for portrait in portraits}
+        self.held = {profile.key: profile for profile in profiles}
         self.read: list[ProfileKey] = []
         self.failure: Exception | None = None
         self.may_answer = asyncio.Event()
@@ -44,13 +44,13 @@ class ListedIndex:
 
     def __init__(
         self,
-        *portraits: Profile,
+        *profiles: Profile,
         vectors: Mapping[ProfileKey, Vector] | None = None,
         known: Iterable[tuple[str, str]] = (),
         leaky: bool = False,
     ) -> None:
         """Take the profiles, and who is known by name in which group."""
-        self.held = {portrait.key: portrait for portrait in portraits}
+        self.held = {profile.key: profile for profile in profiles}
         self._vectors = vectors or {}
         self._known = frozenset(known)
         self._leaky = leaky

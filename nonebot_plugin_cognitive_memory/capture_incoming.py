@@ -1,4 +1,4 @@
-"""Records incoming messages: no API call per message, and no exception reaches the bot."""
+"""Records messages that people send: no API call per message, and no exception reaches the bot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nonebot.adapters import Bot, Event
 
 from . import replies
 from .auto_consider import considerer
-from .incoming import find_message, is_captured, recent_lines
+from .event_message import find_message, is_captured, recent_lines
 from .invocation import is_any_command, is_ours, unsigned
 from .lifecycle import get_memory
 from .throttled_log import complain

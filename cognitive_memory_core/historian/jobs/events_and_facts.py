@@ -1,4 +1,4 @@
-"""Converts statements to the events and facts that a job will write; writes nothing itself."""
+"""Decides which events a job writes and whose profiles they feed as facts; writes nothing itself."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...domain.event import Draft, Event, Statement
 from ...domain.fact import Fact
 from ...domain.ids import derived_id
 from ...domain.job import Job
-from ...domain.people import Anchors, Person
+from ...domain.people import JobContext, Person
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scene
 from ...domain.turn import Turn
@@ -19,10 +19,10 @@ from ...text.identity.persons import reports
 from ..rewriting.vouching import LEAST_SUPPORT
 
 
-def drafted(job: Job, statements: Sequence[Statement], anchors: Anchors, settings: Settings) -> Draft:
+def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
     """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
     admins = frozenset(_admins(job))
-    written = [(said, _event(job, index, said, anchors)) for index, said in enumerate(statements) if said.text]
+    written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
     return Draft(
         job.id,
         tuple(event for _, event in written),
@@ -87,7 +87,7 @@ def _fact(key: ProfileKey, event: Event) -> Fact:
     return Fact(key, event.id, event.text, event.kind, event.happened_at)
 
 
-def _event(job: Job, index: int, said: Statement, anchors: Anchors) -> Event:
+def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Event:
     scene = job.work.scene
     sender = "" if said.voices else said.speaker or scene.user_id
     first = said.voices[0] if said.voices else sender
@@ -109,5 +109,5 @@ def _event(job: Job, index: int, said: Statement, anchors: Anchors) -> Event:
         pain=said.pain,
         solution=said.solution,
         outcome=said.outcome,
-        sender_name=anchors.named(sender).name,
+        sender_name=job_context.named(sender).name,
     )

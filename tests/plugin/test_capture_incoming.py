@@ -134,12 +134,12 @@ async def test_a_failing_memory_costs_no_event(
     stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:
     """If recording fails, the bot still handles the event, and one log line without the text reports it."""
-    from nonebot_plugin_cognitive_memory import capture
+    from nonebot_plugin_cognitive_memory import capture_incoming
 
     def broken(*_: object) -> None:
         raise RuntimeError("canary 我喜欢乌龙茶")
 
-    monkeypatch.setattr(capture, "find_message", broken)
+    monkeypatch.setattr(capture_incoming, "find_message", broken)
     await stage.hear(message("我喜欢乌龙茶", 2000001, group))
     assert [line for line in log if "RuntimeError" in line]
     assert not [line for line in log if "canary" in line]
@@ -147,13 +147,13 @@ async def test_a_failing_memory_costs_no_event(
 
 async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """With capture.groups only those groups are recorded, and private chats still are."""
-    from nonebot_plugin_cognitive_memory import config, incoming
+    from nonebot_plugin_cognitive_memory import config, event_message
 
     settings = core.Settings.from_mapping({"capture": {"groups": "10001，10002"}})
-    monkeypatch.setattr(incoming, "setup", config.Setup(settings, None))
-    heard = [incoming.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
+    monkeypatch.setattr(event_message, "setup", config.Setup(settings, None))
+    heard = [event_message.is_captured(core.Scene.group(group, "2000001")) for group in ("10001", "10002", "10003")]
     assert heard == [True, True, False]
-    assert incoming.is_captured(core.Scene.private("2000001"))
+    assert event_message.is_captured(core.Scene.private("2000001"))
 
 
 async def test_a_command_that_is_chat_is_taken_in(stage: Stage, group: int) -> None:

@@ -29,7 +29,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
 from cognitive_memory_core.historian.profiles.merging import ProfileMerging
-from cognitive_memory_core.ports.models import Merger, Portrait
+from cognitive_memory_core.ports.models import Merger, ProfileContent
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from tests.properties import test_profile_machine as machine
@@ -55,7 +55,7 @@ from tests.support.profiles import (
 
 from ..fault_row import Extent, Row
 from . import tracer
-from .steps import PORTRAIT_STEPS
+from .steps import PROFILE_STEPS
 from .struck import Injection, spread
 from .syscalls import published
 
@@ -140,7 +140,7 @@ def f22(extent: Extent) -> Row:
     every = "every" if not extent.quick else "some"
     note = (
         f"{len(ACTS)} ways; {process}, {by_disk.points} faults of a disk made for it ({len(KINDS) + 1} kinds, {every} "
-        f"operation); torn portraits {total.harm.torn}, snapshots not whole {total.harm.unwhole}, neither old nor new "
+        f"operation); torn profiles {total.harm.torn}, snapshots not whole {total.harm.unwhole}, neither old nor new "
         f"{total.harm.neither}; syncs missing before or after a rename {len(total.unsynced)}; did not strike "
         f"{total.missed}; seconds: the whole row"
     )
@@ -217,13 +217,13 @@ def _has_folders(path: Path) -> bool:
 def _killed(most: int) -> Count:
     """Kill a real process at every writing system call of every step, two steps at a time."""
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        return sum(pool.map(partial(_killed_in, most=most), PORTRAIT_STEPS), Count())
+        return sum(pool.map(partial(_killed_in, most=most), PROFILE_STEPS), Count())
 
 
 def _killed_in(name: str, most: int) -> Count:
     count = Count()
     with tempfile.TemporaryDirectory() as folder, tracer.driver(Path(folder)) as driver:
-        scene = asyncio.run(Rehearsal.of(name.removeprefix("portrait "), Path(folder) / "scene"))
+        scene = asyncio.run(Rehearsal.of(name.removeprefix("profile "), Path(folder) / "scene"))
         data = Path(folder) / "data"
         shutil.copytree(scene.seed, data)
         unharmed = driver.take(name, data)
@@ -269,7 +269,7 @@ def f23(extent: Extent) -> Row:
         f"{modelled.wrong}; two mergers over one ledger and one store: {len(rounds)} rounds, {len(rounds) * FACTS} "
         f"facts, {total.merges} merges, {total.edits} edits by hand, overtaken {total.overtaken}; an edit may come "
         "before any operation of the disk, but not between the last look at the file and its rename; lost: facts and "
-        "edits that are in no portrait; seconds: the whole row"
+        "edits that are in no profile; seconds: the whole row"
     )
     print(modelled.said, *total.lost, sep="\n", file=sys.stderr)
     is_idle = not (total.overtaken and total.edits) or modelled.runs < extent.of(200, 15)
@@ -454,7 +454,9 @@ class _SlowMerger:
         self._dice = dice
         self.merges = 0
 
-    async def merge(self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime) -> Portrait:
+    async def merge(
+        self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
+    ) -> ProfileContent:
         """Return the profile with the facts as lines."""
         self.merges += 1
         self._scripted.seconds = self._dice.random() * SLOWEST

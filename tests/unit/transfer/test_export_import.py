@@ -58,7 +58,7 @@ async def everything(profiles: Profiles) -> list[object]:
 
 
 @pytest.mark.parametrize("kind", ["files", "in memory"])
-async def test_portraits_come_back_with_their_past(
+async def test_profiles_come_back_with_their_past(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path, kind: str
 ) -> None:
     """An import into an empty store restores all profiles and revisions with their ids; a second one adds nothing."""
@@ -74,7 +74,7 @@ async def test_portraits_come_back_with_their_past(
     assert (tmp_path / "again.jsonl").read_bytes() == path.read_bytes()
 
 
-async def test_without_a_store_portraits_are_left_alone(
+async def test_without_a_store_profiles_are_left_alone(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
     """Without a profile store an export has no profiles, and an import ignores them."""
@@ -96,7 +96,7 @@ async def test_what_stands_is_never_overwritten(
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
 
 
-async def test_one_person_gets_their_own_portraits(
+async def test_one_person_gets_their_own_profiles(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
     """A personal export has the person's profiles of every scope and agent with revisions, and no others."""
@@ -173,7 +173,7 @@ async def test_bad_lines_are_left_out(ledger: InMemoryLedger, tmp_path: Path, ca
     assert await profiles.keys() == [ProfileKey.group("1")]
 
 
-async def test_a_portrait_too_large_to_be_kept_does_not_end_an_import(
+async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(
     ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A profile that is too large to store is left out, and the import continues."""

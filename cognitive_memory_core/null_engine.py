@@ -1,4 +1,4 @@
-"""What stands in for an engine while none is open: reads and turns are answered with nothing, changes are refused."""
+"""The engine of a memory that is not open (null object): reads and turns return nothing, changes are refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from . import sentences
 from .context.compression import Compressor
 from .context.render import NOTHING, Context
 from .domain.event import Event
-from .domain.hit import Hit, Reading
+from .domain.hit import Hit, ReadFilter
 from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.note import Memo, Pin
@@ -22,14 +22,14 @@ from .settings import Live, Settings
 from .status import Status
 
 
-class AbsentReads:
+class NullReads:
     """The reads of an absent memory: nothing is found."""
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
         """Return the empty context that names "disabled"."""
         return NOTHING
 
-    async def hits(self, reading: Reading, query: str, *, top_k: int) -> list[Hit]:
+    async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Return no hits."""
         return []
 
@@ -72,7 +72,7 @@ class AbsentReads:
         return []
 
 
-class AbsentIntake:
+class NullIntake:
     """The intake of an absent memory: nothing is accepted, which is no error."""
 
     def observe(self, message: Message) -> None:
@@ -91,7 +91,7 @@ class AbsentIntake:
         return frozenset()
 
 
-class AbsentEngine:
+class NullEngine:
     """Has what the façade uses of an engine whether or not one is open; what needs an open one raises."""
 
     is_running = False
@@ -100,8 +100,8 @@ class AbsentEngine:
         """Report ``reason``; the default says that the memory was not started."""
         self.settings = settings
         self.reason = reason or sentences.caller.NOT_RUNNING
-        self.reads = AbsentReads()
-        self.intake = AbsentIntake()
+        self.reads = NullReads()
+        self.intake = NullIntake()
 
     @property
     def opened(self) -> NoReturn:

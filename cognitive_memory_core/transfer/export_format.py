@@ -1,4 +1,4 @@
-"""The format of an export, version 1: one JSON object per line.
+"""The file format of export and import, version 1: one JSON object per line.
 
 A line has the fields of its dataclass, in which the place of the row (scope, scene or key) stands flat, and a ``type``.
 Fields that a reader does not know are ignored; those that a writer left out have the dataclass's default.
