@@ -124,7 +124,7 @@ async def test_who_was_erased_or_left_stays_out(
     erased = [tombstones.of_person("2000001"), tombstones.of_person("2000005"), tombstones.of_place(GROUP_SCOPE)]
     tombstones = Tombstones(b"key", dict.fromkeys(erased, NOON))
     other = InMemoryProfiles(KEEP, FrozenClock())
-    await imported(ledger.archive, path, profiles=other, stays_out=tombstones.covers_profile)
+    await imported(ledger.archive, path, profiles=other, is_excluded=tombstones.covers_profile)
     assert await other.keys() == sorted([ProfileKey.user("2000006"), ProfileKey.user("张三/李四")])
     late = replace(a_profile(key=TANG), updated_at=NOON + timedelta(seconds=1))
     assert not tombstones.covers_profile(late)
