@@ -116,6 +116,20 @@ class Consent:
             await self._incognito.drop(at - KEPT_STRETCHES)
             self._stretches = _by_person(await self._incognito.stretches())
 
+    async def erase_ended(self, at: datetime) -> None:
+        """Erase the stretches of erased people and places that were still running then and are over at ``at``."""
+        if not self._stretches or self._incognito is None:
+            return
+        async with self._changing:
+            known = [one for stretches in self._stretches.values() for one in stretches]
+            over = [one for one in known if one.ends_at <= at and self._is_of_erased(one)]
+            if over:
+                await self._incognito.erase(over, at)
+                self._stretches = _by_person(await self._incognito.stretches())
+
+    def _is_of_erased(self, stretch: Incognito) -> bool:
+        return is_covered(self._tombstones, stretch.scope, (stretch.user_id,), stretch.starts_at)
+
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Share a person's own profile with every place, or stop sharing it."""
         async with self._changing:

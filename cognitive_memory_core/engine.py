@@ -373,6 +373,7 @@ class Engine:
 
     async def _erase_due(self) -> None:
         await self.event_forgetting.erase_expired()
+        await self.consent.erase_ended(self.adapters.clock.now())
         await self.purge.run_if_due()
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:

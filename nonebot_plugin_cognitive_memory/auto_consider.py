@@ -130,6 +130,18 @@ class Considerer:
                 del self._stretches[scene.scope]
             self._touched.set()
 
+    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
+        """Drop the lines of the scenes that were erased, and write the file without them.
+
+        Other people's lines stay; their texts are read again when they are handed over.
+        """
+        for scope, stretch in list(self._stretches.items()):
+            stretch.drop([key for key, line in stretch.lines.items() if goes(line.message.scene)])
+            if not stretch.said_at:
+                del self._stretches[scope]
+        self._left = None if self._left is None else [one for one in self._left if not one.is_of(goes)]
+        await self._save()
+
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
         """Return the lines that are new and not echoes of the bot; empty if no person says any of them."""
         known = frozenset(self._learned.get(scene.scope, ()))
@@ -211,7 +223,8 @@ class Considerer:
         if not memory.is_running:  # it would accept and drop them
             return False
         try:
-            if new := self.fresh(scene, lines):
+            logged = await memory.find_messages(scene, [line.id for line in lines])
+            if new := self.fresh(scene, logged):  # as the log has them now: without what was withdrawn or erased
                 await memory.consider(scene, new)
         except core.CognitiveMemoryError as refused:
             complain(replies.log.not_considered(refused))

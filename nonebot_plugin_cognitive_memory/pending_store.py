@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,11 @@ class Waiting:
     def of(cls, scene: core.Scene, line_ids: Sequence[str]) -> Waiting:
         """Build from a scene and the ids of lines there."""
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
+
+    def is_of(self, goes: Callable[[core.Scene], bool]) -> bool:
+        """Return whether this is a place whose lines were erased."""
+        scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
+        return scene is not None and goes(scene)
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
         """Return the lines that are still to be considered, oldest first.

@@ -480,6 +480,10 @@ class IncognitoBook(Protocol):
         """Delete the stretches that ended before an instant."""
         ...
 
+    async def erase(self, stretches: Collection[Incognito], at: datetime) -> None:
+        """Erase stretches of erased people or places; a purge is due afterwards."""
+        ...
+
 
 class NameBook(Protocol):
     """Current and earlier names of people, by place."""

@@ -15,6 +15,7 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..erasing import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11
 from ..params import Here
@@ -63,7 +64,7 @@ async def forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
         return refusal
     if not confirmations.is_confirmed(scene, "forget me", scene.user_id, call_id(event)):
         return replies.commands.CONFIRM_FORGET_ME
-    return replies.commands.erased(await get_memory().forget_user(scene, scene.user_id))
+    return replies.commands.erased(await erased_person(scene, scene.user_id))
 
 
 async def _opted_out(scene: core.Scene) -> str:

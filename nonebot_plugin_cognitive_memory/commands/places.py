@@ -10,6 +10,7 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies, turn_end
+from ..erasing import erased_place
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import contradiction, objection
@@ -96,7 +97,7 @@ async def _cleared(bot: Bot, event: Event, scene: core.Scene) -> str:
     pins = tuple(pin.id for pin in await memory.pins(scene))
     if not confirmations.is_confirmed(scene, "clear", (newest, pins), call_id(event)):
         return replies.commands.CONFIRM_CLEAR_GROUP if scene.group_id else replies.commands.CONFIRM_CLEAR_PRIVATE
-    return replies.commands.erased(await memory.forget_scene(scene))
+    return replies.commands.erased(await erased_place(scene))
 
 
 async def _objection(bot: Bot, event: Event, scene: core.Scene) -> str:

@@ -36,3 +36,15 @@ async def test_stretches_that_are_over_go_with_their_person_and_their_place(ledg
     assert await ledger.incognito.stretches() == [running, others, elsewhere]
     await ledger.eraser.forget_place(GROUP.scope, NOON)
     assert await ledger.incognito.stretches() == [running, elsewhere]
+
+
+async def test_a_running_stretch_of_an_erased_person_is_erased_when_it_is_over(ledger: Ledger) -> None:
+    """Erasing periods removes them alone, and makes a purge due."""
+    theirs, others = (Incognito(GROUP.scope, one, NOON, later(hours=1)) for one in (PERSON, OTHER))
+    for stretch in (theirs, others):
+        await ledger.incognito.keep(stretch)
+    await ledger.incognito.erase([], later(hours=2))
+    assert (await ledger.eraser.purge_due()).erased_at is None
+    await ledger.incognito.erase([theirs], later(hours=2))
+    assert await ledger.incognito.stretches() == [others]
+    assert (await ledger.eraser.purge_due()).erased_at == later(hours=2)

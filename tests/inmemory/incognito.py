@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
 from datetime import datetime
 
 from cognitive_memory_core.domain.incognito import Incognito
@@ -29,3 +31,10 @@ class InMemoryIncognito:
         for key, stretch in list(self._state.incognito.items()):
             if stretch.ends_at < before:
                 del self._state.incognito[key]
+
+    async def erase(self, stretches: Collection[Incognito], at: datetime) -> None:
+        """Erase periods; a purge is due afterwards."""
+        state = self._state
+        for stretch in stretches:
+            state.incognito.pop((stretch.scope, stretch.user_id, stretch.starts_at), None)
+            state.purge_state = replace(state.purge_state, erased_at=min(state.purge_state.erased_at or at, at))

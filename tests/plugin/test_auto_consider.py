@@ -601,7 +601,8 @@ async def test_the_clock_is_watched(app: object) -> None:
     for number, group in enumerate(("10001", "10002")):
         await considerer.start()
         scene = core.Scene.group(group, "2000001")
-        considerer.note(core.Message(f"m{number}", scene, f"在 {group}", NOON, addressed_to_bot=True))
+        memory.log.append(core.Message(f"m{number}", scene, f"在 {group}", NOON, addressed_to_bot=True))
+        considerer.note(memory.log[-1])
         await asyncio.sleep(0.1)
         memory.refusal = None
     for _ in range(500):

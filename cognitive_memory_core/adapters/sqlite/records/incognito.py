@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -9,6 +10,8 @@ from ....domain.incognito import Incognito
 from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import bound, micros
+from ..database.statements import delete
+from . import tombstones
 
 
 class SqliteIncognito:
@@ -29,6 +32,17 @@ class SqliteIncognito:
     async def drop(self, before: datetime) -> None:
         """Delete the stretches that ended before an instant."""
         await self._database.write(_drop, before)
+
+    async def erase(self, stretches: Collection[Incognito], at: datetime) -> None:
+        """Erase stretches, in one transaction, and record that a purge is due."""
+        await self._database.write(_erase, stretches, at)
+
+
+def _erase(connection: Connection, stretches: Collection[Incognito], at: datetime) -> None:
+    named = [bound(one.scope.key, one.user_id, one.starts_at.isoformat()) for one in stretches]
+    connection.executemany(delete("incognito", "scope = ? AND user_id = ? AND starts_at = ?"), named)
+    if named:
+        tombstones.lay_due(connection, at)
 
 
 def _keep(connection: Connection, stretch: Incognito) -> None:
