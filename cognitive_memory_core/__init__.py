@@ -33,6 +33,7 @@ from .errors import (
     UnknownRevision,
 )
 from .memory import CognitiveMemory
+from .ports.ledger import Activity, DayCount
 from .settings import (
     CaptureSettings,
     EmbeddingSettings,
@@ -55,6 +56,7 @@ from .text.statements.lexicon import Offence, offences
 from .text.time.timewords import time_window
 
 __all__ = [
+    "Activity",
     "AlreadyEvolving",
     "BadArgument",
     "CaptureSettings",
@@ -62,6 +64,7 @@ __all__ = [
     "CognitiveMemoryError",
     "Configuration",
     "Context",
+    "DayCount",
     "DirectoryInUse",
     "EmbeddingSettings",
     "Erasure",

@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import datetime, time, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 from . import sentences
@@ -14,9 +16,11 @@ from .completion import completed
 from .consent import Consent
 from .context.builder import ContextBuilder
 from .context.compression import Compressor, admitted
+from .domain.interval import Interval
 from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.profile import ProfileKey
+from .domain.scope import Scene
 from .errors import UnavailableError
 from .event_correcting import EventCorrecting
 from .event_forgetting import EventForgetting
@@ -35,6 +39,7 @@ from .historian.profiles.name_observer import NameObserver
 from .historian.profiles.profile_indexer import ProfileIndexer, taken_in
 from .historian.profiles.renaming import Renaming
 from .pinboard import Pinboard
+from .ports.ledger import Activity
 from .ports.overrides import Overrides
 from .ports.vectors import NearbyEvents
 from .profile_history import ProfileHistory
@@ -222,6 +227,19 @@ class Engine:
             removed_messages=self.upkeep.removed,
         )
         return await self._with_figures(status)
+
+    async def activity(self, scene: Scene, days: int) -> Activity:
+        """Count what is stored of a place, or of everything for an operator, in total and for each of the last days."""
+        zone = self.settings.current.zone
+        today = self.adapters.clock.now().astimezone(zone).date()
+        midnights = [
+            datetime.combine(today - timedelta(days=back), time(), tzinfo=zone) for back in range(days - 1, -2, -1)
+        ]
+        await self.buffer.settle()
+        scope = None if scene.kind == "operator" else scene.scope
+        return await self.adapters.ledger.archive.activity(
+            scope, [Interval(start, stop) for start, stop in pairwise(midnights)]
+        )
 
     async def _with_figures(self, status: Status) -> Status:
         today = self.adapters.clock.now().astimezone(self.settings.current.zone).date()

@@ -30,7 +30,7 @@ from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
 from .null_engine import NullEngine
 from .ports.ambient import Clock
-from .ports.ledger import Copy, Switch
+from .ports.ledger import Activity, Copy, Switch
 from .ports.models import Chat, Embedder, Reranker
 from .ports.overrides import Overrides
 from .settings import Live, Settings
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
+MOST_DAYS = 366
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
@@ -327,6 +328,13 @@ class CognitiveMemory:
     async def status(self) -> Status:
         """Return the status; a failing store does not raise."""
         return await self._engine.status()
+
+    async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
+        """Count the active events and logged lines of a place, or of everything for an operator, also by day.
+
+        ``days`` (1 to 366) ends with today in the configured time zone. An unavailable ledger raises UnavailableError.
+        """
+        return await self._engine.activity(scene, min(max(days, 1), MOST_DAYS))
 
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""

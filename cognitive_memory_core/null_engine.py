@@ -18,6 +18,7 @@ from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revisio
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import UnavailableError, UnknownEvent
+from .ports.ledger import Activity
 from .settings import Live, Settings
 from .status import Status
 
@@ -118,6 +119,10 @@ class NullEngine:
     async def status(self) -> Status:
         """Return the status of a memory that is not running."""
         return Status(is_running=False, reason=self.reason)
+
+    async def activity(self, scene: Scene, days: int) -> Activity:
+        """Return no activity."""
+        return Activity()
 
     async def failed_jobs(self) -> list[FailedJob]:
         """Return no jobs."""

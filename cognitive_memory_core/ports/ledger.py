@@ -16,6 +16,7 @@ from ..domain.event import Draft, Event
 from ..domain.fact import Fact
 from ..domain.hit import ReadFilter
 from ..domain.incognito import Incognito
+from ..domain.interval import Interval
 from ..domain.message import Message, Passage
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -599,6 +600,24 @@ class Totals:
     pins: int = 0
 
 
+@dataclass(frozen=True)
+class DayCount:
+    """The lines that were logged on one day, and the active events that happened on it."""
+
+    day: date
+    messages: int = 0
+    events: int = 0
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Active events and logged lines of a place or of the whole ledger: in total, and by day, the oldest day first."""
+
+    events: int = 0
+    messages: int = 0
+    days: tuple[DayCount, ...] = ()
+
+
 class Archive(Protocol):
     """All rows, for export, import and status."""
 
@@ -619,6 +638,10 @@ class Archive(Protocol):
 
     async def totals(self) -> Totals:
         """Return the row counts."""
+        ...
+
+    async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+        """Count the active events and the messages of a place, or of all places if None; ``days`` are consecutive."""
         ...
 
 

@@ -8,8 +8,18 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
+from cognitive_memory_core.ports.ledger import (
+    Activity,
+    Alias,
+    ArchiveRow,
+    DayCount,
+    EmbeddedEvent,
+    OptOut,
+    Shared,
+    Totals,
+)
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
@@ -179,3 +189,19 @@ async def test_totals_count_what_there_is(ledger: Ledger) -> None:
     await ledger.archive.absorb(ROWS)
     await ledger.events.retire(EMBEDDED.event.id, NOON)
     assert await ledger.archive.totals() == Totals(events=1, retired=1, messages=2, memos=1, pins=1)
+
+
+async def test_activity_counts_a_place_by_day(ledger: Ledger) -> None:
+    """Active events and messages are counted per place and day; an instant belongs to the day that starts with it."""
+    days = [Interval(later(days=back), later(days=back + 1)) for back in (-1, 0)]
+    early = [an_event("绿茶", happened_at=later(hours=-1)), an_event("白茶", happened_at=later(days=-9))]
+    await ledger.archive.absorb([*ROWS, *map(EmbeddedEvent, early)])
+    yesterday, today = (day.start.date() for day in days)
+    assert await ledger.archive.activity(GROUP.scope, days) == Activity(
+        3, 2, (DayCount(yesterday, 0, 1), DayCount(today, 2, 1))
+    )
+    everything = await ledger.archive.activity(None, days)
+    assert (everything.events, everything.days[1]) == (4, DayCount(today, 2, 2))
+    await ledger.events.retire(EMBEDDED.event.id, NOON)
+    assert (await ledger.archive.activity(GROUP.scope, days)).days[1].events == 0
+    assert await ledger.archive.activity(GROUP.scope, []) == Activity(2, 2)

@@ -68,7 +68,7 @@ SETTINGS = {
     "setting_keys",
     "unknown_keys",
 }
-BESIDE = {"Section"}  # a Context is made of these
+BESIDE = {"Activity", "DayCount", "Section"}  # a Context is made of sections, an activity of days
 METHODS = {
     "observe": "(self, message)",
     "remember": "(self, turn)",
@@ -100,6 +100,7 @@ METHODS = {
     "set_switch": "(self, scene, switch)",
     "recall_message": "(self, scene, message_id)",
     "status": "(self)",
+    "activity": "(self, scene, *, days=14)",
     "failed_jobs": "(self)",
     "revive": "(self, job_id=None)",
     "pause": "(self)",

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import TypeVar
 
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.forgetting import is_covered, names_erased, stays_out
+from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
-from cognitive_memory_core.ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.ledger import (
+    Activity,
+    Alias,
+    ArchiveRow,
+    DayCount,
+    EmbeddedEvent,
+    OptOut,
+    Shared,
+    Totals,
+)
 
 from .messages import add_message
 from .state import InMemoryState
@@ -48,6 +60,13 @@ class InMemoryArchive:
         standing = len(state.standing())
         retired = len(state.events) - standing
         return Totals(standing, retired, len(state.messages), len(state.memos), len(state.pins))
+
+    async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+        """Count the rows of a place by day."""
+        events = [event.happened_at for event in self._state.standing() if scope in (None, event.scope)]
+        lines = [line.sent_at for line in self._state.messages.values() if scope in (None, line.scene.scope)]
+        counted = (DayCount(day.start.date(), _within(day, lines), _within(day, events)) for day in days)
+        return Activity(len(events), len(lines), tuple(counted))
 
     def _all(self) -> Iterator[ArchiveRow]:
         state = self._state
@@ -141,3 +160,7 @@ def _people(row: Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
+
+
+def _within(day: Interval, instants: Sequence[datetime]) -> int:
+    return sum(day.start <= at < day.stop for at in instants)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +10,11 @@ from sqlite3 import Connection
 
 from ....domain.erasure import Tombstones
 from ....domain.forgetting import is_covered, names_erased, stays_out
+from ....domain.interval import Interval
 from ....domain.message import Message
 from ....domain.note import Memo, Pin
 from ....domain.scope import Scope
-from ....ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared, Totals
+from ....ports.ledger import Activity, Alias, ArchiveRow, DayCount, EmbeddedEvent, OptOut, Shared, Totals
 from ..database.database import Database
 from ..database.rows import (
     EVENT_FIELDS,
@@ -25,6 +27,7 @@ from ..database.rows import (
     instant_of,
     memo_of,
     message_of,
+    micros,
     pin_of,
     vector_of,
 )
@@ -86,6 +89,10 @@ class SqliteArchive:
     async def totals(self) -> Totals:
         """Count the rows."""
         return await self._database.read(_totals)
+
+    async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+        """Count the rows of a place by day."""
+        return await self._database.read(_activity, scope, days)
 
 
 def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
@@ -175,8 +182,33 @@ def _totals(connection: Connection) -> Totals:
     )
 
 
-def _count(connection: Connection, table: str, where: str = "TRUE") -> int:
-    return connection.execute(select("count(*)", table, where)).fetchone()[0]
+def _count(connection: Connection, table: str, where: str = "TRUE", values: Sequence[object] = ()) -> int:
+    return connection.execute(select("count(*)", table, where), tuple(values)).fetchone()[0]
+
+
+def _activity(connection: Connection, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+    here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
+    standing = f"{here} AND retired_at IS NULL"
+    lines = _by_day(connection, "messages", here, values, days)
+    events = _by_day(connection, "events", standing, values, days)
+    return Activity(
+        _count(connection, "events", standing, values),
+        _count(connection, "messages", here, values),
+        tuple(DayCount(day.start.date(), *counts) for day, *counts in zip(days, lines, events, strict=True)),
+    )
+
+
+def _by_day(
+    connection: Connection, table: str, where: str, values: Sequence[object], days: Sequence[Interval]
+) -> list[int]:
+    """Count the rows of each day in one pass over the rows since the first day."""
+    counts = [0] * len(days)
+    if days:
+        starts = [micros(day.start) for day in days]
+        since = (*values, starts[0], micros(days[-1].stop))
+        for (at_us,) in connection.execute(select("at_us", table, f"{where} AND at_us >= ? AND at_us < ?"), since):
+            counts[bisect_right(starts, at_us) - 1] += 1
+    return counts
 
 
 def _embedded_event_of(row: Row) -> EmbeddedEvent:
