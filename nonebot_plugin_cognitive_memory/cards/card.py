@@ -1,0 +1,63 @@
+"""What a card shows, without any drawing. Texts are drawn as they stand: nothing in them is markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Accent = Literal["person", "group", "status", "figures"]
+Tone = Literal["good", "busy", "bad", "plain"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Short words in rounded boxes."""
+
+    words: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Numbers in large type, each over what it counts."""
+
+    pairs: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Paragraphs:
+    """A heading ("" for none) over lines of text; a line that is an item of a list gets a dot."""
+
+    heading: str
+    lines: Sequence[tuple[str, bool]]
+
+
+@dataclass(frozen=True)
+class Remarks:
+    """Sentences, each with a coloured dot."""
+
+    lines: Sequence[tuple[Tone, str]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A bar per day, with the label of each day and one sentence on all of them."""
+
+    heading: str
+    caption: str
+    bars: Sequence[tuple[str, int]]
+
+
+Block = Labels | Figures | Paragraphs | Remarks | Chart
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card: a coloured head with a sign, a title and a subtitle, blocks below it, and a small line at the end."""
+
+    accent: Accent
+    sign: str
+    title: str
+    subtitle: str
+    blocks: Sequence[Block]
+    footer: str

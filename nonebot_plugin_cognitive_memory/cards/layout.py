@@ -1,0 +1,235 @@
+"""Lays a card out: from what it shows to texts and boxes at their places. Knows no image library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from .card import Card, Chart, Figures, Labels, Paragraphs, Remarks
+from .clusters import fitted, wrapped
+from .themes import Colour, Theme
+
+WIDTH, MARGIN, PADDING = 1000, 36, 48
+HEAD, SIGN = 208, 116
+GAP = 38  # between blocks
+RADIUS = 34
+MOST_LINES = 60  # of one block
+MOST_LABELS, MOST_FIGURES, MOST_BARS = 12, 9, 31
+WHITE: Colour = (255, 255, 255)
+Measure = Callable[[str, int, bool], float]
+Corners = tuple[bool, bool, bool, bool]  # top left, top right, bottom right, bottom left
+ALL: Corners = (True, True, True, True)
+TOP: Corners = (True, True, False, False)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Clusters on one line; ``y`` is the middle of the line."""
+
+    x: float
+    y: float
+    clusters: Sequence[str]
+    size: int
+    colour: Colour
+    bold: bool = False
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle with round corners; with ``to`` its colour changes from left to right."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float
+    colour: Colour
+    to: Colour | None = None
+    corners: Corners = ALL
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Everything to be drawn, in order, on a page of a size."""
+
+    width: int
+    height: int
+    page: Colour
+    parts: Sequence[Words | Box]
+
+
+class Layout:
+    """Places the parts of one card below each other. ``measure`` returns the width of a cluster at a size."""
+
+    def __init__(self, theme: Theme, measure: Measure) -> None:
+        """Start at the top of an empty page."""
+        self._theme = theme
+        self._measure = measure
+        self._parts: list[Words | Box] = []
+        self._y = 0.0
+        self._accent: tuple[Colour, Colour] = (WHITE, WHITE)
+        self._left = MARGIN + PADDING
+        self._room = WIDTH - 2 * (MARGIN + PADDING)
+
+    def drawing(self, card: Card) -> Drawing:
+        """Lay a card out."""
+        self._accent = self._theme.accents[card.accent]
+        self._y = MARGIN + HEAD
+        for block in card.blocks:
+            self._y += GAP
+            self._place(block)
+        self._y += GAP
+        self._line(card.footer, 24, self._theme.faint, height=36)
+        self._y += GAP - 8
+        bottom, sheet = self._y, WIDTH - 2 * MARGIN
+        body = Box(MARGIN, MARGIN, sheet, bottom - MARGIN, RADIUS, self._theme.sheet)
+        parts = (body, *self._head(card), *self._parts)
+        return Drawing(WIDTH, round(bottom + MARGIN), self._theme.page, parts)
+
+    def _place(self, block: Labels | Figures | Paragraphs | Remarks | Chart) -> None:
+        match block:
+            case Labels():
+                self._labels(block)
+            case Figures():
+                self._figures(block)
+            case Paragraphs():
+                self._paragraphs(block)
+            case Remarks():
+                self._remarks(block)
+            case Chart():
+                self._chart(block)
+
+    def _head(self, card: Card) -> list[Words | Box]:
+        first, second = self._accent
+        top, left = MARGIN, MARGIN + 44
+        middle, right = top + HEAD / 2, left + SIGN + 32
+        room = WIDTH - MARGIN - 44 - right
+        disc = Box(left, middle - SIGN / 2, SIGN, SIGN, SIGN / 2, _mixed(first, WHITE, 0.26))
+        sign = self._fitted(card.sign, SIGN - 24, 54, bold=True)[:1]
+        size = self._size_for(card.title, room, (50, 44, 38))
+        head: list[Words | Box] = [
+            Box(MARGIN, top, WIDTH - 2 * MARGIN, HEAD, RADIUS, first, second, TOP),
+            disc,
+            Words(left + (SIGN - self._length(sign, 54, bold=True)) / 2, middle, sign, 54, WHITE, bold=True),
+            Words(right, middle - 28, self._fitted(card.title, room, size, bold=True), size, WHITE, bold=True),
+        ]
+        faint = _mixed(second, WHITE, 0.82)
+        return [*head, Words(right, middle + 40, self._fitted(card.subtitle, room, 28), 28, faint)]
+
+    def _labels(self, block: Labels) -> None:
+        x, size, height = float(self._left), 28, 54
+        for word in block.words[:MOST_LABELS]:
+            clusters = self._fitted(word, self._room - 48, size)
+            width = self._length(clusters, size) + 48
+            if x > self._left and x + width > self._left + self._room:
+                x, self._y = float(self._left), self._y + height + 14
+            self._parts.append(Box(x, self._y, width, height, height / 2, self._theme.label))
+            self._parts.append(Words(x + 24, self._y + height / 2, clusters, size, self._theme.text))
+            x += width + 14
+        self._y += height
+
+    def _figures(self, block: Figures) -> None:
+        pairs = block.pairs[:MOST_FIGURES]
+        columns = min(max(len(pairs), 1), 3)
+        width = self._room / columns
+        for at, (number, label) in enumerate(pairs):
+            if at and at % columns == 0:
+                self._y += 136
+            x = self._left + width * (at % columns)
+            clusters = self._fitted(number, width - 16, 58, bold=True)
+            self._parts.append(Words(x, self._y + 34, clusters, 58, self._strong(), bold=True))
+            self._parts.append(Words(x, self._y + 88, self._fitted(label, width - 16, 26), 26, self._theme.faint))
+        self._y += 108
+
+    def _paragraphs(self, block: Paragraphs) -> None:
+        if block.heading:
+            self._heading(block.heading)
+        left = MOST_LINES
+        for text, is_item in block.lines:
+            indent = 34 if is_item else 0
+            if left > 0 and is_item:
+                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._strong()))
+            left -= self._text(text, 32, 50, indent=indent, most=left)
+        self._y -= 4
+
+    def _remarks(self, block: Remarks) -> None:
+        left = MOST_LINES
+        for tone, text in block.lines:
+            if left > 0:
+                self._parts.append(Box(self._left + 2, self._y + 16, 14, 14, 7, self._theme.tones[tone]))
+            left -= self._text(text, 29, 46, indent=34, most=left)
+            self._y += 8
+        self._y -= 8
+
+    def _chart(self, block: Chart) -> None:
+        self._heading(block.heading, block.caption)
+        bars, height = block.bars[-MOST_BARS:], 168
+        most = max((count for _, count in bars), default=0)
+        step = self._room / max(len(bars), 1)
+        base = self._y + 34 + height
+        for at, (label, count) in enumerate(bars):
+            x = self._left + step * at
+            tall = max(height * count / most, 8) if count else 4
+            colour = self._strong() if count else self._theme.edge
+            self._parts.append(Box(x + step * 0.17, base - tall, step * 0.66, tall, min(8, tall / 2), colour, None, TOP))
+            if count == most or (at == len(bars) - 1 and count):
+                self._centred(str(count), x, step, base - tall - 20, 24)
+            if (len(bars) - 1 - at) % 2 == 0:
+                self._centred(label, x, step, base + 26, 22)
+        self._parts.append(Box(self._left, base, self._room, 2, 0, self._theme.edge))
+        self._y = base + 44
+
+    def _heading(self, text: str, beside: str = "") -> None:
+        self._parts.append(Box(self._left, self._y + 7, 8, 30, 4, self._accent[0], self._accent[0]))
+        clusters = self._fitted(text, self._room - 24, 31, bold=True)
+        self._parts.append(Words(self._left + 22, self._y + 22, clusters, 31, self._theme.text, bold=True))
+        room = self._room - 22 - self._length(clusters, 31, bold=True) - 24
+        if beside and room > 0:
+            said = self._fitted(beside, room, 25)
+            right = self._left + self._room - self._length(said, 25)
+            self._parts.append(Words(right, self._y + 23, said, 25, self._theme.faint))
+        self._y += 56
+
+    def _text(self, text: str, size: int, height: int, *, indent: int, most: int) -> int:
+        """Place a text on as many lines as it needs, at most ``most``; return how many."""
+        measure = partial(self._of, size=size)
+        lines = wrapped(text, self._room - indent, measure, most=most) if most > 0 else []
+        for line in lines:
+            self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, self._theme.text))
+            self._y += height
+        return len(lines)
+
+    def _line(self, text: str, size: int, colour: Colour, *, height: int) -> None:
+        clusters = self._fitted(text, self._room, size)
+        self._parts.append(Words(self._left, self._y + height / 2, clusters, size, colour))
+        self._y += height
+
+    def _centred(self, text: str, x: float, width: float, y: float, size: int) -> None:
+        self._parts.append(Words(x + (width - self._length(text, size)) / 2, y, text, size, self._theme.faint))
+
+    def _fitted(self, text: str, width: float, size: int, *, bold: bool = False) -> list[str]:
+        lines = wrapped(text, width, partial(self._of, size=size, bold=bold), most=1)
+        return fitted(lines[0], width, partial(self._of, size=size, bold=bold)) if lines else []
+
+    def _size_for(self, text: str, width: float, sizes: Sequence[int]) -> int:
+        """Return the largest of the sizes in which a text fits a width, else the smallest."""
+        whole = wrapped(text, 1e9, partial(self._of, size=sizes[0], bold=True), most=1)
+        fits = (size for size in sizes if self._length(whole[0] if whole else (), size, bold=True) <= width)
+        return next(fits, sizes[-1])
+
+    def _length(self, clusters: Sequence[str], size: int, *, bold: bool = False) -> float:
+        return sum(self._measure(cluster, size, bold) for cluster in clusters)
+
+    def _of(self, cluster: str, *, size: int, bold: bool = False) -> float:
+        return self._measure(cluster, size, bold)
+
+    def _strong(self) -> Colour:
+        """Return the accent, lightened where the page is dark."""
+        is_dark = sum(self._theme.sheet) < sum(self._theme.text)
+        return _mixed(self._accent[0], WHITE, 0.34) if is_dark else self._accent[0]
+
+
+def _mixed(one: Colour, other: Colour, share: float) -> Colour:
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(one, other, strict=True))
+    return red, green, blue

@@ -1,0 +1,202 @@
+"""Paints a drawing with Pillow, the only module that knows it."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+from .clusters import is_emoji
+from .fonts import FontFiles
+from .layout import Box, Drawing, Words
+from .themes import Colour
+
+PROBE, PROBED = "记", 24  # a character that a Chinese font has, and the size at which glyphs are compared
+UNASSIGNED = "\U0010fffd"
+FACES = 12  # of one collection file
+EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
+MOST_SYMBOL_FONTS = 6
+GLYPHS, TILES = 8_192, 256
+SMOOTH = 4  # times larger are round corners drawn, then reduced
+
+Font = ImageFont.FreeTypeFont
+
+
+class NoChineseFont(Exception):
+    """No font on this machine has Chinese characters."""
+
+
+class Typefaces:
+    """The fonts of this machine: a Chinese one, its bold cut, and others for what it lacks."""
+
+    def __init__(self, files: FontFiles) -> None:
+        """Open the fonts; raises NoChineseFont."""
+        found = next((face for path in files.chinese if (face := _chinese_face(path))), None)
+        if found is None:
+            raise NoChineseFont
+        self._regular = found
+        bold = files.bold_of(found[0])
+        self._bold = (_chinese_face(bold) if bold else None) or found
+        self._others = [(path, 0) for path in files.symbols[:MOST_SYMBOL_FONTS] if _opened(path, 0, PROBED)]
+        self._emoji = next((face for path in files.emoji if (face := _emoji_face(path))), None)
+        self._font = lru_cache(64)(_opened)
+        self._face_of = lru_cache(GLYPHS)(self._choose)
+        self.tile: Callable[[str, int], Image.Image | None] = lru_cache(TILES)(self._drawn_tile)
+
+    @property
+    def has_emoji(self) -> bool:
+        """Return whether emoji are drawn in colour."""
+        return self._emoji is not None
+
+    def length(self, cluster: str, size: int, bold: bool) -> float:
+        """Return the width of a cluster."""
+        if is_emoji(cluster) and self.tile(cluster, size):
+            return size * 1.2
+        return self.font_of(cluster, size, bold).getlength(cluster)
+
+    def font_of(self, cluster: str, size: int, bold: bool) -> Font:
+        """Return the font that has a cluster."""
+        path, index = self._face_of(cluster[:1], bold)
+        font = self._font(path, index, size)
+        assert font is not None  # noqa: S101  # it was opened before
+        return font
+
+    def _choose(self, char: str, bold: bool) -> tuple[Path, int]:
+        mine = self._bold if bold else self._regular
+        faces = (mine, *self._others)
+        return next((face for face in faces if _has(self._font(*face, PROBED), char)), mine)
+
+    def _drawn_tile(self, cluster: str, size: int) -> Image.Image | None:
+        """Draw an emoji in its own size and reduce it to the height of the text."""
+        if self._emoji is None:
+            return None
+        font, native = self._emoji
+        width = min(round(font.getlength(cluster)), native * 4)
+        if width <= 0:
+            return None
+        tile = Image.new("RGBA", (width, round(native * 1.2)))
+        ImageDraw.Draw(tile).text((0, native * 0.6), cluster, font=font, embedded_color=True, anchor="lm")
+        box = tile.getbbox()
+        if box is None:
+            return None
+        tile = tile.crop(box)
+        tile.thumbnail((round(size * 1.06), round(size * 1.06)), Image.Resampling.LANCZOS)
+        return tile
+
+
+def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
+    """Paint a drawing and return it as a PNG."""
+    image = Image.new("RGB", (drawing.width, drawing.height), drawing.page)
+    pen = ImageDraw.Draw(image)
+    for part in drawing.parts:
+        if isinstance(part, Box):
+            _paint_box(image, part)
+        else:
+            _paint_words(image, pen, part, typefaces)
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True)
+    return file.getvalue()
+
+
+def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typefaces: Typefaces) -> None:
+    x = words.x
+    for kind, run in groupby(words.clusters, key=lambda cluster: _kind(cluster, words, typefaces)):
+        clusters = list(run)
+        if isinstance(kind, str):
+            for cluster in clusters:
+                tile = typefaces.tile(cluster, words.size)
+                if tile is not None:
+                    room = words.size * 1.2
+                    at = (round(x + (room - tile.width) / 2), round(words.y - tile.height / 2))
+                    image.paste(tile, at, tile)
+                    x += room
+            continue
+        text = "".join(clusters)
+        pen.text((x, words.y + words.size * 0.35), text, font=kind, fill=words.colour, anchor="ls")
+        x += sum(typefaces.length(cluster, words.size, words.bold) for cluster in clusters)
+
+
+def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str:
+    if is_emoji(cluster) and typefaces.tile(cluster, words.size):
+        return "emoji"
+    return typefaces.font_of(cluster, words.size, words.bold)
+
+
+def _paint_box(image: Image.Image, box: Box) -> None:
+    width, height = max(round(box.width), 1), max(round(box.height), 1)
+    filling = _gradient(width, height, box.colour, box.to) if box.to else Image.new("RGB", (width, height), box.colour)
+    image.paste(filling, (round(box.x), round(box.y)), _mask(width, height, box.radius, box.corners))
+
+
+def _gradient(width: int, height: int, left: Colour, right: Colour) -> Image.Image:
+    steps = Image.linear_gradient("L").rotate(90).resize((width, height))
+    return Image.composite(Image.new("RGB", steps.size, right), Image.new("RGB", steps.size, left), steps)
+
+
+def _mask(width: int, height: int, radius: float, corners: Sequence[bool]) -> Image.Image:
+    """Return an opaque mask whose chosen corners are round."""
+    mask = Image.new("L", (width, height), 255)
+    side = min(round(radius), width, height)
+    if side <= 0:
+        return mask
+    round_one = _disc(side)
+    quarters = ((0, 0), (side, 0), (side, side), (0, side))
+    places = ((0, 0), (width - side, 0), (width - side, height - side), (0, height - side))
+    for is_round, (x, y), place in zip(corners, quarters, places, strict=True):
+        if is_round:
+            mask.paste(round_one.crop((x, y, x + side, y + side)), place)
+    return mask
+
+
+@lru_cache(64)
+def _disc(radius: int) -> Image.Image:
+    large = Image.new("L", (2 * radius * SMOOTH, 2 * radius * SMOOTH))
+    ImageDraw.Draw(large).ellipse((0, 0, large.width - 1, large.height - 1), fill=255)
+    return large.resize((2 * radius, 2 * radius), Image.Resampling.LANCZOS)
+
+
+def _opened(path: Path, index: int, size: int) -> Font | None:
+    try:
+        return ImageFont.truetype(str(path), size, index=index)
+    except (OSError, ValueError):
+        return None
+
+
+def _chinese_face(path: Path) -> tuple[Path, int] | None:
+    """Return the best face of a font file that has Chinese characters: one for mainland China if it has one."""
+    faces = [(index, font) for index in range(FACES if path.suffix.lower() in (".ttc", ".otc") else 1)
+             if (font := _opened(path, index, PROBED)) is not None]  # fmt: skip
+    having = [(index, font) for index, font in faces if _has(font, PROBE)]
+    return min(((path, index) for index, font in having), key=lambda face: _strangeness(dict(having)[face[1]]), default=None)
+
+
+def _strangeness(font: Font) -> int:
+    """Return how far a face is from the regular one for simplified Chinese."""
+    name = " ".join(part or "" for part in font.getname()).replace("-", " ")
+    words = name.split()
+    return 4 * ("Mono" in words) + 2 * (not {"SC", "CN", "GB", "YaHei"} & {*words}) + ("UI" in words)
+
+
+def _emoji_face(path: Path) -> tuple[Font, int] | None:
+    """Return an emoji font at a size that it has, unless it draws nothing in colour."""
+    for size in EMOJI_SIZES:
+        font = _opened(path, 0, size)
+        if font is not None:
+            tile = Image.new("RGBA", (size * 2, size * 2))
+            ImageDraw.Draw(tile).text((0, 0), "\U0001f600", font=font, embedded_color=True)
+            colours = tile.convert("RGB").getcolors(maxcolors=1 << 24) or []
+            return (font, size) if len(colours) > 8 else None  # noqa: PLR2004  # black and its edges are fewer
+    return None
+
+
+def _has(font: Font | None, char: str) -> bool:
+    if font is None:
+        return False
+    if char.isspace():
+        return True
+    drawn, missing = font.getmask(char), font.getmask(UNASSIGNED)
+    return drawn.getbbox() is not None and (drawn.size != missing.size or bytes(drawn) != bytes(missing))
