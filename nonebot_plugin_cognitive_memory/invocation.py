@@ -48,8 +48,8 @@ SUBCOMMANDS: Mapping[str, str] = {
 }
 WITH_ARGUMENTS = frozenset(
     {
-        *("list", "show", "search", "add", "forget", "correct", "share", "incognito"),
-        *("summarize", "pin", "retry", "view", "rollback", "config"),
+        *("status", "list", "show", "search", "add", "forget", "correct", "profile", "group", "share", "incognito"),
+        *("summarize", "pin", "stats", "retry", "view", "rollback", "config"),
     }
 )
 _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}

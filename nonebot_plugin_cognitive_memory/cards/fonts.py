@@ -39,11 +39,11 @@ class FontFiles:
         return next((path for end in _BOLD for path in beside if _plain(path.stem) == stem + end), None)
 
 
-def found_fonts(own: Path | None) -> FontFiles:
-    """Look through the plugin's own folder and the system's; a Chinese font of the own folder comes first."""
+def found_fonts(own: Path | None, folders: Sequence[Path] | None = None) -> FontFiles:
+    """Look through the plugin's own folder and the system's, or others; any font of the own folder comes first."""
     mine = sorted(_fonts_in(own)) if own else []
-    files = [*mine, *(path for folder in system_folders() for path in sorted(_fonts_in(folder)))]
-    files = list(dict.fromkeys(files))
+    others = system_folders() if folders is None else folders
+    files = list(dict.fromkeys([*mine, *(path for folder in others for path in sorted(_fonts_in(folder)))]))
     given = sorted((path for path in mine if not _rank(path, EMOJI + SYMBOLS)), key=_is_other_cut)
     return FontFiles(
         chinese=[*given, *(path for path in _ranked(files, CHINESE) if path not in given)],

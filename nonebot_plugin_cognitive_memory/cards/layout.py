@@ -14,7 +14,7 @@ WIDTH, MARGIN, PADDING = 1000, 36, 48
 HEAD, SIGN = 208, 116
 GAP = 38  # between blocks
 RADIUS = 34
-MOST_LINES = 60  # of one block
+MOST_LINES = 48  # of text on a card, headings included
 MOST_LABELS, MOST_FIGURES, MOST_BARS = 12, 9, 31
 WHITE: Colour = (255, 255, 255)
 Measure = Callable[[str, int, bool], float]
@@ -68,6 +68,7 @@ class Layout:
         self._measure = measure
         self._parts: list[Words | Box] = []
         self._y = 0.0
+        self._lines = MOST_LINES
         self._accent: tuple[Colour, Colour] = (WHITE, WHITE)
         self._left = MARGIN + PADDING
         self._room = WIDTH - 2 * (MARGIN + PADDING)
@@ -77,8 +78,9 @@ class Layout:
         self._accent = self._theme.accents[card.accent]
         self._y = MARGIN + HEAD
         for block in card.blocks:
-            self._y += GAP
-            self._place(block)
+            if self._lines > 0:
+                self._y += GAP
+                self._place(block)
         self._y += GAP
         self._line(card.footer, 24, self._theme.faint, height=36)
         self._y += GAP - 8
@@ -145,21 +147,18 @@ class Layout:
     def _paragraphs(self, block: Paragraphs) -> None:
         if block.heading:
             self._heading(block.heading)
-        left = MOST_LINES
         for text, is_item in block.lines:
-            indent = 34 if is_item else 0
-            if left > 0 and is_item:
+            if self._lines > 0 and is_item:
                 self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._strong()))
-            left -= self._text(text, 32, 50, indent=indent, most=left)
+            self._text(text, 32, 50, indent=34 if is_item else 0)
         self._y -= 4
 
     def _remarks(self, block: Remarks) -> None:
-        left = MOST_LINES
         for tone, text in block.lines:
-            if left > 0:
+            if self._lines > 0:
                 self._parts.append(Box(self._left + 2, self._y + 16, 14, 14, 7, self._theme.tones[tone]))
-            left -= self._text(text, 29, 46, indent=34, most=left)
-            self._y += 8
+                self._text(text, 29, 46, indent=34)
+                self._y += 8
         self._y -= 8
 
     def _chart(self, block: Chart) -> None:
@@ -172,7 +171,9 @@ class Layout:
             x = self._left + step * at
             tall = max(height * count / most, 8) if count else 4
             colour = self._strong() if count else self._theme.edge
-            self._parts.append(Box(x + step * 0.17, base - tall, step * 0.66, tall, min(8, tall / 2), colour, None, TOP))
+            self._parts.append(
+                Box(x + step * 0.17, base - tall, step * 0.66, tall, min(8, tall / 2), colour, None, TOP)
+            )
             if count == most or (at == len(bars) - 1 and count):
                 self._centred(str(count), x, step, base - tall - 20, 24)
             if (len(bars) - 1 - at) % 2 == 0:
@@ -190,15 +191,16 @@ class Layout:
             right = self._left + self._room - self._length(said, 25)
             self._parts.append(Words(right, self._y + 23, said, 25, self._theme.faint))
         self._y += 56
+        self._lines -= 1
 
-    def _text(self, text: str, size: int, height: int, *, indent: int, most: int) -> int:
-        """Place a text on as many lines as it needs, at most ``most``; return how many."""
+    def _text(self, text: str, size: int, height: int, *, indent: int) -> None:
+        """Place a text on as many lines as it needs and the card has left; where it is cut it ends in "…"."""
         measure = partial(self._of, size=size)
-        lines = wrapped(text, self._room - indent, measure, most=most) if most > 0 else []
+        lines = wrapped(text, self._room - indent, measure, most=self._lines) if self._lines > 0 else []
         for line in lines:
             self._parts.append(Words(self._left + indent, self._y + height / 2, line, size, self._theme.text))
             self._y += height
-        return len(lines)
+        self._lines -= len(lines)
 
     def _line(self, text: str, size: int, colour: Colour, *, height: int) -> None:
         clusters = self._fitted(text, self._room, size)

@@ -20,6 +20,7 @@ UNASSIGNED = "\U0010fffd"
 FACES = 12  # of one collection file
 EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
 MOST_SYMBOL_FONTS = 6
+COLOURS = 256
 GLYPHS, TILES = 8_192, 256
 SMOOTH = 4  # times larger are round corners drawn, then reduced
 
@@ -98,7 +99,8 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
         else:
             _paint_words(image, pen, part, typefaces)
     file = io.BytesIO()
-    image.save(file, "PNG", optimize=True)
+    palette = image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(file, "PNG", optimize=True)
     return file.getvalue()
 
 
@@ -171,7 +173,9 @@ def _chinese_face(path: Path) -> tuple[Path, int] | None:
     faces = [(index, font) for index in range(FACES if path.suffix.lower() in (".ttc", ".otc") else 1)
              if (font := _opened(path, index, PROBED)) is not None]  # fmt: skip
     having = [(index, font) for index, font in faces if _has(font, PROBE)]
-    return min(((path, index) for index, font in having), key=lambda face: _strangeness(dict(having)[face[1]]), default=None)
+    return min(
+        ((path, index) for index, font in having), key=lambda face: _strangeness(dict(having)[face[1]]), default=None
+    )
 
 
 def _strangeness(font: Font) -> int:
@@ -196,7 +200,11 @@ def _emoji_face(path: Path) -> tuple[Font, int] | None:
 def _has(font: Font | None, char: str) -> bool:
     if font is None:
         return False
-    if char.isspace():
-        return True
-    drawn, missing = font.getmask(char), font.getmask(UNASSIGNED)
-    return drawn.getbbox() is not None and (drawn.size != missing.size or bytes(drawn) != bytes(missing))
+    drawn = _glyph(font, char)
+    return char.isspace() or (drawn.getbbox() is not None and drawn.tobytes() != _glyph(font, UNASSIGNED).tobytes())
+
+
+def _glyph(font: Font, char: str) -> Image.Image:
+    image = Image.new("L", (2 * PROBED, 2 * PROBED))
+    ImageDraw.Draw(image).text((PROBED / 2, PROBED / 4), char, font=font, fill=255)
+    return image

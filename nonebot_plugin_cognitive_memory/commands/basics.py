@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from nonebot.adapters import Bot, Event
 from nonebot.permission import SUPERUSER
+from nonebot_plugin_alconna import Match
 
 import cognitive_memory_core as core
 
 from .. import replies
 from ..auto_consider import considerer
+from ..cards.contents import status_card
+from ..config import setup
 from ..lifecycle import get_memory, lifetime
 from ..params import Here
 from .authority import find_admin
 from .entry import answer, memory_command
+from .pictures import Pictured, wants_text
 
 
 @memory_command.assign("help", or_not=True)
@@ -22,9 +28,9 @@ async def show_help(bot: Bot, event: Event, here: Here) -> None:
 
 
 @memory_command.assign("status")
-async def show_status(bot: Bot, event: Event, here: Here) -> None:
+async def show_status(bot: Bot, event: Event, here: Here, form: Match[str]) -> None:
     """Reply with the state of the memory."""
-    await answer(bot, event, _status(here))
+    await answer(bot, event, _status(here, form.result if form.available else ""))
 
 
 async def _help(bot: Bot, event: Event, scene: core.Scene) -> str:
@@ -33,12 +39,20 @@ async def _help(bot: Bot, event: Event, scene: core.Scene) -> str:
     return replies.commands.help_text(scene, decides=decides, is_superuser=is_superuser)
 
 
-async def _status(scene: core.Scene) -> str:
-    lines = [replies.commands.status(await get_memory().status())]
-    gathered, seconds = considerer.gathered(scene)
-    if gathered:
-        lines.append(replies.commands.gathered(gathered, seconds))
+async def _status(scene: core.Scene, form: str) -> str | Pictured:
+    as_text = wants_text(form)
+    if as_text is None:
+        return replies.commands.usage("status")
+    memory = get_memory()
+    now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
+    waiting = considerer.gathered(scene)
+    lines = [replies.commands.status(now, here, pins, waiting)]
     refused = lifetime.refused
     if refused:
         lines.append(replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls))
-    return "\n".join(lines)
+    text, remarks = "\n".join(lines), replies.commands.status_remarks(now, waiting)
+    remarks += replies.commands.toned("bad", lines[1:])
+    if as_text:
+        return text
+    title, at = replies.commands.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
+    return Pictured(text, status_card(title, here, pins, remarks, at))

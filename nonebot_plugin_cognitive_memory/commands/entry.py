@@ -22,6 +22,7 @@ from ..wording import spoken
 from .call_form import CallForm
 from .long_text import send_long
 from .pace import Pace
+from .pictures import Pictured, is_shown
 
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
 _NAMESPACE = Namespace(
@@ -45,6 +46,7 @@ _ARGUMENTS = {
     "view": Args["words?", AllParam],
     "rollback": Args["words?", AllParam],
     "config": Args["words?", AllParam],
+    **dict.fromkeys(("status", "profile", "group", "stats"), Args["form?", str]),
 }
 
 
@@ -88,27 +90,32 @@ async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
         await memory_command.finish()
 
 
-async def answer(bot: Bot, event: Event, work: Awaitable[str]) -> None:
-    """Reply with the result of the work, or with one sentence on why it failed."""
+async def answer(bot: Bot, event: Event, work: Awaitable[str | Pictured]) -> None:
+    """Reply with the result of the work, as a picture if it has one, or with one sentence on why it failed."""
     try:
-        text = await work
+        result = await work
     except core.MistakeError as mistake:
-        text = str(mistake)
+        result = str(mistake)
     except core.CognitiveMemoryError as away:
         complain(str(away))
-        text = replies.commands.TROUBLE
-    await say(bot, event, text)
+        result = replies.commands.TROUBLE
+    await say(bot, event, result)
 
 
-async def say(bot: Bot, event: Event, text: str) -> None:
-    """Reply with plain text, outside the conversation; in a group that was not told yet the notice goes with it."""
+async def say(bot: Bot, event: Event, result: str | Pictured) -> None:
+    """Reply outside the conversation; in a group that was not told yet the notice goes with it."""
     with unrecorded():
-        if len(text) > REPLY_LENGTH:
-            await send_long(bot, event, text)
-        else:
-            await bot.send(event, spoken(bot, text))
+        if isinstance(result, str) or not await is_shown(bot, event, result.card):
+            await _say_text(bot, event, result if isinstance(result, str) else result.text)
         if scene := find_scene(bot, event):
             await announce(bot, event, scene)
+
+
+async def _say_text(bot: Bot, event: Event, text: str) -> None:
+    if len(text) > REPLY_LENGTH:
+        await send_long(bot, event, text)
+    else:
+        await bot.send(event, spoken(bot, text))
 
 
 async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arparma) -> str:

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Match
 
+import cognitive_memory_core as core
+
 from .. import replies
+from ..cards.contents import stats_card
 from ..config import setup
 from ..lifecycle import get_memory
+from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
+from .pictures import Pictured, wants_text
 
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown
 
 
 @memory_command.assign("stats")
-async def show_stats(bot: Bot, event: Event) -> None:
+async def show_stats(bot: Bot, event: Event, here: Here, form: Match[str]) -> None:
     """Show the figures of the whole memory."""
-    await answer(bot, event, _permitted(bot, event, _stats))
+    said = form.result if form.available else ""
+    await answer(bot, event, _permitted(bot, event, lambda: _stats(here, said)))
 
 
 @memory_command.assign("queue")
@@ -60,12 +67,18 @@ async def resume(bot: Bot, event: Event) -> None:
     await answer(bot, event, _permitted(bot, event, _resumed))
 
 
-async def _permitted(bot: Bot, event: Event, work: Callable[[], Awaitable[str]]) -> str:
+async def _permitted(bot: Bot, event: Event, work: Callable[[], Awaitable[str | Pictured]]) -> str | Pictured:
     return await superuser_objection(bot, event) or await work()
 
 
-async def _stats() -> str:
-    return replies.commands.stats(await get_memory().status())
+async def _stats(scene: core.Scene, form: str) -> str | Pictured:
+    as_text = wants_text(form)
+    if as_text is None:
+        return replies.commands.usage("stats")
+    memory = get_memory()
+    now, activity = await memory.status(), await memory.activity(core.Scene.operator(scene.agent))
+    text, at = replies.commands.stats(now, activity), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
+    return text if as_text else Pictured(text, stats_card(now, activity, replies.commands.stats_remarks(now), at))
 
 
 async def _queue() -> str:

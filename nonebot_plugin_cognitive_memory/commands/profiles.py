@@ -12,11 +12,13 @@ from nonebot_plugin_alconna import At, Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..cards.contents import profile_card
 from ..config import setup
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
+from .pictures import Pictured, wants_text
 from .words import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
@@ -25,15 +27,15 @@ _NUMBER = re.compile(r"[0-9]{5,20}")
 
 
 @memory_command.assign("profile")
-async def show_profile(bot: Bot, event: Event, here: Here) -> None:
+async def show_profile(bot: Bot, event: Event, here: Here, form: Match[str]) -> None:
     """Reply with the asker's profile here."""
-    await answer(bot, event, _shown(here, "user", here.user_id))
+    await answer(bot, event, _shown(here, "user", form.result if form.available else ""))
 
 
 @memory_command.assign("group")
-async def show_group(bot: Bot, event: Event, here: Here) -> None:
+async def show_group(bot: Bot, event: Event, here: Here, form: Match[str]) -> None:
     """Reply with the profile of this group."""
-    await answer(bot, event, _shown(here, "group", here.group_id))
+    await answer(bot, event, _shown(here, "group", form.result if form.available else ""))
 
 
 @memory_command.assign("share")
@@ -54,11 +56,18 @@ async def view_profile(bot: Bot, event: Event, here: Here, words: Match[list[obj
     await answer(bot, event, _viewed(bot, event, here, words.result if words.available else ()))
 
 
-async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], entity_id: str) -> str:
+async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form: str) -> str | Pictured:
+    as_text, zone = wants_text(form), setup.settings.zone
+    if as_text is None:
+        return replies.commands.usage("group" if entity_type == "group" else "profile")
+    entity_id = scene.group_id if entity_type == "group" else scene.user_id
     if not entity_id:
         return replies.commands.ONLY_IN_GROUPS
     profile = await get_memory().get_profile(scene, entity_type, entity_id)
-    return replies.commands.profile(profile, setup.settings.zone) if profile else replies.commands.NO_PROFILE
+    if profile is None:
+        return replies.commands.NO_PROFILE
+    text, at = replies.commands.profile(profile, zone), f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    return text if as_text else Pictured(text, profile_card(profile, scene, at))
 
 
 async def _shared(scene: core.Scene, wish: str) -> str:

@@ -4,6 +4,7 @@
 * ``log``: who reads the log
 * ``tools``: the model that calls the tools
 * ``commands``: who types ``/memory``
+* ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
@@ -12,6 +13,6 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import commands, label, log, settings, tools
+from . import cards, commands, label, log, settings, tools
 
-__all__ = ["commands", "label", "log", "settings", "tools"]
+__all__ = ["cards", "commands", "label", "log", "settings", "tools"]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import tzinfo
+from typing import Literal
 
 import cognitive_memory_core as core
 
 from . import settings
+from .markdown import plain_lines
 from .tools import NOT_ENABLED, speaker
 
 LINE_LENGTH = 80
+Tone = Literal["good", "busy", "bad", "plain"]
+Remark = tuple[Tone, str]
 SOURCES = 8  # lines that an item's details quote
 _HELP = """\
 认知记忆 · /memory 或 /记忆（中文、英文都行）
@@ -65,6 +68,7 @@ ALL = frozenset({"", "all", "全部"})
 ME = frozenset({"me", "我"})
 MINUTES = r"(\d{1,6})\s*(?:(分钟?|m|min|minutes?)?|(小时|时|h|hours?))"  # the third group: hours
 VERSION = r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)"
+AS_TEXT = frozenset({"-t", "--text", "text", "文字"})
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
 ONLY_IN_GROUPS = "这个命令要在群里用"
 ONLY_IN_PRIVATE = "这个命令只能在私聊里用，免得别人看到"
@@ -105,7 +109,7 @@ PAUSED = "史官停下了；说过的话照样收着，发送 /记忆 启 继续
 RESUMED = "史官继续整理"
 _USAGE = {
     "help": "/记忆 帮助",
-    "status": "/记忆 状态",
+    "status": "/记忆 状态；只要文字：/记忆 状态 -t",
     "list": "/记忆 列表 [页]，例如 /记忆 列表 2",
     "show": "/记忆 详情 序号，例如 /记忆 详情 3；序号看最近一次列表或搜索",
     "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
@@ -114,8 +118,8 @@ _USAGE = {
     "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
     "forget_me": "/记忆 忘记我",
     "correct": "/记忆 更正 序号 内容，例如 /记忆 更正 3 我对芒果过敏；序号看最近一次列表或搜索",
-    "profile": "/记忆 侧写",
-    "group": "/记忆 群侧写",
+    "profile": "/记忆 侧写；只要文字：/记忆 侧写 -t",
+    "group": "/记忆 群侧写；只要文字：/记忆 群侧写 -t",
     "share": "/记忆 共享 on 或 /记忆 共享 off",
     "consider": "/记忆 整理",
     "export": "/记忆 导出",
@@ -129,7 +133,7 @@ _USAGE = {
     "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
     "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
     "clear": "/记忆 清空",
-    "stats": "/记忆 统计",
+    "stats": "/记忆 统计；只要文字：/记忆 统计 -t",
     "queue": "/记忆 队列",
     "failed": "/记忆 失败",
     "retry": "/记忆 重试 [任务号]，不写任务号就是全部",
@@ -224,26 +228,44 @@ def off(reason: str) -> str:
     return "记忆未启用" if reason in ("", NOT_ENABLED) else f"记忆未启用：{reason}"
 
 
-def status(now: core.Status) -> str:
+def status(now: core.Status, here: core.Activity, pins: int, waiting: tuple[int, float] = (0, 0.0)) -> str:
     """Return the state of the memory for anybody, without paths and error texts."""
-    lines = [
-        f"记忆正在工作；整个机器人一共记住 {now.totals.events} 件事，置顶 {now.totals.pins} 条",
-        f"待整理 {now.jobs.pending + now.jobs.processing} 条，失败 {now.jobs.failed} 条",
-    ]
-    if now.refused:
-        lines.append(f"来得太多、没有收下的有 {now.refused} 次")
+    told = f"{status_title(now)}：这里记住了 {here.events} 件事，原话 {here.messages} 句，置顶 {pins} 条"
+    return "\n".join((told, *(line for _, line in status_remarks(now, waiting))))
+
+
+def status_title(now: core.Status) -> str:
+    """Say in a word whether the memory works."""
+    return "整理已暂停" if now.paused else "记忆正在工作"
+
+
+def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
+    """Return lines, all in one tone."""
+    return [(tone, line) for line in lines]
+
+
+def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
+    """Return what else there is to say about the memory; ``waiting``: the lines gathered here, and the seconds left."""
+    remarks: list[Remark] = [("busy", gathered(*waiting))] if waiting[0] else []
+    remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
-        lines.append("没有配置模型：由规则史官整理")
+        remarks.append(("plain", "没有配置模型：由规则史官整理，认得的说法有限"))
     if now.is_over_daily_calls:
-        lines.append("今天的模型调用已用完：先由规则史官整理，明天恢复")
-    lines += _merge_lines(now)
+        remarks.append(("busy", "今天的模型调用已用完：先由规则史官整理，明天恢复"))
+    in_hand = now.jobs.pending + now.jobs.processing
+    if in_hand:
+        remarks.append(("busy", f"史官手上还有 {in_hand} 段对话"))
+    remarks += toned("busy", (*_merge_lines(now), *_index_lines(now)))
     if now.paused:
-        lines.append("整理已暂停")
-    lines += _index_lines(now)
+        remarks.append(("busy", "机器人管理员暂停了整理，说过的话都还收着"))
+    if now.jobs.failed:
+        remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原样留着；机器人管理员可以看 /记忆 失败"))
+    if now.refused:
+        remarks.append(("bad", f"来得太多、没有收下的有 {now.refused} 次"))
     away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
     if away:
-        lines.append(f"暂时用不了：{'、'.join(away)}；恢复后会自己接上")
-    return "\n".join(lines)
+        remarks.append(("bad", f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"))
+    return remarks
 
 
 _PARTS = {
@@ -277,23 +299,31 @@ def _index_lines(now: core.Status) -> list[str]:
     return lines
 
 
-def stats(now: core.Status) -> str:
+def stats(now: core.Status, activity: core.Activity) -> str:
     """Show the figures of the whole memory, to a superuser."""
-    totals = now.totals
+    totals, days = now.totals, activity.days
     lines = [
         f"事 {totals.events}（忘掉 {totals.retired}），原话 {totals.messages}，备忘 {totals.memos}，置顶 {totals.pins}",
         f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token",
     ]
-    lines += [f"· {_PURPOSES.get(spent.purpose, spent.purpose)} {spent.calls} 次" for spent in now.spent_today]
+    if days:
+        said, happened = sum(day.messages for day in days), sum(day.events for day in days)
+        lines.append(f"最近 {len(days)} 天：原话 {said} 句，发生的事 {happened} 件")
+    return "\n".join((*lines, *(line for _, line in stats_remarks(now))))
+
+
+def stats_remarks(now: core.Status) -> list[Remark]:
+    """Return what the figures do not show: what was spent on what, what was lost, the latest error."""
+    spent = (f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次" for one in now.spent_today)
     lost = (
         (now.refused, "没收下的轮次"),
         (now.dropped_messages, "没记下的消息"),
         (now.removed_messages, "按大小删掉的消息"),
     )
-    lines += [f"启动以来{what} {count}" for count, what in lost if count]
+    remarks = [*toned("plain", spent), *toned("bad", (f"启动以来{what} {count}" for count, what in lost if count))]
     if now.last_error:
-        lines.append(f"最近的错误：{now.last_error[:200]}")
-    return "\n".join(lines)
+        remarks.append(("bad", f"最近的错误：{now.last_error[:200]}"))
+    return remarks
 
 
 _PURPOSES = {
@@ -446,14 +476,8 @@ def profile(shown: core.Profile, zone: tzinfo) -> str:
 
 def plain(markdown: str) -> str:
     """Return Markdown as plain text: headings in brackets, dots for list items, no emphasis."""
-    lines = (_MARKS.sub("", line).strip() for line in markdown.splitlines())
-    shown = (_HEADING.sub(r"【\1】", _ITEM.sub("· ", line)) for line in lines)
-    return "\n".join(line for line in shown if line)
-
-
-_MARKS = re.compile(r"\*\*|__|`")
-_HEADING = re.compile(r"^#{1,6}\s+(.+)$")
-_ITEM = re.compile(r"^[-*+]\s+")
+    forms = {"heading": "【{}】", "item": "· {}", "text": "{}"}
+    return "\n".join(forms[line.kind].format(line.text) for line in plain_lines(markdown))
 
 
 def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone: tzinfo) -> str:

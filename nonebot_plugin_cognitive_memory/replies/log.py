@@ -17,6 +17,7 @@ NO_DIRECTORY = "拿不到数据目录：请检查 LOCALSTORE_DATA_DIR 的权限�
 NOT_CAPTURED = "有一条消息没有记下：{reason}"
 NOT_ANNOUNCED = "没能在群里说明机器人会记事：{reason}"
 NOT_WITHDRAWN = "有一条撤回的消息没有从记忆里撤掉：{reason}"
+PICTURE_REFUSED = "协议端没有收下图片（{reason}），改发文字"
 NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
 FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
 

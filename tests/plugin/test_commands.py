@@ -108,11 +108,11 @@ async def test_status_of_refusals_and_index(stage: Stage) -> None:
     from cognitive_memory_core.historian.indexing.reconciler import IndexState
     from nonebot_plugin_cognitive_memory.replies import commands
 
-    quiet = commands.status(core.Status(is_running=True))
+    quiet = commands.status(core.Status(is_running=True), core.Activity(), 0)
     assert "没有收下" not in quiet
     assert "向量库" not in quiet
     index = IndexState(generation=1, behind=7, activity="asleep")
-    told = commands.status(core.Status(is_running=True, refused=3, index=index))
+    told = commands.status(core.Status(is_running=True, refused=3, index=index), core.Activity(), 0)
     assert "没有收下的有 3 次" in told
     assert "向量库休眠中，还差 7 条" in told
 

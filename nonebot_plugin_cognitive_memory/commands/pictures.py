@@ -1,0 +1,55 @@
+"""Answers that are a picture where one can be drawn and sent, else the same in text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from nonebot.adapters import Bot, Event
+from nonebot.exception import AdapterException
+
+from .. import replies
+from ..cards import Studio
+from ..cards.card import Card
+from ..cards.contents import is_night
+from ..cards.themes import DARK, LIGHT
+from ..config import setup
+from ..onebot import v11, v12
+from ..throttled_log import complain
+
+FONTS = "fonts"  # folder in the data directory for the operator's own fonts
+studio = Studio(setup.data_dir / FONTS if setup.data_dir else None)
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """An answer in text, and the card that says the same."""
+
+    text: str
+    card: Card
+
+
+def wants_text(form: str) -> bool | None:
+    """Return whether an asker chose text; None if what they wrote after the command is no choice."""
+    return None if form and form.casefold() not in replies.commands.AS_TEXT else bool(form)
+
+
+async def is_shown(bot: Bot, event: Event, card: Card) -> bool:
+    """Draw a card and send it; return False if it could not be drawn or the client refused it."""
+    png = await studio.drawn(card, DARK if is_night(datetime.now(setup.settings.zone)) else LIGHT)
+    if png is None:
+        return False
+    try:
+        await bot.send(event, await _segment(bot, png))
+    except AdapterException as refused:
+        complain(replies.log.PICTURE_REFUSED.format(reason=type(refused).__name__))
+        return False
+    return True
+
+
+async def _segment(bot: Bot, png: bytes) -> Any:
+    if not isinstance(bot, v12.Bot):
+        return v11.MessageSegment.image(png)
+    uploaded = await bot.call_api("upload_file", type="data", name="memory.png", data=png)
+    return v12.MessageSegment.image(uploaded["file_id"])

@@ -1,0 +1,303 @@
+"""Tests of picture cards: what is drawn, what is sent, and when text is sent instead."""
+
+from __future__ import annotations
+
+import io
+import threading
+from collections.abc import Iterator
+from datetime import date, datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nonebot.adapters.onebot import v12
+from PIL import Image
+
+import cognitive_memory_core as core
+from tests.support.fonts import a_font
+from tests.support.waiting import PATIENCE, until
+
+from .stage import SUPERUSER, Stage, message, new_id, twelve_message
+
+MEMBER = core.ProfileKey.member("10001", "2000001")
+HERE = core.Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
+NOON = datetime(2026, 3, 1, 4, tzinfo=timezone.utc)
+NASTY = "<img src=x onerror=alert(1)>{{7*7}}[链接](http://x)\u202e\u0000**粗**" + "\u0301" * 500
+SUMMARY = "## 喜好\n- 喜欢**乌龙茶**\n- 怕辣\n\n## 近况\n最近在学[滑板](http://x)"
+
+
+@pytest.fixture
+def fonts(tmp_path: Path) -> Path:
+    """Return a folder with a font that has Chinese characters."""
+    return a_font(tmp_path / "fonts").parent
+
+
+@pytest.fixture
+def studio(fonts: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Let commands draw cards with the test's font."""
+    from nonebot_plugin_cognitive_memory.cards import Studio
+    from nonebot_plugin_cognitive_memory.commands import pictures
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pictures, "studio", Studio(fonts))
+        yield pictures.studio
+
+
+def a_profile(summary: str = SUMMARY, name: str = "阿棠", tags: tuple[str, ...] = ("爱喝茶",)) -> core.Profile:
+    """Return a profile of a member of a group."""
+    return core.Profile(MEMBER, name, tags, summary, NOON)
+
+
+def a_card(profile: core.Profile | None = None) -> Any:
+    """Return the card of a profile."""
+    from nonebot_plugin_cognitive_memory.cards.contents import profile_card
+
+    return profile_card(profile or a_profile(), HERE, "2026-03-01 12:00")
+
+
+def words_of(card: Any) -> str:
+    """Return all words that a card shows."""
+    from nonebot_plugin_cognitive_memory.cards.layout import Layout, Words
+    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+
+    parts = Layout(LIGHT, lambda cluster, size, bold: float(size)).drawing(card).parts
+    return "\n".join("".join(part.clusters) for part in parts if isinstance(part, Words))
+
+
+def size_of(png: bytes | None) -> tuple[int, int]:
+    """Return the size of a picture, which must be whole."""
+    assert png is not None
+    picture = Image.open(io.BytesIO(png))
+    picture.load()
+    return picture.size
+
+
+async def test_cards_are_drawn_light_and_dark(app: object, fonts: Path) -> None:
+    """A card is a PNG with the same content in light and in dark colours."""
+    from nonebot_plugin_cognitive_memory.cards import Studio
+    from nonebot_plugin_cognitive_memory.cards.themes import DARK, LIGHT
+
+    studio = Studio(fonts)
+    light, dark = await studio.drawn(a_card(), LIGHT), await studio.drawn(a_card(), DARK)
+    assert size_of(light) == size_of(dark)
+    assert light != dark
+
+
+def test_a_card_shows_a_profile_without_markdown(app: object) -> None:
+    """A profile's card has its name, tags, headings and items, without Markdown signs."""
+    shown = words_of(a_card())
+    assert all(
+        word in shown for word in ("阿棠", "爱喝茶", "喜好", "喜欢乌龙茶", "怕辣", "最近在学滑板", "读书会里的你")
+    )
+    assert not any(sign in shown for sign in ("#", "*", "](", "- "))
+
+
+def test_nothing_in_a_text_is_markup(app: object) -> None:
+    """What looks like HTML or a template in a name or a statement is drawn as it stands, without control characters."""
+    shown = words_of(a_card(a_profile(f"- {NASTY}", NASTY, (NASTY,))))
+    assert "<img" in shown
+    assert "{{7*7}}" in shown
+    assert not {"\u202e", "\u0000"} & {*shown}
+    assert shown.count("\u0301") < 20
+
+
+async def test_the_size_of_a_card_is_bounded(app: object, fonts: Path) -> None:
+    """However long a profile is, its card has a bounded height, and ends where the text command tells the rest."""
+    from nonebot_plugin_cognitive_memory.cards import Studio
+    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+
+    huge = a_profile("\n".join(f"## 第{n}\n- {'长' * 5_000}" for n in range(300)), "名" * 5_000, ("签" * 999,) * 99)
+    width, height = size_of(await Studio(fonts).drawn(a_card(huge), LIGHT))
+    assert width == 1_000
+    assert height <= 4_000
+    assert "-t" in words_of(a_card(huge)).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "👨‍👩‍👧‍👦🐱", "꧁༺阿༻꧂", "ثلاثة", "\u200b\u200b", "A" * 300, "\U0001f1e8\U0001f1f3#️⃣", "𠮷野家"]
+)
+async def test_any_name_is_drawn(app: object, fonts: Path, name: str) -> None:
+    """A card is drawn for a name of emoji, rare signs, other scripts or invisible characters, and for a long one."""
+    from nonebot_plugin_cognitive_memory.cards import Studio
+    from nonebot_plugin_cognitive_memory.cards.themes import DARK
+
+    width, _ = size_of(await Studio(fonts).drawn(a_card(a_profile(name=name)), DARK))
+    assert width == 1_000
+
+
+def test_lines_break_where_people_break_them(app: object) -> None:
+    """Chinese text breaks between characters, no line begins with a closing sign, and Latin words stay whole."""
+    from nonebot_plugin_cognitive_memory.cards.clusters import wrapped
+
+    def lines(text: str, most: int = 9) -> list[str]:
+        return ["".join(line) for line in wrapped(text, 6, lambda _: 1.0, most=most)]
+
+    assert lines("今天天气很好，出门") == ["今天天气很", "好，出门"]
+    assert lines("去 peanut 店") == ["去 ", "peanut", "店"]
+    assert lines("supercalifragilistic") == ["superc", "alifra", "gilist", "ic"]
+    assert lines("说「好」就「好」啦", 2) == ["说「好」就", "「好」啦"]
+    assert lines("一二三四五六七八九十甲乙丙", 2) == ["一二三四五六", "七八九十甲…"]
+    assert lines("") == []
+
+
+def test_an_emoji_sequence_is_one_sign(app: object) -> None:
+    """Families, flags, key caps and skin tones are drawn as one sign each."""
+    from nonebot_plugin_cognitive_memory.cards.clusters import clusters, is_emoji
+
+    signs = ["👨‍👩‍👧‍👦", "🇨🇳", "1️⃣", "👍🏽", "❤️", "⛈️"]
+    assert list(clusters("".join(signs))) == signs
+    assert all(map(is_emoji, signs))
+    assert not any(map(is_emoji, clusters("阿1#*©a")))
+
+
+async def test_days_are_plotted(app: object) -> None:
+    """The card of the figures has a bar for each day, as high as the day's share of the busiest one."""
+    from nonebot_plugin_cognitive_memory.cards.contents import stats_card
+    from nonebot_plugin_cognitive_memory.cards.layout import Box, Layout
+    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+
+    days = tuple(core.DayCount(date(2026, 3, day), day * 10, 0) for day in range(1, 15))
+    card = stats_card(core.Status(is_running=True), core.Activity(0, 1_050, days), [], "2026-03-14")
+    drawing = Layout(LIGHT, lambda cluster, size, bold: size / 2).drawing(card)
+    colour = LIGHT.accents["figures"][0]
+    bars = [
+        part for part in drawing.parts if isinstance(part, Box) and part.colour == colour and part.corners[2] is False
+    ]
+    heights = [bar.height for bar in bars if bar.to is None]
+    assert len(heights) == 14
+    assert heights == sorted(heights)
+    assert heights[6] == pytest.approx(heights[13] / 2)
+    assert {"1050", "14 天共 1,050 句", "3-14", "140"} & {*words_of(card).splitlines()} >= {"14 天共 1,050 句", "3-14"}
+
+
+async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> list[Any]:
+    """Ask and return the messages that the bot sent."""
+    before = len(stage.calls)
+    event = message(text, user, group)
+    stage.heard = event
+    await stage.bot.handle_event(event)
+    return [data["message"] for api, data in stage.calls[before:] if api == "send_msg"]
+
+
+@pytest.mark.parametrize("call", ["/记忆 状态", "/记忆 统计", "/memory status"])
+async def test_a_card_is_sent_as_a_picture(stage: Stage, group: int, studio: Any, call: str) -> None:
+    """Status and statistics are answered with one picture, and with -t with text."""
+    [sent] = await seen(stage, call, SUPERUSER, group)
+    assert [part.type for part in sent] == ["image"]
+    assert sent[0].data["file"].startswith("base64://")
+    [told] = await seen(stage, f"{call} -t", SUPERUSER, group)
+    assert [part.type for part in told] == ["text"]
+
+
+async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
+    """A profile is answered with a picture, one of the group too, and with -t with the text that it shows."""
+    from .test_profile_commands import told as portrayed
+
+    user = new_id()
+    await portrayed(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢喝乌龙茶")
+    [sent] = await seen(stage, "/记忆 侧写", user, group)
+    assert [part.type for part in sent] == ["image"]
+    [told] = await seen(stage, "/记忆 侧写 -t", user, group)
+    assert "乌龙茶" in told.extract_plain_text()
+    assert "写法：/记忆 侧写" in (await seen(stage, "/记忆 侧写 全部", user, group))[0].extract_plain_text()
+
+
+async def test_a_client_that_refuses_pictures_gets_text(stage: Stage, group: int, studio: Any) -> None:
+    """If the client refuses the picture, the same answer arrives as text."""
+    stage.refused_texts.append("base64://")
+    refused, told = await seen(stage, "/记忆 状态", SUPERUSER, group)
+    assert refused[0].type == "image"
+    assert "记忆正在工作" in told.extract_plain_text()
+
+
+@pytest.mark.parametrize("lacks", ["font", "library"])
+async def test_text_without_font_or_library(
+    stage: Stage, group: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: str
+) -> None:
+    """Without a Chinese font or without the library the answer is text, and nothing fails."""
+    from nonebot_plugin_cognitive_memory.cards import Studio, studio
+    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
+    from nonebot_plugin_cognitive_memory.commands import pictures
+
+    latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
+    (latin / "broken.ttf").write_bytes(b"\0" * 99)
+    monkeypatch.setattr(studio, "found_fonts", lambda _: found_fonts(latin, ()))
+    monkeypatch.setattr(pictures, "studio", Studio(latin, has_library=lacks != "library"))
+    for _ in range(2):
+        [told] = await seen(stage, "/记忆 状态", SUPERUSER, group)
+        assert [part.type for part in told] == ["text"]
+    assert pictures.studio.missing == lacks
+
+
+async def test_version_twelve_uploads_first(twelve_stage: Stage, studio: Any) -> None:
+    """On OneBot v12 a picture is uploaded and sent by its file id; where that is refused, text is sent."""
+    twelve_stage.answers["upload_file"] = {"file_id": "f-1"}
+    event = twelve_message("/记忆 状态", f"u{new_id()}", f"g{new_id()}")
+    await twelve_stage.bot.handle_event(event)
+    [sent] = [data["message"] for api, data in twelve_stage.calls if api == "send_message"]
+    assert sent == v12.Message(v12.MessageSegment.image("f-1"))
+    twelve_stage.answers["upload_file"] = v12.ActionFailed()
+    [told] = await twelve_stage.hear(twelve_message("/记忆 状态", f"u{new_id()}", f"g{new_id()}"))
+    assert "记忆正在工作" in told
+
+
+async def test_drawing_is_off_the_event_loop_and_bounded(
+    app: object, fonts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cards are drawn in another thread, one at a time; who comes when too many wait gets no card."""
+    import asyncio
+
+    from nonebot_plugin_cognitive_memory.cards import Studio, studio
+    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+
+    go, inside = threading.Event(), list[int]()
+
+    def draw(self: Any, card: Any, theme: Any) -> bytes:
+        inside.append(threading.get_ident())
+        assert go.wait(PATIENCE)
+        return b"png"
+
+    monkeypatch.setattr(Studio, "_draw", draw)
+    painter = Studio(fonts)
+    waiting = [asyncio.create_task(painter.drawn(a_card(), LIGHT)) for _ in range(studio.MOST_WAITING)]
+    await until(lambda: len(inside) == 1)
+    assert await painter.drawn(a_card(), LIGHT) is None
+    assert len(inside) == 1
+    go.set()
+    assert await asyncio.gather(*waiting) == [b"png"] * studio.MOST_WAITING
+    assert threading.get_ident() not in inside
+
+
+def test_the_operators_font_comes_first(app: object, tmp_path: Path) -> None:
+    """A font in the plugin's own folder is preferred to the system's, and a regular cut to a bold one."""
+    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
+
+    own, system = tmp_path / "own", tmp_path / "system"
+    for folder, names in (
+        (own, ["Mine-Bold.ttf", "Mine-Regular.ttf"]),
+        (system, ["msyh.ttc", "NotoSansCJK-Regular.ttc"]),
+    ):
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_bytes(b"")
+    found = found_fonts(own, (system,))
+    assert [path.name for path in found.chinese] == [
+        "Mine-Regular.ttf",
+        "Mine-Bold.ttf",
+        "NotoSansCJK-Regular.ttc",
+        "msyh.ttc",
+    ]
+    assert found.bold_of(own / "Mine-Regular.ttf") == own / "Mine-Bold.ttf"
+    assert found_fonts(tmp_path / "none", ()).chinese == []
+
+
+def test_importing_the_plugin_imports_no_image_library(app: object, tmp_path: Path) -> None:
+    """The modules that commands import do not import Pillow; it is imported when the first card is drawn."""
+    import subprocess
+    import sys
+
+    code = (
+        "import nonebot, sys; nonebot.init(driver='~none', localstore_data_dir='data'); nonebot.load_plugin('nonebot_plugin_cognitive_memory');"
+        "sys.exit('PIL' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path).returncode == 0
