@@ -22,8 +22,8 @@ from .stage import SUPERUSER, Stage, message, new_id, twelve_message
 MEMBER = core.ProfileKey.member("10001", "2000001")
 HERE = core.Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
 NOON = datetime(2026, 3, 1, 4, tzinfo=timezone.utc)
-NASTY = "<img src=x onerror=alert(1)>{{7*7}}[链接](http://x)\u202e\u0000**粗**" + "\u0301" * 500
-SUMMARY = "## 喜好\n- 喜欢**乌龙茶**\n- 怕辣\n\n## 近况\n最近在学[滑板](http://x)"
+NASTY = "<img src=x onerror=alert(1)>{{7*7}}[链接](https://example.com)\u202e\u0000**粗**" + "\u0301" * 500
+SUMMARY = "## 喜好\n- 喜欢**乌龙茶**\n- 怕辣\n\n## 近况\n最近在学[滑板](https://example.com)"
 
 
 @pytest.fixture
@@ -297,7 +297,8 @@ def test_importing_the_plugin_imports_no_image_library(app: object, tmp_path: Pa
     import sys
 
     code = (
-        "import nonebot, sys; nonebot.init(driver='~none', localstore_data_dir='data'); nonebot.load_plugin('nonebot_plugin_cognitive_memory');"
+        "import nonebot, sys; nonebot.init(driver='~none', localstore_data_dir='data');"
+        "nonebot.load_plugin('nonebot_plugin_cognitive_memory');"
         "sys.exit('PIL' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=tmp_path).returncode == 0
