@@ -15,7 +15,7 @@ from .fonts import FontFiles
 from .layout import Box, Drawing, Words
 from .themes import Colour
 
-PROBE, PROBED = "\u8bb0", 24  # a character that a Chinese font has, and the size at which glyphs are compared
+PROBE, PROBED = chr(0x8BB0), 24  # a character that a Chinese font has, and the size at which glyphs are compared
 UNASSIGNED = "\U0010fffd"
 FACES = 12  # of one collection file
 EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
