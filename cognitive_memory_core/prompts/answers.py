@@ -39,7 +39,7 @@ class Triaged:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A profile as a model wrote it; ``nothing_new`` means that the old one stays."""
+    """A profile as a model wrote it, of a person or of a group; ``nothing_new`` means that the old one stays."""
 
     nothing_new: bool
     tags: tuple[str, ...]
@@ -50,3 +50,6 @@ class Drawn:
     topics: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
     pain_points: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    state: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()

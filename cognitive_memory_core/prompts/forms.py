@@ -60,17 +60,25 @@ TRIAGE: Form = _object(
     ("should_remember", "reason", "observations"),
 )
 COMPRESS: Form = _object({"summary": _text("摘要全文，一段")}, ("summary",))
-MERGE: Form = _object(
-    {
-        "nothing_new": {"type": "boolean", "description": "新事实没有一条值得写进侧写；true 时其余字段可空"},
-        "tags": _listed("最多 12 个短标签"),
-        "summary": _text("1～3 句话，概括是谁、做什么、最要紧的特点"),
-        "role": _listed("身份、职业、在群里的分工；群：定位和规矩"),
-        "interests": _listed("兴趣、喜好、忌讳"),
-        "style": _listed("说话和做事的习惯；群：氛围"),
-        "topics": _listed("长期在做、在谈的事；群：项目和决定"),
-        "tools": _listed("常用的工具、软件、技术"),
-        "pain_points": _listed("反复遇到的困难"),
-    },
-    ("nothing_new", "tags", "summary", "role", "interests", "style", "topics", "tools", "pain_points"),
-)
+_SHARED: Mapping[str, Form] = {
+    "nothing_new": {"type": "boolean", "description": "新事实没有一条值得写进侧写；true 时其余字段可空"},
+    "tags": _listed("最多 12 个短标签"),
+}
+_OF_PERSON: Mapping[str, Form] = {
+    "summary": _text("1～3 句话，概括是谁、做什么、最要紧的特点"),
+    "role": _listed("身份、职业、住处、家人、在群里的分工"),
+    "interests": _listed("兴趣、喜好、忌口、过敏"),
+    "style": _listed("说话和做事的习惯"),
+    "topics": _listed("近期的事，每条句首写一次日期"),
+    "tools": _listed("常用的工具、软件、技术"),
+    "pain_points": _listed("伤病、反复遇到的困难"),
+}
+_OF_GROUP: Mapping[str, Form] = {
+    "summary": _text("1～2 句话，概括是什么群、在做什么"),
+    "rules": _listed("规矩、固定的安排"),
+    "state": _listed("定位、进展、定下的事"),
+    "topics": _listed("近期在谈、在办的事，每条句首写一次日期"),
+    "members": _listed("分工：谁负责什么"),
+}
+MERGE: Form = _object({**_SHARED, **_OF_PERSON}, (*_SHARED, *_OF_PERSON))
+MERGE_GROUP: Form = _object({**_SHARED, **_OF_GROUP}, (*_SHARED, *_OF_GROUP))

@@ -125,7 +125,8 @@ class PromptLibrary:
         )
         has_withdrawn = any(fact.is_withdrawn for fact in facts)
         parse = partial(drawn_in, may_be_empty=True) if has_withdrawn else drawn_in
-        return Ask("merge", instructions, prompt, "historian_profile_merge", forms.MERGE, parse, strict=True)
+        form = forms.MERGE_GROUP if _is_of_group(profile, facts) else forms.MERGE
+        return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True)
 
 
 def _refusal(name: str, text: str) -> str:
@@ -172,8 +173,12 @@ def _shown(task: Task) -> str:
 
 def _target(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
     """Return the line that names the profile's subject, taken from the key of the profile or the facts."""
-    keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
-    name, is_group = defused(clean_name(person.name)), bool(keys) and keys[0].entity_type == "group"
-    if is_group:
+    name = defused(clean_name(person.name))
+    if _is_of_group(profile, facts):
         return f"群聊 {name or '群'}({defused(person.id)})"
     return f"个人 {Person(defused(person.id), name).label}"
+
+
+def _is_of_group(profile: Profile | None, facts: Sequence[Fact]) -> bool:
+    keys = [*(fact.key for fact in facts[:1]), *([profile.key] if profile else [])]
+    return bool(keys) and keys[0].entity_type == "group"

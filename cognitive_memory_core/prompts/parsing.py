@@ -36,10 +36,13 @@ MOST_OBSERVATIONS = 20
 MOST_SUBJECTS = 20
 MOST_LINES = 50
 UNSAID_CONFIDENCE = 0.6  # used if the model states none
+_LISTS = ("statements", "observations", "items", "memories", "facts", "results")  # where models put their rows
+_TEXTS = ("text", "statement", "content", "observation", "fact")
+_LINES = ("lines", "line", "line_numbers", "source_lines", "source")
 _NOTHING_NEW = frozenset(
     ("无新信息", "没有新信息", "无新内容", "没有新内容", "无变化", "没有变化", "无需更新", "nothing new")
 )
-_PROFILE_LISTS = ("role", "interests", "style", "topics", "tools", "pain_points")
+_PROFILE_LISTS = tuple(dict.fromkeys((*sentences.stored_text.PROFILE_HEADINGS, *sentences.stored_text.GROUP_HEADINGS)))
 _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 
@@ -55,7 +58,7 @@ class AskContents:
 
 def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
     """Return at most one statement per task, in task order; raises BadAnswer if there is none."""
-    rows = _rows(loaded(text), "statements")
+    rows = _rows(loaded(text))
     by_number: dict[int, Said] = {}
     for number, row in _numbered(rows or [], given.tasks):
         by_number.setdefault(number, _said(row, number, given))
@@ -66,8 +69,9 @@ def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
 
 def triaged_in(text: str, given: AskContents) -> Triaged:
     """Return what is worth remembering, numbered from 1; raises BadAnswer for a yes without observations."""
-    answer = row_of(loaded(text))
-    rows = [row for row in rows_of(answer.get("observations")) or [] if filled(row.get("text"), LONGEST_TEXT)]
+    loaded_answer = loaded(text)
+    answer = row_of(loaded_answer)
+    rows = [row for row in _rows(loaded_answer) or [] if filled(_text(row), LONGEST_TEXT)]
     should = flag_of(answer.get("should_remember"))
     if should is None and not rows:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="should_remember"))
@@ -106,10 +110,17 @@ def _says_nothing_new(summary: str) -> bool:
     return summary.casefold().strip("。. ") in _NOTHING_NEW
 
 
-def _rows(answer: object, name: str) -> list[Row] | None:
-    """Return the rows under ``name``; also those of an answer that is itself a list or a single row."""
+def _rows(answer: object) -> list[Row] | None:
+    """Return the rows under one of :data:`_LISTS`; also those of an answer that is itself a list or a single row."""
     row = row_of(answer)
-    return rows_of(row.get(name) if row and "text" not in row else answer)
+    if not row or any(name in row for name in _TEXTS):
+        return rows_of(answer)
+    return rows_of(next((row[name] for name in _LISTS if row.get(name)), None))
+
+
+def _text(row: Row) -> object:
+    """Return the text of a row, under whichever name a model gave it."""
+    return next((row[name] for name in _TEXTS if name in row), None)
 
 
 def _numbered(rows: list[Row], wanted: tuple[int, ...]) -> list[tuple[int, Row]]:
@@ -122,24 +133,28 @@ def _numbered(rows: list[Row], wanted: tuple[int, ...]) -> list[tuple[int, Row]]
 
 
 def _has_text(row: Row) -> bool:
-    return isinstance(row.get("text"), str | int | float)
+    return isinstance(_text(row), str | int | float)
 
 
 def _said(row: Row, number: int, given: AskContents) -> Said:
     same_as = number_of(row.get("same_as"))
     return Said(
         number,
-        text_of(row.get("text"), LONGEST_TEXT),
+        text_of(_text(row), LONGEST_TEXT),
         kind=_kind(row.get("kind")),
         subjects=_ids(row.get("subjects"), given.ids),
         speaker=next(iter(_ids(row.get("speaker"), given.ids)), ""),
         confidence=share_of(row.get("confidence"), UNSAID_CONFIDENCE),
         same_as=same_as if 0 < same_as <= given.neighbours else 0,
-        lines=tuple(line for line in numbers_of(row.get("lines"), MOST_LINES) if line <= given.lines),
+        lines=tuple(line for line in numbers_of(_lines(row), MOST_LINES) if line <= given.lines),
         pain=filled(row.get("pain"), LONGEST_DETAIL),
         solution=filled(row.get("solution"), LONGEST_DETAIL),
         outcome=filled(row.get("outcome"), LONGEST_DETAIL),
     )
+
+
+def _lines(row: Row) -> object:
+    return next((row[name] for name in _LINES if name in row), None)
 
 
 def _kind(value: object) -> EventKind:

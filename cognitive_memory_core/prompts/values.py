@@ -20,7 +20,8 @@ _NO = frozenset(("false", "no", "n", "0", "0.0", "否", "不", "假", "无", "�
 _NOTHING = frozenset(("无", "没有", "暂无", "未知", "不详", "空", "none", "null", "nil", "n/a", "na", "unknown", "-"))
 _NUMBER = re.compile(r"[^\d.-]{0,4}(\d{1,6})(?:\.0{0,6})?[^\d.-]{0,4}")
 _SPLIT = re.compile("[、，,;；|\n]")
-_SPAN = re.compile("L?([0-9]{1,6}) ?[-~–—到至] ?L?([0-9]{1,6})")
+_SPAN = re.compile("[^0-9-]{0,6}([0-9]{1,6})行?(?: ?[-~–—到至] ?| to )(?:第|L|E|#)?([0-9]{1,6})[^0-9]{0,3}")
+_NUMBERED = re.compile(r"\s*(?:第|#)?([0-9]{1,3})\s?(?:条)?[.、)）:：]\s*(?![0-9])")
 _BULLETS = "-*•·– "
 
 
@@ -40,15 +41,30 @@ def row_of(value: object) -> Row:
 
 
 def rows_of(value: object) -> list[Row] | None:
-    """Return the objects of a list; a single object or a JSON text counts as a list. None for anything else."""
+    """Return the objects of a list; a single object or a JSON text counts as a list. None for anything else.
+
+    A bare text in the list counts as an object with this ``text``, and with the number that it begins with. An object
+    whose members are numbered texts is a list, too.
+    """
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         value = loaded(value)
     if isinstance(value, dict):
-        return [cast("Row", value)]
+        members = cast("dict[str, object]", value)
+        if members and all(name.isdecimal() and isinstance(text, str) for name, text in members.items()):
+            return [{"number": name, "text": text} for name, text in members.items()]
+        return [members]
     if not isinstance(value, list):
         return None
-    items = cast("list[object]", value)[:MOST_ROWS]
-    return [cast("Row", item) for item in items if isinstance(item, dict)]
+    return [row for item in cast("list[object]", value)[:MOST_ROWS] if (row := _row(item)) is not None]
+
+
+def _row(item: object) -> Row | None:
+    if isinstance(item, dict):
+        return cast("Row", item)
+    if not isinstance(item, str) or not item.strip():
+        return None
+    numbered = _NUMBERED.match(item)
+    return {"number": numbered[1], "text": item[numbered.end() :]} if numbered else {"text": item}
 
 
 def text_of(value: object, limit: int) -> str:

@@ -14,6 +14,7 @@ TITLE_QUOTATIONS = "相关原话"
 TITLE_MEMOS = "近期备忘"
 OWN_WORDS = "（{speaker} 的话，未经改写）"
 SAID_BY = "{speaker} 说："
+SPEAKERS = "、"  # between several speakers
 THE_BOT = "机器人"
 REPLIED_TO = " 回复 {speaker}「{text}」"  # between a speaker and their words; the text has no corner bracket
 NOW_CALLED = "{label}，当时叫“{then}”"

@@ -12,6 +12,20 @@ PROFILE_HEADINGS: Mapping[str, str] = {  # the headings of a profile, in the ord
     "tools": "常用工具",
     "pain_points": "困扰",
 }
+GROUP_HEADINGS: Mapping[str, str] = {  # the same for the profile of a group
+    "rules": "规矩",
+    "state": "现状",
+    "topics": "话题",
+    "members": "成员",
+}
+EARLIER_GROUP_HEADINGS: Mapping[str, str] = {  # a group's profile once had a person's headings
+    "身份": "现状",
+    "兴趣": "话题",
+    "风格": "现状",
+    "近期话题": "话题",
+    "常用工具": "现状",
+    "困扰": "现状",
+}
 SOMEBODY = "某位成员"
 QUOTATION = "{speaker} 说：“{line}”"
 MEANT = "“{word}”：{meaning}"

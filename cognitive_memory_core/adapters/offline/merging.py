@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,8 +20,11 @@ from ...text.statements.traces import WithdrawnClaim, without
 from .lasting import lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
-_HEADINGS = sentences.stored_text.PROFILE_HEADINGS
-_ORDER = tuple(_HEADINGS.values())
+_OF_PERSONS, _OF_GROUPS = sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS
+_RULE = re.compile(
+    "不许|不准|不得|不能发|禁止|严禁|必须|群规|规矩|规定|每[周月天日晚年个]|every (?:week|month|day)|must|not allowed"
+)
+_MEMBER = re.compile("负责|担任|分工|值班|轮值|新人|入群|退群|in charge")
 _FIELDS: dict[EventKind, str] = {
     "preference": "interests",
     "knowledge": "role",
@@ -50,14 +53,15 @@ class RuleMerger:
     ) -> ProfileContent:
         """Return the profile with the facts as lines, newest last; unchanged if none of them is about the person."""
         settings = self.settings.current
-        page, tags = _Page(sections_of(profile.summary if profile else "")), profile.tags if profile else ()
+        is_group = any(fact.key.entity_type == "group" for fact in facts)
+        page, tags = _page(profile, is_group=is_group), profile.tags if profile else ()
         for said, gone in _withdrawn(person, facts):
             page.take_out(said, gone)
             tags = tuple(tag for tag in tags if not gone.is_told_by(tag))
         for fact in facts:
             if not fact.is_withdrawn and (line := _line_of(person, fact)):
                 day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
-                page.add(_HEADINGS[line.field], line.said, day)
+                page.add(page.headings[line.field], line.said, day)
         page.shrink(settings.profile.max_chars)
         return ProfileContent(tags, page.text)
 
@@ -73,7 +77,9 @@ class _ProfileLine:
 class _Page:
     """The body of a profile while lines are added and removed."""
 
-    def __init__(self, sections: Sequence[OutlineSection]) -> None:
+    def __init__(self, sections: Sequence[OutlineSection], headings: Mapping[str, str]) -> None:
+        self.headings = headings
+        self._order = tuple(headings.values())
         self._sections = [(one.heading, list(one.lines)) for one in sections]
 
     @property
@@ -155,7 +161,7 @@ class _Page:
 
     def _opened(self, title: str) -> list[str]:
         """Insert a section in its order among ours."""
-        earlier = frozenset(_ORDER[: _ORDER.index(title)])
+        earlier = frozenset(self._order[: self._order.index(title)])
         titles = [OutlineSection(heading).title for heading, _ in self._sections]
         at = max((index for index, one in enumerate(titles) if one in earlier), default=0) + 1
         before = self._sections[at - 1][1]
@@ -172,8 +178,23 @@ class _Page:
         self._sections = [
             (heading, lines)
             for heading, lines in self._sections
-            if OutlineSection(heading).title not in _ORDER or any(line.strip() for line in lines)
+            if OutlineSection(heading).title not in self._order or any(line.strip() for line in lines)
         ]
+
+
+def _page(profile: Profile | None, *, is_group: bool) -> _Page:
+    """Open a profile; a group's sections under a person's headings, which earlier versions wrote, get its own."""
+    sections = sections_of(profile.summary if profile else "")
+    if not is_group:
+        return _Page(sections, _OF_PERSONS)
+    found: dict[str, list[str]] = {}
+    for one in sections:
+        title = sentences.stored_text.EARLIER_GROUP_HEADINGS.get(one.title)
+        lines = found.setdefault(headed(title) if title else one.heading, [])
+        while lines and not lines[-1].strip():
+            lines.pop()
+        lines += one.lines
+    return _Page([OutlineSection(heading, tuple(lines)) for heading, lines in found.items()], _OF_GROUPS)
 
 
 def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, WithdrawnClaim]]:
@@ -197,7 +218,17 @@ def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
     if speaks_of_rank_or_debt(text):
         return None
     said = _said_of(person, fact)
-    return _ProfileLine(said, _FIELDS.get(fact.kind, "topics")) if said else None
+    return _ProfileLine(said, _field_of(fact)) if said else None
+
+
+def _field_of(fact: Fact) -> str:
+    if fact.key.entity_type != "group":
+        return _FIELDS.get(fact.kind, "topics")
+    if _RULE.search(fact.text):
+        return "rules"
+    if _MEMBER.search(fact.text):
+        return "members"
+    return "state" if fact.kind in ("knowledge", "preference") else "topics"
 
 
 def _quoted(said: str, notes: str) -> _ProfileLine | None:

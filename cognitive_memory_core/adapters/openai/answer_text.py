@@ -22,7 +22,10 @@ from ...errors import BadAnswer
 LONGEST = 65_536  # characters
 REPAIRABLE = 8_192  # characters; repairing 600 kB of quotation marks takes 18 s, this much at most 0.1 s
 DEEPEST = 32
-_THOUGHTS = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_THOUGHTS = re.compile(  # of some models only the end of the thoughts is marked
+    r"(?:\s*<think(?:ing)?>)?[^{\[]{0,8192}?</think(?:ing)?>|\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL
+)
+ITEMS = "items"  # the member under which an answer that is a bare list is returned
 _FENCE = "```"
 _OPENS = re.compile(rf"{_FENCE}[a-zA-Z]*\s*$")  # within one line: across lines it would be tried from every newline
 _STEPS: Mapping[str, int] = {"{": 1, "[": 1, "}": -1, "]": -1}
@@ -33,15 +36,19 @@ _BRACKET = re.compile(r"[\[\]{}]")
 def object_in(text: str, *, is_strict: bool = False) -> str:
     """Return the object as plain JSON text; raises BadAnswer if there is none, several, or a harmful one.
 
-    With ``is_strict`` nothing is repaired: such an answer replaces something stored.
+    A bare list of texts or objects becomes the member :data:`ITEMS` of an object. With ``is_strict`` nothing is
+    repaired or wrapped: such an answer replaces something stored.
     """
     if len(text) > LONGEST:
         raise BadAnswer(sentences.models.ANSWER_TOO_LARGE.format(limit=LONGEST))
     core = _unwrapped(text)
-    start = core.find("{")
-    if start < 0 or core.startswith(("[", '"')):
+    is_listed = core.startswith("[") and not is_strict
+    start = 0 if is_listed else core.find("{")
+    if start < 0 or (core.startswith(("[", '"')) and not is_listed):
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     value = _parsed(core, start, is_strict=is_strict)
+    if is_listed and _is_of_rows(value):
+        value = {ITEMS: value}
     if not isinstance(value, dict):
         raise BadAnswer(sentences.models.ANSWER_NOT_JSON)
     _check(cast("dict[str, object]", value))
@@ -51,7 +58,12 @@ def object_in(text: str, *, is_strict: bool = False) -> str:
 def _unwrapped(text: str) -> str:
     thoughts = _THOUGHTS.match(text.lstrip("\ufeff"))
     said = text.lstrip("\ufeff")[thoughts.end() if thoughts else 0 :].strip()
-    return said if said.startswith("{") else _fenced(said).strip()
+    return said if said.startswith(("{", "[")) else _fenced(said).strip()
+
+
+def _is_of_rows(value: object) -> bool:
+    rows = cast("list[object]", value) if isinstance(value, list) else []
+    return bool(rows) and all(isinstance(row, str | dict) for row in rows)
 
 
 def _fenced(said: str) -> str:
@@ -71,7 +83,7 @@ def _parsed(core: str, start: int, *, is_strict: bool) -> object:
     except (ValueError, RecursionError):
         if is_strict:
             raise BadAnswer(sentences.models.ANSWER_NOT_JSON) from None
-        return _repaired(core[start : core.rfind("}") + 1])
+        return _repaired(core[start : core.rfind("]" if core[start] == "[" else "}") + 1])
     if "{" in core[end:] or (is_strict and _BRACKET.search(core, end)):
         raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
     return value

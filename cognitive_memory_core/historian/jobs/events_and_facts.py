@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ... import sentences
 from ...domain.event import Draft, Event, Statement
@@ -21,27 +21,38 @@ from ..rewriting.vouching import LEAST_SUPPORT
 
 def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
     """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
-    admins = frozenset(_admins(job))
+    learning = _Learning(job.work.scene, settings, job_context, frozenset(_admins(job)))
     written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
     return Draft(
         job.id,
         tuple(event for _, event in written),
-        facts=tuple(fact for said, event in written for fact in _facts(job.work.scene, said, event, settings, admins)),
+        facts=tuple(fact for said, event in written for fact in _facts(said, event, learning)),
         repeats={event.id: said.repeats for said, event in written if said.repeats},
         heard={event.id: said.heard_as for said, event in written if said.heard_as},
     )
 
 
-def _facts(scene: Scene, said: Statement, event: Event, settings: Settings, admins: Collection[str]) -> Iterator[Fact]:
+@dataclass(frozen=True)
+class _Learning:
+    """Where a job's statements were made, by whose rules, and which of its people are admins there."""
+
+    scene: Scene
+    settings: Settings
+    job_context: JobContext
+    admins: frozenset[str]
+
+
+def _facts(said: Statement, event: Event, learning: _Learning) -> Iterator[Fact]:
     """Yield the facts of a statement about its speaker and its group; it never feeds another person's profile."""
+    scene, settings = learning.scene, learning.settings
     if not said.is_absolute or said.confidence < settings.historian.min_confidence:
         return
     if _is_of_speaker(said, event):
         yield _fact(own_key(scene, event.sender_id, settings), event)
     if said.updates:
         yield _fact(own_key(scene, said.updates, settings), event)
-    if said.is_of_place and scene.kind == "group" and _is_supported(said, admins):
-        yield group_fact(scene, event)
+    if said.is_of_place and scene.kind == "group" and _is_supported(said, learning.admins):
+        yield group_fact(scene, event, tuple(learning.job_context.named(one) for one in said.backers))
 
 
 def _is_supported(said: Statement, admins: Collection[str]) -> bool:
@@ -75,11 +86,12 @@ def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
     return ProfileKey.member(scene.group_id, speaker, scene.agent)
 
 
-def group_fact(scene: Scene, event: Event) -> Fact:
-    """Return a fact of a group, with the person who said it: the profile is shown to all, on one person's word."""
-    speaker = Person(event.sender_id, event.sender_name).label
-    is_told = not event.sender_id or event.text.startswith(speaker)
-    text = event.text if is_told else sentences.context.SAID_BY.format(speaker=speaker) + event.text
+def group_fact(scene: Scene, event: Event, backers: Sequence[Person] = ()) -> Fact:
+    """Return a fact of a group, with the people who said it: the profile is shown to all, on their word."""
+    labels = [one.label for one in backers or (Person(event.sender_id, event.sender_name),) if one.id]
+    is_told = not labels or event.text.startswith(labels[0])
+    speakers = sentences.context.SPEAKERS.join(labels)
+    text = event.text if is_told else sentences.context.SAID_BY.format(speaker=speakers) + event.text
     return replace(_fact(ProfileKey.group(scene.group_id, scene.agent), event), text=text)
 
 

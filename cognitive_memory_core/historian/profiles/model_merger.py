@@ -21,6 +21,7 @@ from ...settings import Live, Settings
 from ...text.identity.names import clean_text, one_line
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
+from ...text.statements.dated_lines import begins_with_day, once_dated
 from ...text.statements.outline import OutlineSection, headed, sections_of, written
 from ...text.statements.traces import WithdrawnClaim, pieces, without
 from .merge_guard import Grounds, objection
@@ -32,8 +33,11 @@ _QUOTED = 40  # characters of a line quoted in the feedback
 _SAYS_NOTHING = 40  # longest summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
 _BULLETS = "-*+•·#> \t"
-_TITLES = frozenset(sentences.stored_text.PROFILE_HEADINGS.values())
-_LASTING = _TITLES - {sentences.stored_text.PROFILE_HEADINGS["topics"]}
+_OF_PERSONS = frozenset(sentences.stored_text.PROFILE_HEADINGS.values())
+_OF_GROUPS = frozenset((*sentences.stored_text.GROUP_HEADINGS.values(), *sentences.stored_text.EARLIER_GROUP_HEADINGS))
+_PASSING = frozenset(
+    headings["topics"] for headings in (sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS)
+)
 _NAMED = 8  # lost lines listed in the feedback
 _MANY = 3  # more than 1/_MANY of the lines lost is too much
 _HARDLY = 0.25  # share of a line's words; with fewer of them left the line counts as lost
@@ -97,6 +101,17 @@ class _MergeSession:
         """The present profile text."""
         return ProfileContent(self.profile.tags, self.profile.summary) if self.profile else ProfileContent((), "")
 
+    @cached_property
+    def is_group(self) -> bool:
+        """Whether the entity is a group."""
+        keys = [*(fact.key for fact in self.facts[:1]), *([self.profile.key] if self.profile else [])]
+        return bool(keys) and keys[0].entity_type == "group"
+
+    @cached_property
+    def _titles(self) -> frozenset[str]:
+        """The headings that this library writes, and of a group those that it wrote earlier."""
+        return _OF_GROUPS if self.is_group else _OF_PERSONS
+
     @property
     def unchanged(self) -> ProfileContent:
         """The present profile text without withdrawn claims in people's own sections."""
@@ -129,7 +144,7 @@ class _MergeSession:
         """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
         if drawn.nothing_new:
             return self._news.isdisjoint(_words(self.composed(drawn).summary))
-        return not self.withdrawn and _is_blank(drawn)
+        return not self.withdrawn and _is_blank(drawn, is_group=self.is_group)
 
     @property
     def _news(self) -> set[str]:
@@ -147,7 +162,7 @@ class _MergeSession:
 
         If a claim is withdrawn they are not kept, since they may tell it.
         """
-        listed = [(title, lines) for title, lines in _listed(drawn) if lines]
+        listed = [(title, lines) for title, lines in _listed(drawn, is_group=self.is_group) if lines]
         parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
         stays = () if self.withdrawn else self.old.tags
         return ProfileContent(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
@@ -216,7 +231,7 @@ class _MergeSession:
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
         told = _words("\n".join((content.summary, *content.tags, *(fact.text for fact in self.facts))))
-        sections = [_worded(one.text) for one in self._own if one.title in _LASTING]
+        sections = [_worded(one.text) for one in self._own if one.title in self._titles - _PASSING]
         lost = [[line for line in lines if self._is_lost(line, told)] for lines in sections]
         has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
         is_much = sum(map(len, lost)) * _MANY > sum(map(len, sections))
@@ -241,7 +256,7 @@ class _MergeSession:
 
     @cached_property
     def _own(self) -> list[OutlineSection]:
-        return [one for one in sections_of(self.old.summary) if not one.heading or one.title in _TITLES]
+        return [one for one in sections_of(self.old.summary) if not one.heading or one.title in self._titles]
 
     @cached_property
     def _others(self) -> str:
@@ -249,7 +264,7 @@ class _MergeSession:
 
     @cached_property
     def _of_people(self) -> str:
-        others = [one for one in sections_of(self.old.summary) if one.heading and one.title not in _TITLES]
+        others = [one for one in sections_of(self.old.summary) if one.heading and one.title not in self._titles]
         return written(others).strip()
 
     @cached_property
@@ -276,12 +291,12 @@ class _MergeSession:
 
     def _drawn_part(self, content: ProfileContent) -> str:
         """Return the part of a profile that the model writes, without headings."""
-        own = [one for one in sections_of(content.summary) if not one.heading or one.title in _TITLES]
+        own = [one for one in sections_of(content.summary) if not one.heading or one.title in self._titles]
         return "\n".join(filter(None, (*content.tags, *(one.text for one in own))))
 
 
-def _is_blank(drawn: Drawn) -> bool:
-    return _says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn))
+def _is_blank(drawn: Drawn, *, is_group: bool) -> bool:
+    return _says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn, is_group=is_group))
 
 
 def _worded(text: str) -> list[str]:
@@ -304,12 +319,15 @@ def _says_nothing(summary: str) -> bool:
     return not said or (len(said) <= _SAYS_NOTHING and sentences.stored_text.says_nothing_new(duplicate_key(said)))
 
 
-def _listed(drawn: Drawn) -> Iterator[tuple[str, list[str]]]:
-    """Yield heading and lines of each section, each line once."""
+def _listed(drawn: Drawn, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
+    """Yield heading and lines of each section, each line once; what begins with a date stands among the topics."""
+    headings = sentences.stored_text.GROUP_HEADINGS if is_group else sentences.stored_text.PROFILE_HEADINGS
+    tidy = {field: [one_line(once_dated(line), LINE_LENGTH) for line in getattr(drawn, field)] for field in headings}
+    passing = [line for field, lines in tidy.items() if field != "topics" for line in lines if begins_with_day(line)]
     seen: set[str] = set()
-    for field, title in sentences.stored_text.PROFILE_HEADINGS.items():
-        lines: list[str] = getattr(drawn, field)
-        yield title, list(_fresh((one_line(line.lstrip(_BULLETS), LINE_LENGTH) for line in lines), seen))
+    for field, title in headings.items():
+        lasting = [line for line in tidy[field] if line not in passing]
+        yield title, list(_fresh((*lasting, *passing) if field == "topics" else lasting, seen))
 
 
 def _fresh(lines: Iterable[str], seen: set[str]) -> Iterator[str]:

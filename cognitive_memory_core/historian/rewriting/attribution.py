@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ...domain.event import Event, Statement
@@ -13,6 +13,7 @@ from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...prompts.answers import Said
+from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, reports
 from ...text.identity.written_ids import plain, spoken
@@ -29,6 +30,7 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _FEW_WORDS = 3
+_TAKEN_UP = 2  # terms that a text shares with the line it rests on, if the model cites none
 _SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
 
 
@@ -57,7 +59,10 @@ class RewriteTask:
 
 def stated(task: RewriteTask, said: Said, job_context: JobContext) -> Statement:
     """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
-    text = one_line(said.text[:READ])
+    people = (job_context.speaker, *job_context.people)
+    text = labelled(one_line(said.text[:READ]), people)
+    (said_by_id,) = ids_of((said.speaker,), people)
+    said = replace(said, speaker=said_by_id, subjects=ids_of(said.subjects, people))
     speaker = "" if task.voices else _speaker(said, text, task, job_context)
     is_founded = echoes(text, task.heard, job_context)
     is_own = is_founded and bool(speaker) and speaker == task.own and _means(said.speaker, job_context.named(speaker))
@@ -233,3 +238,14 @@ def _content(text: str, job_context: JobContext) -> set[str]:
 def _words(terms: Iterable[str]) -> set[str]:
     """Return the terms longer than one character; single characters are too common to tell anything."""
     return {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}
+
+
+def likeliest(text: str, lines: Sequence[Message], job_context: JobContext) -> Message | None:
+    """Return the line that a text without citations most likely rests on; None if it takes up none.
+
+    It shares the most words with the text, at least two; the lines of people whom the text names go first.
+    """
+    own, written = _content(text, job_context), plain(labelled(text, (job_context.speaker, *job_context.people)))
+    shared = [(len(own & _content(line.text, job_context)), f"({line.sender_id})" in written, line) for line in lines]
+    best = max(shared, key=lambda one: (one[1] and one[0] >= _TAKEN_UP, one[0]), default=None)
+    return best[2] if best and best[0] >= _TAKEN_UP else None

@@ -27,11 +27,17 @@ def cited_lines(batch: RewriteBatch, dialogue: Dialogue) -> list[Message]:
 async def quotations(
     lines: Sequence[Message], dialogue: Dialogue, batch: RewriteBatch, rules: Historian
 ) -> list[Statement]:
-    """Quote the lines that a model contradicted, and return what the rules make of the others."""
+    """Quote the lines that a model contradicted, and return what the rules make of the others.
+
+    A line that a model worded in another language, or with wrong ids, is quoted if the rules keep nothing of it.
+    """
     contradicted = {one for task in batch.contradicted for one in task.message_ids}
     quoted = [_quoted(line, batch) for line in lines if line.id in contradicted]
     left = tuple(line for line in lines if line.id not in contradicted)
-    return [*quoted, *(await rules.triage(replace(dialogue, messages=left), batch.job_context) if left else ())]
+    worded = await rules.triage(replace(dialogue, messages=left), batch.job_context) if left else []
+    kept = {one for statement in worded for one in statement.message_ids}
+    misworded = {one for task in batch.misworded for one in task.message_ids} - kept
+    return [*quoted, *worded, *(_quoted(line, batch) for line in left if line.id in misworded)]
 
 
 def _quoted(line: Message, batch: RewriteBatch) -> Statement:

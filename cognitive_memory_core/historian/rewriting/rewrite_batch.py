@@ -88,6 +88,12 @@ class RewriteBatch:
         """The tasks whose last text contradicted its lines."""
         return [one for one in self.tasks if (last := self._last.get(one.number)) and CONTRARY & {*last.verdict.faults}]
 
+    @property
+    def misworded(self) -> list[RewriteTask]:
+        """The tasks whose last text was of their lines, but in another language or with wrong ids."""
+        last = [(one, self._last.get(one.number)) for one in self.tasks]
+        return [one for one, is_so in last if is_so and (is_so.verdict.has_drift or "language" in is_so.verdict.faults)]
+
     def _is_accepted(self, task: RewriteTask) -> bool:
         attempt = self._best.get(task.number)
         if attempt is None:

@@ -73,6 +73,8 @@ class ModelHistorian:
         if batch is None:
             triaged, job_context = await self._judged(dialogue, job_context)
             batch, answers = batch_of(triaged, dialogue, job_context)
+            if not batch.tasks and _is_uncited(triaged):
+                return await self._rules.triage(dialogue, job_context)
             await _note(batch, answers)
             batch.calls += 1
         await self._insist(batch, dialogue, "", dialogue.messages)
@@ -181,6 +183,11 @@ class ModelHistorian:
         if said.confidence < self._settings.current.historian.min_confidence:
             return replace(said, is_absolute=False, repeats="", heard_as="")
         return replace(said, heard_as="") if is_dated_anew(said.text, task.heard) else said
+
+
+def _is_uncited(triaged: Triaged) -> bool:
+    """Return whether a model found something worth remembering and cites no line for any of it."""
+    return bool(triaged.observations) and not any(one.lines for one in triaged.observations)
 
 
 def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:

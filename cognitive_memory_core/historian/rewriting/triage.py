@@ -15,7 +15,7 @@ from ...text.identity.names import one_line
 from ...text.identity.persons import speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
-from .attribution import READ, RewriteTask, said_by
+from .attribution import READ, RewriteTask, likeliest, said_by
 from .rewrite_batch import PREVIOUS, RewriteBatch
 
 log = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> tuple[RewriteBatch, list[Said]]:
     """Build the rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
-    founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages))]
+    founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages, job_context))]
     if len(founded) < len(said):  # invented, or said by the bot
         log.warning(
             "historian_rewrite job=%s: %s",
@@ -36,8 +36,15 @@ def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> t
     return RewriteBatch(tasks, [line.text for line in dialogue.messages], job_context), answers
 
 
-def _cited(said: Said, messages: Sequence[Message]) -> list[Message]:
-    """Return the distinct lines of people that an observation cites, in their order."""
+def _cited(said: Said, messages: Sequence[Message], job_context: JobContext) -> list[Message]:
+    """Return the distinct lines of people that an observation cites, in their order.
+
+    One that cites no line at all rests on the line whose words it takes up.
+    """
+    if not said.lines:
+        of_people = [line for line in messages if line.sender_id and line.text.strip()]
+        found = likeliest(said.text[:READ], of_people, job_context)
+        return [found] if found else []
     numbers = sorted({number for number in said.lines if 0 < number <= len(messages)})
     lines = (messages[number - 1] for number in numbers)
     return [line for line in lines if line.sender_id and line.text.strip()]

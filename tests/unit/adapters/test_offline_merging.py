@@ -265,3 +265,26 @@ async def test_the_rules_never_lose_what_others_wrote(given_facts: list[tuple[st
     lines = profile.summary.split("\n")
     assert all(line.strip() in (kept.strip() for kept in lines) for line in body.split("\n") if line.strip())
     assert sum(1 for line in lines if left_out_count(line) is not None) <= 1
+
+
+async def test_a_group_has_headings_of_its_own() -> None:
+    """A group's facts stand under 规矩, 现状, 话题 and 成员; sections under a person's headings move there."""
+    key = ProfileKey.group("10001")
+    texts: list[tuple[str, EventKind]] = [
+        ("阿棠(2000001) 说：读书会(10001)不许发链接", "knowledge"),
+        ("阿棠(2000001) 说：读书会(10001)是读科幻的群", "knowledge"),
+        ("阿棠(2000001) 说：读书会(10001)2026年3月7日去看展", "event"),
+        ("阿棠(2000001) 说：读书会(10001)的书单由唐唐(2000002)负责", "knowledge"),
+    ]
+    facts = [Fact(key, text, text, kind, NOON) for text, kind in texts]
+    summary = "读科幻的群。\n\n## 身份\n- 三十人\n\n## 公告\n- 手写的\n\n## 近期话题\n- 《沙丘》\n"
+    old = Profile(key, "读书会", (), summary, NOON)
+    body = (await merged(*facts, old=old, person=Person("10001", "读书会"))).summary
+    titles = [line for line in body.split("\n") if line.startswith("##")]
+    assert sorted(titles) == ["## 公告", "## 成员", "## 现状", "## 规矩", "## 话题"]
+    assert "三十人" in body.partition("## 现状")[2].partition("##")[0]
+    assert "《沙丘》" in body.partition("## 话题")[2].partition("##")[0]
+    assert "不许发链接" in body.partition("## 规矩")[2].partition("##")[0]
+    assert "负责" in body.partition("## 成员")[2].partition("##")[0]
+    assert body.startswith("读科幻的群。")
+    assert "- 手写的" in body

@@ -58,7 +58,8 @@ def test_slips_are_repaired(text: str) -> None:
         "prose": "我觉得没有什么值得记的。",
         "null": "null",
         "a list": "[1, 2]",
-        "a list of objects": '[{"a": 1}]',
+        "an empty list": "[]",
+        "a list of lists": '[[{"a": 1}]]',
         "text": '"{}"',
         "two objects": '{"op": "keep"} {"op": "delete"}',
         "two lines": '{"op": "keep"}\n{"op": "delete"}',
@@ -174,3 +175,19 @@ def test_a_strict_answer_is_never_mended(text: str) -> None:
 def test_a_strict_answer_may_stand_in_prose() -> None:
     """A strict answer may have text around it."""
     assert object_in('Here: {"a": "x"} as you wished', is_strict=True) == '{"a": "x"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a": 1}, "b"]',
+        '```json\n[{"a": 1}, "b"]\n```',
+        '<think>[x]</think>[{"a": 1}, "b"]',
+        "嗯</think>[{'a': 1}, 'b',]",
+    ],
+)
+def test_a_list_of_rows_is_an_answer_unless_it_replaces_something(text: str) -> None:
+    """A bare list of objects and texts is returned as an object with one member; read strictly it is refused."""
+    assert json.loads(object_in(text)) == {"items": [{"a": 1}, "b"]}
+    with pytest.raises(BadAnswer):
+        object_in(text, is_strict=True)

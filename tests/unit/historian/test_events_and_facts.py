@@ -141,6 +141,7 @@ def test_one_members_word_is_no_fact_of_the_group() -> None:
     assert keys_of(replace(said, speaker="2000002"), scene=ADMIN) == []
     both = replace(said, speaker="", voices=("2000001", "2000002"), backers=("2000001", "2000002"))
     assert keys_of(both) == [ProfileKey.group("10001")]
+    assert [fact.text for fact in draft_of(both).facts] == ["阿棠(2000001)、唐唐(2000002) 说：读书会(10001)不许发链接"]
     assert keys_of(replace(both, backers=("2000002",))) == []
     assert keys_of(replace(both, backers=("2000001",)), scene=ADMIN) == [ProfileKey.group("10001")]
 

@@ -473,3 +473,53 @@ async def test_a_puppet_destroys_no_profile(drawn: Drawn) -> None:
     assert len(content.tags) <= 12
     assert content.tags
     assert "\u202e" not in content.summary
+
+
+OLD_GROUP = "读科幻的群。\n\n## 身份\n- 读书会不许发链接\n\n## 公告\n- 手写的\n\n## 近期话题\n- 在读《沙丘》"
+GROUP_ANSWER = {
+    "nothing_new": False,
+    "tags": ["科幻"],
+    "summary": "读科幻的群。",
+    "rules": ["不许发链接", "每周五读书"],
+    "state": ["在读《沙丘》"],
+    "topics": [],
+    "members": [],
+}
+
+
+async def test_a_groups_profile_has_headings_of_its_own() -> None:
+    """An older group's profile is shown to the model whole and comes back under the group's headings."""
+    key = ProfileKey.group("620118845")
+    chat = ScriptedChat(GROUP_ANSWER)
+    merger = ModelMerger(chat, LIBRARY, Live(Settings()))
+    fact = Fact(key, "e1", "阿岚(1840022917) 说：读书会(620118845)每周五读书", "event", NOON)
+    old = Profile(key, "读书会", (), OLD_GROUP, NOON, version="1")
+    content = await merger.merge(Person("620118845", "读书会"), old, [fact], NOON)
+    assert content.summary == (
+        "读科幻的群。\n\n## 规矩\n- 不许发链接\n- 每周五读书\n\n## 现状\n- 在读《沙丘》\n\n## 公告\n- 手写的"
+    )
+    (asked,) = chat.asks
+    assert "读书会不许发链接" in asked.prompt
+    assert "手写的" not in asked.prompt
+    assert "阿岚(1840022917) 说：" in asked.prompt
+    assert {"rules", "state", "topics", "members"} < asked.schema["properties"].keys()
+    assert not {"role", "pain_points"} & asked.schema["properties"].keys()
+
+
+@pytest.mark.parametrize(
+    ("line", "title", "kept"),
+    [
+        ("- - 2026年4月18日买了二手平刨（记于 2026-04-18）", "近期话题", "2026年4月18日买了二手平刨"),
+        ("1. 2026年4月18日买了二手平刨（2026年4月18日）", "近期话题", "2026年4月18日买了二手平刨"),
+        ("2026-04-18 买了二手平刨", "近期话题", "2026-04-18 买了二手平刨"),
+        ("2026年4月起改做实木二手平刨", "兴趣", "2026年4月起改做实木二手平刨"),
+        ("• 喜欢二手平刨（记于 2026-04-18）", "兴趣", "喜欢二手平刨（记于 2026-04-18）"),
+    ],
+)
+async def test_lasting_traits_stand_apart_from_dated_items(line: str, title: str, kept: str) -> None:
+    """A line that begins with a day stands among the recent topics, with one date and one bullet."""
+    answer = a_drawing(interests=[*LINES["interests"], line], topics=list(LINES["topics"]))
+    merger = ModelMerger(ScriptedChat(answer), LIBRARY, Live(Settings()))
+    summary = (await merger.merge(TANG, a_profile(), facts_of(FACT, line), NOON)).summary
+    assert f"\n- {kept}\n" in summary.partition(f"## {title}")[2].partition("##")[0]
+    assert summary.count("平刨") == LINES["topics"][0].count("平刨") + 1

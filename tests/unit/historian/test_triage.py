@@ -88,12 +88,23 @@ async def test_nobody_said_anything() -> None:
 async def test_what_rests_on_no_line_of_a_person_is_dropped(
     lines: tuple[int, ...], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """An observation without a cited line of a person is dropped and counted in the log."""
+    """An observation without a cited line of a person, whose words no line has, is dropped and counted in the log."""
     with caplog.at_level(logging.WARNING):
-        (statement,) = await judged(found(NUTS, *lines, speaker="2000001"), found(CAT, 3))
+        (statement,) = await judged(found("阿棠(2000001)会弹钢琴", *lines, speaker="2000001"), found(CAT, 3))
     assert statement.text == CAT
     assert "1 条没有出处" in caplog.text
-    assert "花生" not in caplog.text
+    assert "钢琴" not in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("lines", "sources"), [((), ("m1",)), ((0,), ("m1",)), ((99,), ("m1",)), ((2,), None)], ids=str
+)
+async def test_a_missing_citation_is_found_by_the_words(
+    lines: tuple[int, ...], sources: tuple[str, ...] | None
+) -> None:
+    """An observation that cites no line rests on the line whose words it has, one that cites the bot's is dropped."""
+    statements = await judged(found(NUTS, *lines), found(CAT, 3))
+    assert [one.message_ids for one in statements] == [*([sources] if sources else []), ("m3",)]
 
 
 def test_numbers_of_no_line_cite_nothing() -> None:
