@@ -228,6 +228,7 @@ class CaptureSettings(_Group):
     log_days: Annotated[int, Field(gt=0, le=LONGEST_DAYS)] = 180
     log_max_mb: Amount = 512
     announce: Literal["reply", "off"] = "reply"
+    forget_left_days: Annotated[int, Field(ge=0, le=LONGEST_DAYS)] = 0
     groups: Ids = ()
     ignore_groups: Ids = ()
     ignore_users: Ids = ()

@@ -10,6 +10,7 @@ from nonebot.adapters import Bot, Event
 
 from . import replies
 from .auto_consider import considerer
+from .departures import returned
 from .event_message import find_message, is_captured, recent_lines
 from .invocation import is_any_command, is_ours, unsigned
 from .lifecycle import get_memory
@@ -38,6 +39,7 @@ async def _take(bot: Bot, event: Event, *, is_left_out: Callable[[Event], bool])
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
         recent_lines.note(message)
+        await returned(message.scene)
         message = replace(message, text=unsigned(message.text))
         await get_memory().observe(message)
         considerer.note(message)

@@ -1,22 +1,37 @@
-"""Erases a person or a place from the memory, and from what this plugin has gathered for it."""
+"""Erases a person or a place from the memory, and from what this plugin keeps beside it."""
 
 from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
 
 import cognitive_memory_core as core
 
 from .auto_consider import considerer
 from .lifecycle import get_memory
 
+Goes = Callable[[core.Scene], bool]
+_keepers: list[Callable[[Goes], Awaitable[None]]] = [considerer.forget]
+
+
+def on_erased(forget: Callable[[Goes], Awaitable[None]]) -> None:
+    """Register a function to be called after each erasure with a function that tells which scenes were erased."""
+    _keepers.append(forget)
+
 
 async def erased_person(scene: core.Scene, user_id: str) -> core.Erasure:
     """Erase a person everywhere, if the scene may; return what was removed."""
     erasure = await get_memory().forget_user(scene, user_id)
-    await considerer.forget(lambda said_in: said_in.user_id == user_id)
+    await _forget(lambda said_in: said_in.user_id == user_id)
     return erasure
 
 
 async def erased_place(scene: core.Scene) -> core.Erasure:
     """Erase a group or a private chat; return what was removed."""
     erasure = await get_memory().forget_scene(scene)
-    await considerer.forget(lambda said_in: said_in.scope == scene.scope)
+    await _forget(lambda said_in: said_in.scope == scene.scope)
     return erasure
+
+
+async def _forget(goes: Goes) -> None:
+    for forget in _keepers:
+        await forget(goes)

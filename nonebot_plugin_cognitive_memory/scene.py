@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from nonebot import get_bots
 from nonebot.adapters import Bot, Event
 from nonebot.exception import SkippedException
 
@@ -27,7 +28,7 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 
 
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
-    """Return the scene of an event; None for anonymous members, the bot itself and channels."""
+    """Return the scene of an event; None for anonymous members, channels, the bot itself and other accounts of it."""
     if isinstance(event, v11.Event):
         return _v11_scene(agent_of(bot), event)
     return _v12_scene(agent_of(bot), event) if isinstance(event, v12.Event) else None
@@ -84,7 +85,7 @@ def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
     if event.post_type == "message_sent" or getattr(event, "anonymous", None) is not None:
         return None
     user = qq_id(getattr(event, "user_id", None))
-    if user == str(event.self_id) or getattr(event, "sub_type", "") == "anonymous":
+    if user == str(event.self_id) or user in get_bots() or getattr(event, "sub_type", "") == "anonymous":
         return None
     group = "" if isinstance(event, v11.PrivateMessageEvent) else getattr(event, "group_id", None)
     return scene_at(
@@ -101,7 +102,7 @@ def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
     if not isinstance(event, v12.BotEvent) or getattr(event, "guild_id", None) or getattr(event, "channel_id", None):
         return None
     user = text_id(getattr(event, "user_id", None))
-    if user == event.self.user_id:
+    if user == event.self.user_id or user in get_bots():
         return None
     group = getattr(event, "group_id", None)
     return scene_at(

@@ -64,6 +64,9 @@ async def contradiction(bot: Bot, event: Event) -> str:
 
 
 async def _forgery(bot: Bot, event: Event) -> str:
+    if not _is_platform(bot):
+        complain(replies.log.IMPERSONABLE)
+        return replies.commands.UNPROVEN
     if await _is_genuine(bot, event):
         return ""
     complain(replies.log.FORGEABLE)
@@ -78,6 +81,15 @@ async def _is_genuine(bot: Bot, event: Event) -> bool:
         except AdapterException:
             return _is_guarded(bot, "onebot_v11_secret", "onebot_secret")
     return _is_guarded(bot, "onebot_v12_access_token", "onebot_access_token")
+
+
+def _is_platform(bot: Bot) -> bool:
+    """Return whether no stranger can be connected in place of the platform, and answer our questions about a message.
+
+    The event of OneBot v12 is trusted by its access token alone, which :func:`_is_genuine` checks.
+    """
+    is_v11 = isinstance(bot, v11.Bot)
+    return not is_v11 or _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token")
 
 
 def _agrees(event: v11.MessageEvent, message: Any) -> bool:

@@ -18,8 +18,27 @@ NOT_CAPTURED = "有一条消息没有记下：{reason}"
 NOT_ANNOUNCED = "没能在群里说明机器人会记事：{reason}"
 NOT_WITHDRAWN = "有一条撤回的消息没有从记忆里撤掉：{reason}"
 PICTURE_REFUSED = "协议端没有收下图片（{reason}），改发文字"
+DEPARTURE_NOT_KEPT = "没能写下机器人离开了哪些地方，或没能忘掉到期的：{reason}；稍后再试"
 NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
+IMPERSONABLE = (
+    "端口对外开放又没有访问口令，别人可以冒充协议端：请在 .env 里加上 ONEBOT_V11_ACCESS_TOKEN（与协议端的 token 相同）"
+)
 FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
+
+
+def left_place(scene: core.Scene, days: int) -> str:
+    """Return the line that the bot left a place, and what becomes of its memory."""
+    kept = f"{days} 天后忘掉" if days else "想到期自动忘掉，设 COGNITIVE_MEMORY__CAPTURE__FORGET_LEFT_DAYS"
+    return f"机器人已不在{_place(scene)}，那里的记忆还留着；{kept}"
+
+
+def forgot_place(scene: core.Scene, days: int) -> str:
+    """Return the line that a place which the bot left was forgotten."""
+    return f"机器人离开{_place(scene)}满 {days} 天，那里的记忆已经忘掉"
+
+
+def _place(scene: core.Scene) -> str:
+    return f"群 {scene.group_id}" if scene.group_id else f"与 {scene.user_id} 的私聊"
 
 
 def logged(sentence: object) -> str:

@@ -98,8 +98,9 @@ async def test_forged_events_change_nothing(stage: Stage, group: int, back: Any,
         ({"host": "127.0.0.1"}, True),
         ({"host": "::1"}, True),
         ({"host": "0.0.0.0"}, False),
-        ({"host": "0.0.0.0", "onebot_v11_secret": "s"}, True),
-        ({"host": "0.0.0.0", "onebot_secret": "s"}, True),
+        ({"host": "0.0.0.0", "onebot_v11_secret": "s", "onebot_v11_access_token": "t"}, True),
+        ({"host": "0.0.0.0", "onebot_secret": "s", "onebot_access_token": "t"}, True),
+        ({"host": "0.0.0.0", "onebot_v11_secret": "s"}, False),
         ({"host": "0.0.0.0", "onebot_v11_access_token": "t"}, False),
     ],
 )
@@ -114,12 +115,27 @@ async def test_where_messages_cannot_be_read_back(
     assert ("忘掉了" in answer) is may
 
 
+@pytest.mark.parametrize(("config", "may"), [({}, False), ({"onebot_v11_access_token": "t"}, True)])
+async def test_a_platform_that_anybody_can_be(
+    stage: Stage, group: int, config: dict[str, str], may: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where anybody may connect as the platform, what it confirms is worth nothing."""
+    for key, value in {"host": "0.0.0.0", **config}.items():
+        monkeypatch.setattr(stage.bot.config, key, value, raising=False)
+    answer, left = await attempt(stage, group, new_id(), "owner")
+    assert (not left) is may
+    assert ("核实" in answer) is not may
+
+
 async def test_the_remedy_is_named(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
     """If a request could not be confirmed, the log names the .env line that prevents forgeries."""
     from nonebot_plugin_cognitive_memory import throttled_log
 
     monkeypatch.setattr(throttled_log, "_last", type(throttled_log._last)())
     monkeypatch.setattr(stage.bot.config, "host", "0.0.0.0")
+    await attempt(stage, group, new_id(), "owner", back=REFUSED)
+    assert len([line for line in log if "ONEBOT_V11_ACCESS_TOKEN" in line]) == 1
+    monkeypatch.setattr(stage.bot.config, "onebot_v11_access_token", "t", raising=False)
     await attempt(stage, group, new_id(), "owner", back=REFUSED)
     assert len([line for line in log if "ONEBOT_V11_SECRET" in line]) == 1
 

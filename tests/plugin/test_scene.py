@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import nonebot
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from nonebot.exception import SkippedException
 
 import cognitive_memory_core as core
 
-from .stage import ANON, BOT, Stage, message, notice, twelve, twelve_message
+from .stage import ANON, BOT, Stage, message, new_id, notice, twelve, twelve_message
 
 SENDER = {"user_id": 2000001, "nickname": "小棠", "card": "阿棠", "role": "member"}
 
@@ -145,3 +146,14 @@ async def test_each_bot_its_own_agent(stage: Stage, monkeypatch: pytest.MonkeyPa
     setup = config.Setup(core.Settings(isolate_bots=True), None)
     monkeypatch.setattr(scene, "setup", setup)
     assert find(stage, message("早", 2000001, 10001)).agent == str(BOT)
+
+
+async def test_other_accounts_of_this_bot_are_nobody(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another account of the same bot says is neither recorded as a person's nor taken as a command."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    other = new_id()
+    monkeypatch.setitem(nonebot.get_driver()._bots, str(other), stage.bot)
+    assert await stage.hear(message("我喜欢乌龙茶", other, group)) == []
+    assert "分不清" in await stage.ask("/记忆 列表", other, group)
+    assert await get_memory().recent_messages(core.Scene.group(str(group), "2000001")) == []

@@ -120,6 +120,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "megabytes of raw messages; over it the oldest go, but the newest 200 of each place; 0: no limit",
     ),
     "capture.announce": ("第一次在群里说话时告知会记忆，off 关掉", "tell a group once that there is a memory"),
+    "capture.forget_left_days": (
+        "机器人退群、被移出、群解散多少天后忘掉那里；0 一直留着",
+        "days after which a group that the bot left, or that was dissolved, is forgotten; 0: kept",
+    ),
     "capture.groups": ("只记这些群，空为全部", "only these groups; empty for all"),
     "capture.ignore_groups": ("不记这些群", "never these groups"),
     "capture.ignore_users": ("不记这些人", "never these people"),

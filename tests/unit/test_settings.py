@@ -94,6 +94,7 @@ PROMISED: dict[str, Any] = {
         "log_days": 180,
         "log_max_mb": 512.0,
         "announce": "reply",
+        "forget_left_days": 0,
         "groups": (),
         "ignore_groups": (),
         "ignore_users": (),
