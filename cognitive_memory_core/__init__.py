@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
 from .context.render import Context, Section
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.erasure import Erasure
 from .domain.event import Event
 from .domain.hit import Hit
@@ -59,7 +60,11 @@ __all__ = [
     "Activity",
     "AlreadyEvolving",
     "BadArgument",
+    "Belief",
+    "BeliefHit",
+    "BeliefPage",
     "CaptureSettings",
+    "Change",
     "CognitiveMemory",
     "CognitiveMemoryError",
     "Configuration",
@@ -69,6 +74,7 @@ __all__ = [
     "EmbeddingSettings",
     "Erasure",
     "Event",
+    "Evolution",
     "FailedJob",
     "HistorianSettings",
     "Hit",

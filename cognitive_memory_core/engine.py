@@ -16,6 +16,7 @@ from .completion import completed
 from .consent import Consent
 from .context.builder import ContextBuilder
 from .context.compression import Compressor, admitted
+from .domain.belief import Evolution
 from .domain.interval import Interval
 from .domain.job import FailedJob
 from .domain.message import Message
@@ -24,6 +25,9 @@ from .domain.scope import Scene
 from .errors import UnavailableError
 from .event_correcting import EventCorrecting
 from .event_forgetting import EventForgetting
+from .evolution.belief_indexer import BeliefIndexer
+from .evolution.belief_keeping import BeliefKeeping, group_of
+from .evolution.evolver import Evolver, EvolverLedger
 from .forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from .historian.indexing.indexer import Indexer
 from .historian.indexing.reconciler import IndexReconciler, IndexState
@@ -45,6 +49,7 @@ from .ports.vectors import NearbyEvents
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
 from .reads import Reads
+from .recall.belief_search import BeliefSearch
 from .recall.current_names import CurrentNames
 from .recall.message_search import MessageSearch
 from .recall.nearest import NearestVectors
@@ -79,6 +84,10 @@ class Engine:
         self.indexer = Indexer(embedder, ledger.vectors, on_stored=self.follow, batch=size)
         self.profile_indexer = ProfileIndexer(adapters.profiles, ledger.profiles, embedder)
         self.names = CurrentNames(ledger.names)
+        self.beliefs = BeliefKeeping(ledger.beliefs, adapters.clock)
+        self.belief_search = BeliefSearch(ledger.beliefs, embedder, settings)
+        self.belief_indexer = BeliefIndexer(ledger.beliefs, embedder)
+        self.evolver = self._evolver()
         self.profile_reader = self._profile_reader()
         self.merging = self._merging()
         self.history = self._history()
@@ -135,6 +144,13 @@ class Engine:
         compressor = Compressor(summariser, self.consent.hidden)
         return await compressor.compress(admitted(lines, self.consent.admitted), budget)
 
+    async def evolve(self, scene: Scene, days: int) -> Evolution:
+        """Evolve the beliefs of a scene's group by the lines of the last days."""
+        group_of(scene)
+        if not self.is_running:
+            return Evolution(message=self.reason)
+        return await self.evolver.evolve(scene, self.adapters.clock.now() - timedelta(days=days))
+
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
         return await self.adapters.queue.failed()
@@ -147,6 +163,7 @@ class Engine:
         wanted += [loop.run() for loop in self.adapters.loops]
         if self.settings.current.enabled:
             wanted += [self.worker.run(), self.indexer.run(), self.merging.run(), self.profile_indexer.run()]
+            wanted += [self.belief_indexer.run()]
             wanted += [self.reconciler.run()] if self.reconciler else []
             wanted += [self.adapters.embedding.calibrating.run()] if self.adapters.embedding.calibrating else []
         self._loops = [asyncio.create_task(loop) for loop in wanted]
@@ -278,6 +295,7 @@ class Engine:
         if self.merging.is_idle:
             self.indexer.hurry()
             self.profile_indexer.hurry()
+            self.belief_indexer.hurry()
             if self.reconciler:
                 self.reconciler.hurry()
 
@@ -290,6 +308,7 @@ class Engine:
     async def _is_indexed(self) -> bool:
         try:
             has_lag = await self.indexer.lag() or await self.profile_indexer.has_lag()
+            has_lag = has_lag or await self.belief_indexer.has_lag()
             return not (has_lag or (self.reconciler and await self.reconciler.lag()))
         except UnavailableError:
             return False
@@ -303,7 +322,7 @@ class Engine:
     def _troubles(self) -> list[Trouble]:
         """Return the error states of all background components."""
         loops = [self.buffer.loop, self.name_observer.loop, self.upkeep.loop, *self.adapters.loops]
-        loops += [self.indexer.loop] + ([self.reconciler.loop] if self.reconciler else [])
+        loops += [self.indexer.loop, self.belief_indexer.loop] + ([self.reconciler.loop] if self.reconciler else [])
         parts = [
             self.buffer.reading,
             self.buffer.crowding,
@@ -349,6 +368,7 @@ class Engine:
             profiles=self.profile_reader,
             names=self.names,
             quotations=Quotations(said, adapters.ledger.log, self.buffer.window),
+            beliefs=self.belief_search,
         )
 
     def _reads(self) -> Reads:
@@ -362,6 +382,8 @@ class Engine:
             profile_reader=self.profile_reader,
             history=self.history,
             pinboard=self.pinboard,
+            beliefs=self.beliefs,
+            belief_search=self.belief_search,
         )
 
     def _retriever(self) -> Retriever:
@@ -425,8 +447,8 @@ class Engine:
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
-        """Run neither jobs nor merges inside the block."""
-        async with self.worker.held(), self.merging.held():
+        """Run neither jobs nor merges inside the block, and let no evolution commit."""
+        async with self.worker.held(), self.merging.held(), self.evolver.held():
             yield
 
     async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
@@ -452,6 +474,19 @@ class Engine:
             asks_model=adapters.chat_models.has_model,
         )
         return HistorianWorker(adapters.queue, adapters.queue, pipeline, self.settings, on_stored=self._note_stored)
+
+    def _evolver(self) -> Evolver:
+        adapters, ledger = self.adapters, self.adapters.ledger
+        return Evolver(
+            adapters.chat_models.evolver,
+            EvolverLedger(ledger.beliefs, ledger.beliefs, ledger.beliefs, ledger.log, ledger.events, ledger.names),
+            adapters.embedding.embedder,
+            self.consent,
+            self.settings,
+            adapters.clock,
+            settle=self.buffer.settle,
+            on_stored=self.belief_indexer.nudge,
+        )
 
     def _note_stored(self) -> None:
         self.indexer.nudge()

@@ -17,6 +17,7 @@ from .completion import completed
 from .configuration import with_hot
 from .context.compression import checked_dialogue
 from .context.render import Context
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, ReadFilter
@@ -30,6 +31,7 @@ from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
 from .null_engine import NullEngine
 from .ports.ambient import Clock
+from .ports.beliefs import Listing
 from .ports.ledger import Activity, Copy, Switch
 from .ports.models import Chat, Embedder, Reranker
 from .ports.overrides import Overrides
@@ -317,6 +319,59 @@ class CognitiveMemory:
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
         await self._opened.consent.set_switch(scene.scope, switch)
+
+    async def evolve(self, scene: Scene, *, days: int = 1) -> Evolution:
+        """Evolve the beliefs of the scene's group by what was said in the last days.
+
+        Raises AlreadyEvolving while a run of this group is under way. Without a model, or if it fails, nothing changes
+        and ``message`` says so. Callers check who may start a run.
+        """
+        if not 1 <= days <= MOST_DAYS:
+            raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
+        return await self._engine.evolve(scene, days)
+
+    async def beliefs(
+        self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
+    ) -> BeliefPage:
+        """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
+        return await self._engine.reads.belief_page(
+            scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET)
+        )
+
+    async def search_beliefs(
+        self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
+    ) -> list[BeliefHit]:
+        """Search the active beliefs of the scene's group; scores are in [0, 1], best first."""
+        return await self._engine.reads.belief_hits(
+            scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold
+        )
+
+    async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
+        """Return all versions of the belief that a version belongs to, oldest first; raises UnknownBelief."""
+        return await self._engine.reads.belief_history(scene, checked_id(belief_id, "belief_id"))
+
+    async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
+        """Return what was done to the beliefs of the scene's group in the last days, oldest first."""
+        return await self._engine.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
+
+    async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
+        """Retire a belief softly; evolution does not create it again. Raises UnknownBelief, BadArgument.
+
+        Callers check who may, as with the group's pins; this holds for the next two methods, too.
+        """
+        return await self._opened.beliefs.retire(
+            scene, checked_id(belief_id, "belief_id"), _admitted(self._opened, reason)
+        )
+
+    async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
+        """Restore a retired belief, or an older version as the newest; raises UnknownBelief, BadArgument."""
+        restored = await self._opened.beliefs.restore(scene, checked_id(belief_id, "belief_id"))
+        self._opened.belief_indexer.nudge()
+        return restored
+
+    async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
+        """Set how strong a belief is, in [0, 1]; below 0.2 it is not shown to the model. Raises UnknownBelief."""
+        return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.

@@ -9,6 +9,7 @@ from typing import NoReturn
 from . import sentences
 from .context.compression import Compressor
 from .context.render import NOTHING, Context
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.job import FailedJob
@@ -18,6 +19,7 @@ from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revisio
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import UnavailableError, UnknownEvent
+from .ports.beliefs import Listing
 from .ports.ledger import Activity
 from .settings import Live, Settings
 from .status import Status
@@ -72,6 +74,22 @@ class NullReads:
         """Return no pins."""
         return []
 
+    async def belief_page(self, scene: Scene, status: Listing, limit: int, offset: int) -> BeliefPage:
+        """Return no beliefs."""
+        return BeliefPage((), 0)
+
+    async def belief_hits(self, scene: Scene, query: str, *, limit: int, threshold: float) -> list[BeliefHit]:
+        """Return no beliefs."""
+        return []
+
+    async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
+        """Return no versions."""
+        return []
+
+    async def belief_changes(self, scene: Scene, days: int) -> list[Change]:
+        """Return no changes."""
+        return []
+
 
 class NullIntake:
     """The intake of an absent memory: nothing is accepted, which is no error."""
@@ -111,6 +129,10 @@ class NullEngine:
 
     def reconsider(self) -> None:
         """Do nothing: no loop waits."""
+
+    async def evolve(self, scene: Scene, days: int) -> Evolution:
+        """Return the reason why nothing was evolved."""
+        return Evolution(message=self.reason)
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
         """Return the newest lines that fit: there is no model."""

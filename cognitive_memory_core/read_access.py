@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from .consent import Consent, Redactable
+from .domain.belief import Belief, Change
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
-from .domain.scope import Scene
+from .domain.scope import Scene, Scope
 from .settings import Live, Settings
 
 
@@ -123,6 +124,25 @@ class ReadAccess:
         hide = self._consent.hidden
         tags = tuple(tag for tag in map(hide, profile.tags) if tag)
         return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
+
+    def belief(self, scope: Scope, belief: Belief) -> Belief | None:
+        """Return a belief of a place, redacted; None if it is another place's or only people who opted out said it."""
+        left = tuple(one for one in belief.supporters if one not in self.hidden_people)
+        if belief.scope != scope or (belief.supporters and not left):
+            return None
+        hide = self._consent.hidden
+        tags = tuple(tag for tag in map(hide, belief.tags) if tag)
+        told = replace(belief, statement=hide(belief.statement), change_summary=hide(belief.change_summary))
+        return replace(told, tags=tags, supporters=left)
+
+    def change(self, scope: Scope, change: Change) -> Change | None:
+        """Return an entry of a place's change log, redacted; None if it is another place's."""
+        if change.scope != scope:
+            return None
+        hide = self._consent.hidden
+        by = "" if change.changed_by in self.hidden_people else change.changed_by
+        told = replace(change, old_statement=hide(change.old_statement), new_statement=hide(change.new_statement))
+        return replace(told, change_reason=hide(change.change_reason), changed_by=by)
 
     def hidden(self, text: str) -> str:
         """Return a text with people who opted out redacted."""

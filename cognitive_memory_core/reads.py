@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 
 from . import sentences
 from .context.builder import ContextBuilder
 from .context.render import NOTHING, Context
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
-from .domain.scope import Scene
+from .domain.scope import Scene, Scope
 from .errors import UnknownEvent
+from .evolution.belief_keeping import BeliefKeeping, group_of
 from .historian.messages.message_buffer import MessageBuffer
 from .pinboard import Pinboard
+from .ports.beliefs import Listing
 from .ports.ledger import EventLedger
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
+from .recall.belief_search import BeliefSearch
 from .recall.current_names import CurrentNames
 from .recall.profile_reader import ProfileReader
 from .recall.search import Search
@@ -42,6 +47,8 @@ class Reads:
     profile_reader: ProfileReader
     history: ProfileHistory
     pinboard: Pinboard
+    beliefs: BeliefKeeping
+    belief_search: BeliefSearch
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
         """Build the context of a turn; with ``enabled=false`` only memos; the builder checks each item."""
@@ -129,3 +136,43 @@ class Reads:
     async def pins(self, scene: Scene) -> list[Pin]:
         """Return pins, oldest first; no switch hides them, since they are removed by what is listed here."""
         return self.access.shown(scene, await self.pinboard.pins(scene))
+
+    async def belief_page(self, scene: Scene, status: Listing, limit: int, offset: int) -> BeliefPage:
+        """Return current beliefs of the group, strongest first."""
+        scope = group_of(scene)
+        if not self.access.may_recall(scene):
+            return BeliefPage((), 0)
+        page = await self.beliefs.beliefs.page(scope, status, limit, offset)
+        return BeliefPage(tuple(await _shown(self, scope, page.beliefs)), page.total)
+
+    async def belief_hits(self, scene: Scene, query: str, *, limit: int, threshold: float) -> list[BeliefHit]:
+        """Search the active beliefs of the group, best first."""
+        scope = group_of(scene)
+        if not self.access.may_search(scene):
+            return []
+        worded = partial(self.access.belief, scope)
+        hits = await self.belief_search.find(scope, query, limit=limit, threshold=threshold, worded=worded)
+        named = await _shown(self, scope, [hit.belief for hit in hits])
+        return [replace(hit, belief=belief) for hit, belief in zip(hits, named, strict=False)]
+
+    async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
+        """Return all versions of a belief of the group, oldest first; raises UnknownBelief."""
+        scope = group_of(scene)
+        if not self.access.may_recall(scene):
+            return []
+        stored = await self.beliefs.stored(scene, belief_id)
+        return await _shown(self, scope, await self.beliefs.beliefs.history(stored.chain_id))
+
+    async def belief_changes(self, scene: Scene, days: int) -> list[Change]:
+        """Return the change log of the group of the last days, oldest first."""
+        scope = group_of(scene)
+        if not self.access.may_recall(scene):
+            return []
+        since = self.beliefs.clock.now() - timedelta(days=days)
+        found = await self.beliefs.beliefs.changes(scope, since)
+        return [shown for change in found if (shown := self.access.change(scope, change))]
+
+
+async def _shown(reads: Reads, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
+    named = await reads.names.of_beliefs(scope, beliefs)
+    return [shown for belief in named if (shown := reads.access.belief(scope, belief))]

@@ -26,11 +26,7 @@ from . import sentences
 from .domain.ids import checked_id
 from .errors import BadSetting
 
-DORMANT = (
-    "models.evolution",
-    "evolution",
-    "http",
-)
+DORMANT = ("http",)
 
 
 def _as_text(value: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from .. import sentences
 from ..domain.hit import ReadFilter
@@ -14,6 +15,7 @@ from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
 from ..read_access import ReadAccess
+from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import CurrentNames
 from ..recall.deadlines import finished
 from ..recall.profile_reader import ProfileReader, TurnProfiles
@@ -26,6 +28,7 @@ from .budget import Part, fitted
 from .render import (
     Context,
     Section,
+    belief_lines,
     block,
     event_lines,
     memo_lines,
@@ -80,15 +83,18 @@ class ContextBuilder:
         profiles: ProfileReader | None = None,
         names: CurrentNames | None = None,
         quotations: Quotations | None = None,
+        beliefs: BeliefSearch | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
 
         ``access`` checks every item and redacts every line. Without ``profiles`` the context has no profiles, without
-        ``quotations`` no lines of the log, and without ``names`` people keep the names that were written. A part that
+        ``quotations`` no lines of the log, without
+        ``beliefs`` none of the group's, and without ``names`` people keep the names that were written. A part that
         takes longer than ``patience`` seconds counts as unavailable.
         """
         self._quotations = quotations
+        self._beliefs = beliefs
         self._patience = patience
         self._access = access
         self._profiles = profiles
@@ -106,6 +112,7 @@ class ContextBuilder:
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
+            self._beliefs_of(scene, text),
             self._events(reading, query, settings),
             self._quoted(reading, query, settings),
             self._recent_memos(scene, settings),
@@ -173,6 +180,20 @@ class ContextBuilder:
             return shown(await self._profiles.of_turn(scene, [one.id for one in named]))
 
         return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
+
+    def _beliefs_of(self, scene: Scene, text: str) -> _PartReader:
+        def shown(found: TurnBeliefs, *degraded: str) -> list[_PartRead]:
+            section = Section(sentences.context.TITLE_BELIEFS, belief_lines(found.beliefs, found.warnings))
+            return [_PartRead(Part("rest", section), degraded)]
+
+        async def read() -> list[_PartRead]:
+            if self._beliefs is None or not scene.group_id:
+                return shown(TurnBeliefs())
+            found = await self._beliefs.of_turn(scene.scope, text, partial(self._access.belief, scene.scope))
+            named = await self._names.of_beliefs(scene.scope, found.beliefs) if self._names else found.beliefs
+            return shown(replace(found, beliefs=tuple(named)))
+
+        return _PartReader(read, lambda: shown(TurnBeliefs(), "ledger"))
 
     def _events(self, reading: ReadFilter, query: Query, settings: Settings) -> _PartReader:
         asked = settings.query

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from .. import sentences
+from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -93,6 +94,12 @@ def profile_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
     key = profile.key
     label = Person(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name)).label
     return tuple(f"- {quoted(line)}" for line in (sentences.context.portrayed(label, tags), *body))
+
+
+def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:
+    """Render beliefs, one line each; the first ``warnings`` are marked as what this turn may break."""
+    marks = (sentences.context.BROKEN if number < warnings else "" for number in range(len(beliefs)))
+    return tuple(f"- {mark}{quoted(one.statement)}" for mark, one in zip(marks, beliefs, strict=True))
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:

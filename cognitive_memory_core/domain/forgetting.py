@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from .belief import Belief, Change
 from .erasure import Tombstones
 from .event import Event
 from .message import Message
@@ -16,7 +17,7 @@ from .scope import Scope
 
 _NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are days and counts
 
-Said = Event | Message | Memo | Pin
+Said = Event | Message | Memo | Pin | Belief | Change
 
 
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
@@ -38,6 +39,10 @@ def texts_of(said: Said) -> tuple[str, ...]:
     """Return all texts of an item that people wrote."""
     if isinstance(said, Event):
         return said.text, said.pain, said.solution, said.outcome, said.perspective or ""
+    if isinstance(said, Belief):
+        return said.statement, said.change_summary, *said.tags
+    if isinstance(said, Change):
+        return said.old_statement, said.new_statement, said.change_reason
     return (said.text,)
 
 
@@ -90,6 +95,8 @@ def _people_of(said: Said) -> tuple[str, ...]:
             return (said.user_id,)
         case Pin():
             return said.owner_id, said.author_id
+        case Belief() | Change():  # said by several people; the supporters are checked one by one
+            return ()
 
 
 def _time_of(said: Said) -> datetime:
@@ -102,3 +109,7 @@ def _time_of(said: Said) -> datetime:
             return said.written_at
         case Pin():
             return said.pinned_at
+        case Belief():
+            return said.updated_at
+        case Change():
+            return said.changed_at

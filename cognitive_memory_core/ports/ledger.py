@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ..domain.belief import Belief, Change
 from ..domain.erasure import Tombstones
 from ..domain.event import Draft, Event
 from ..domain.fact import Fact
@@ -217,7 +218,7 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Change:
+class VectorChange:
     """A change of one event's vector; ``row`` is None if vector search must no longer find the event."""
 
     mark: Checkpoint
@@ -244,7 +245,7 @@ class VectorLedger(Protocol):
         """Return the length of the stored vectors of a fingerprint; 0 if there are none."""
         ...
 
-    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
+    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
         """Return changes after a checkpoint, in order; a ``row`` is active and has a vector of the fingerprint.
 
         Each event occurs once, in its current state. Erased events do not occur; :class:`Eraser` returns their ids.
@@ -586,18 +587,19 @@ class Shared:
     at: datetime
 
 
-ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared
+ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | Belief | Change
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Row counts of the ledger: active events, retired events, messages, memos, pins."""
+    """Row counts of the ledger: active events, retired events, messages, memos, pins, active beliefs."""
 
     events: int = 0
     retired: int = 0
     messages: int = 0
     memos: int = 0
     pins: int = 0
+    beliefs: int = 0
 
 
 @dataclass(frozen=True)
@@ -657,6 +659,7 @@ class Wiped:
     reworded: int = 0
     event_ids: tuple[str, ...] = ()
     memo_ids: tuple[str, ...] = ()
+    beliefs: int = 0
 
 
 @dataclass(frozen=True)

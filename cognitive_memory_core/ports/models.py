@@ -96,7 +96,8 @@ class Ask(Generic[T]):
 
     ``schema`` is the JSON schema of the answer and ``name`` the name of the tool call that carries it; ``parse`` reads
     the answer's JSON text and raises BadAnswer if it is unusable. A ``strict`` answer replaces stored data and is never
-    repaired: invalid JSON is a BadAnswer.
+    repaired: invalid JSON is a BadAnswer. An answer ``as_lines`` is plain text with one JSON object per line, which
+    ``parse`` reads as it was written; it has neither schema nor tool.
     """
 
     purpose: str
@@ -106,6 +107,7 @@ class Ask(Generic[T]):
     schema: Mapping[str, Any]
     parse: Callable[[str], T]
     strict: bool = False
+    as_lines: bool = False
 
 
 class Chat(Protocol):

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from ..domain.fact import EventKind
+
+ProposedAction = Literal["keep", "update", "create", "delete"]
 
 
 @dataclass(frozen=True)
@@ -53,3 +56,26 @@ class Drawn:
     rules: tuple[str, ...] = ()
     state: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One line of an evolution's answer; ``old_id`` is a label (B1) or an id, as the model wrote it.
+
+    ``lines`` are the numbers of the lines that support it.
+    """
+
+    action: ProposedAction
+    old_id: str = ""
+    statement: str = ""
+    reason: str = ""
+    lines: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """The readable lines of an evolution's answer, and how many could not be read."""
+
+    rows: tuple[Proposal, ...]
+    unreadable: int = 0

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import partial
 
 from .. import sentences
+from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.fact import Fact
 from ..domain.message import Message
@@ -17,7 +18,8 @@ from ..ports.models import Ask
 from ..text.identity.names import clean_name
 from ..text.safety.fences import defused
 from . import forms, rendering
-from .answers import Drawn, Said, Triaged
+from .answers import Drawn, Proposals, Said, Triaged
+from .json_lines import proposals_in
 from .parsing import AskContents, drawn_in, statements_in, summary_in, triaged_in
 from .rendering import block
 from .roster import Roster, roster_of
@@ -31,6 +33,7 @@ _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "triage": (*_ANCHORS, "earlier"),
     "merge": ("time", "target", "portrait", "facts", "max_chars", "feedback"),
     "compress": (*_AROUND, "earlier", "max_chars"),
+    "evolve": (*_AROUND, "beliefs", "earlier", "most"),
 }
 _OPTIONAL = frozenset(("calendar", "neighbours", "source", "earlier"))
 TEMPLATES = tuple(_PLACEHOLDERS)
@@ -101,6 +104,20 @@ class PromptLibrary:
         }
         instructions, prompt = self._templates["compress"].filled(parts)
         return Ask("compress", instructions, prompt, "dialogue_summary", forms.COMPRESS, summary_in)
+
+    def evolve(
+        self, beliefs: Sequence[Belief], lines: Sequence[Message], anchors: JobContext, *, most: int, earlier: str = ""
+    ) -> Ask[Proposals]:
+        """Ask what becomes of a group's beliefs (B1, B2, ...) after a chat; ``earlier`` sums up lines not shown."""
+        roster = roster_of(anchors, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
+        parts = {
+            **_around(anchors, roster, lines),
+            "beliefs": block("群记忆", rendering.beliefs(beliefs, anchors.when.tzinfo)),
+            "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
+            "most": str(most),
+        }
+        instructions, prompt = self._templates["evolve"].filled(parts)
+        return Ask("evolution", instructions, prompt, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
 
     def merge(
         self,

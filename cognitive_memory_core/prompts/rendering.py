@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta, tzinfo
 
+from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.fact import Fact
 from ..domain.message import Message
@@ -114,6 +115,14 @@ def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> 
         for number, event in enumerate(events, 1)
     )
     return "\n".join(shown)
+
+
+def beliefs(standing: Iterable[Belief], zone: tzinfo | None) -> str:
+    """List a group's beliefs, numbered from B1, each with its version, the day of that version and its strength."""
+    return "\n".join(
+        f"B{number}. [第{one.version}版 {_day(one.updated_at, zone)} 强度{one.strength:.1f}] {cut(one.statement, TEXT)}"
+        for number, one in enumerate(standing, 1)
+    )
 
 
 def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:

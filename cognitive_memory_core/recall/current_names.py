@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.hit import Hit
 from ..domain.people import Person
@@ -34,6 +35,11 @@ class CurrentNames:
         stated = [event for event in events if event.kind != "message"]
         people = {scope: await self._people(scope, stated) for scope in {event.scope for event in stated}}
         return [_rendered(event, people.get(event.scope, {})) for event in events]
+
+    async def of_beliefs(self, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
+        """Return the beliefs of a place with present names in their statements."""
+        people = await self._named(scope, labelled(belief.statement for belief in beliefs))
+        return [replace(one, statement=with_current_names(one.statement, people)) if people else one for one in beliefs]
 
     async def of_profile(self, profile: Profile) -> Profile:
         """Return a profile with present names in its text; its own name follows its person anyway."""

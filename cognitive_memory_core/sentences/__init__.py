@@ -1,5 +1,6 @@
 """Every sentence of the core that a person or a model can read, in Chinese: a module for each reader.
 
+* ``evolution``: who reads what became of a group's beliefs
 * ``caller``: who calls the memory and made a mistake, or met a bound
 * ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
@@ -14,12 +15,13 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import caller, command_line, context, feedback, log, models, settings, storage_errors, stored_text
+from . import caller, command_line, context, evolution, feedback, log, models, settings, storage_errors, stored_text
 
 __all__ = [
     "caller",
     "command_line",
     "context",
+    "evolution",
     "feedback",
     "log",
     "models",

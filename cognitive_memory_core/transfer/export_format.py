@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json, to_json
 
 from .. import sentences
+from ..domain.belief import Belief, Change
 from ..domain.event import MEMORY_KINDS, Event
 from ..domain.ids import checked_id, checked_text
 from ..domain.interval import checked_instant
@@ -30,11 +31,11 @@ from ..text.identity.names import clean_name
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
 LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
-Row = TypeVar("Row", Event, Memo | Pin | Alias, OptOut, Shared, Profile)
+Row = TypeVar("Row", Event, Memo | Pin | Alias, OptOut, Shared, Profile, Belief | Change)
 _Fields = dict[str, Any]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
-_NEVER_EMPTY = ("id", "agent", "subjects", "message_ids")
+_NEVER_EMPTY = ("id", "agent", "subjects", "message_ids", "event_ids", "supporters")
 _LONGEST = {"name": 1_000, "tags": 1_000, "summary": 64_000}  # characters
 _LONGEST_OTHER = 8_000
 
@@ -43,6 +44,10 @@ _PLACED: dict[str, TypeAdapter[Memo] | TypeAdapter[Pin] | TypeAdapter[Alias]] = 
     "memo": TypeAdapter(Memo),
     "pin": TypeAdapter(Pin),
     "alias": TypeAdapter(Alias),
+}
+_EVOLVED: dict[str, TypeAdapter[Belief] | TypeAdapter[Change]] = {
+    "belief": TypeAdapter(Belief),
+    "change": TypeAdapter(Change),
 }
 _OPT_OUT, _SHARED = TypeAdapter(OptOut), TypeAdapter(Shared)
 _VECTOR = TypeAdapter(tuple[float, ...])
@@ -83,7 +88,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
                 **_without(scene, "kind", *unsaid),
             }
             return {"type": "message", **place, **_without(row, "scene")}
-        case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope):
+        case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope) | Belief(scope=scope) | Change(scope=scope):
             place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
             return {"type": type(row).__name__.lower(), **place, **_without(row, "scope")}
         case OptOut():
@@ -143,6 +148,17 @@ def _placed(line: _Line) -> Memo | Pin | Alias:
     return row
 
 
+def _evolved(line: _Line) -> Belief | Change:
+    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
+    row = _checked(_EVOLVED[line["type"]].validate_python({**line, "scope": scope}))
+    is_whole = scope.kind == "group" and row.version >= 1
+    if isinstance(row, Belief):
+        is_whole = is_whole and bool(row.statement.strip()) and 0 <= row.strength <= 1
+    if not is_whole:
+        raise BadArgument(sentences.caller.bad_value("belief", row, "完整的群记忆"))
+    return row
+
+
 def _consent(line: _Line) -> OptOut | Shared:
     checked_id(line.get("user_id"), "user_id")
     if line.get("at") is not None:
@@ -170,6 +186,7 @@ _READ: Mapping[str, Callable[[_Line], ExportedRow]] = {
     "profile": _profile,
     "revision": _revision,
     **dict.fromkeys(_PLACED, _placed),
+    **dict.fromkeys(_EVOLVED, _evolved),
 }
 
 

@@ -18,6 +18,7 @@ from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
+from ..evolution.evolver import EvolverModel
 from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.sifting import SiftingMerger
 from ..historian.rewriting.rewriter import ModelHistorian
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ..adapters.openai.client import ModelClient
 
 log = logging.getLogger(__name__)
-ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge")
+ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class ChatModels:
     budget: Budget
     breakers: tuple[Breaker, ...] = ()
     summariser: Summariser | None = None
+    evolver: EvolverModel | None = None
 
     @property
     def has_model(self) -> bool:
@@ -75,7 +77,8 @@ async def chat_models_of(
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
     backed = BackedHistorian(historian, rules, budget, RuleLook()), BackedMerger(merger, merging)
-    return ChatModels(*backed, budget, breakers, summariser)
+    evolver = EvolverModel(chats["evolution"], library, summariser.summary) if "evolution" in asked else None
+    return ChatModels(*backed, budget, breakers, summariser, evolver)
 
 
 def _library(folder: Path) -> PromptLibrary:

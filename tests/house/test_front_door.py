@@ -10,6 +10,11 @@ from typing import Any, get_type_hints
 import cognitive_memory_core as core
 
 NOUNS = {
+    "Belief",
+    "BeliefHit",
+    "BeliefPage",
+    "Change",
+    "Evolution",
     "Context",
     "Erasure",
     "Event",
@@ -106,6 +111,14 @@ METHODS = {
     "pause": "(self)",
     "resume": "(self)",
     "drain": "(self, timeout)",
+    "evolve": "(self, scene, *, days=1)",
+    "beliefs": "(self, scene, *, status='active', limit=20, offset=0)",
+    "search_beliefs": "(self, scene, query, *, limit=5, threshold=0.7)",
+    "belief_history": "(self, scene, belief_id)",
+    "belief_changes": "(self, scene, *, days=7)",
+    "retire_belief": "(self, scene, belief_id, reason)",
+    "restore_belief": "(self, scene, belief_id)",
+    "set_belief_strength": "(self, scene, belief_id, strength)",
     "export": "(self, path, *, user_id=None)",
     "import_": "(self, path)",
     "configure": "(self, settings)",

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
+from cognitive_memory_core.domain.belief import Belief, Change
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.forgetting import is_covered, names_erased, stays_out
 from cognitive_memory_core.domain.interval import Interval
@@ -24,11 +25,12 @@ from cognitive_memory_core.ports.ledger import (
     Totals,
 )
 
+from . import beliefs
 from .messages import add_message
 from .state import InMemoryState
 from .vectors import has_direction
 
-Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared
+Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -59,7 +61,8 @@ class InMemoryArchive:
         state = self._state
         standing = len(state.standing())
         retired = len(state.events) - standing
-        return Totals(standing, retired, len(state.messages), len(state.memos), len(state.pins))
+        active = sum(one.status == "active" for one in state.beliefs.values())
+        return Totals(standing, retired, len(state.messages), len(state.memos), len(state.pins), active)
 
     async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
         """Count the rows of a place by day."""
@@ -77,6 +80,8 @@ class InMemoryArchive:
         yield from self._lines()
         yield from state.memos.values()
         yield from state.pins.values()
+        yield from state.beliefs.values()
+        yield from state.belief_changes.values()
 
     def _said_by(self, user_id: str) -> Iterator[ArchiveRow]:
         yield from (row for row in self._events() if row.event.sender_id == user_id)
@@ -92,7 +97,7 @@ class InMemoryArchive:
             fingerprint, vector = self._state.vectors.get(event.id, ("", None))
             yield EmbeddedEvent(event, fingerprint, vector)
 
-    def _absorbed(self, row: Owned) -> bool:
+    def _absorbed(self, row: Owned) -> bool:  # noqa: PLR0911  # a return for each kind
         state = self._state
         match row:
             case EmbeddedEvent():
@@ -107,6 +112,8 @@ class InMemoryArchive:
                 return _is_added(state.names, (row.scope, row.user_id, row.name), row)
             case Shared():
                 return _is_added(state.sharing, row.user_id, row.at)
+            case Belief() | Change():
+                return beliefs.absorb(state, row)
 
     def _absorb_event(self, row: EmbeddedEvent) -> bool:
         """Import an event unless it, or an equal one, exists; counting it again would not be idempotent."""
@@ -160,6 +167,8 @@ def _people(row: Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
+        case Belief() | Change():
+            return ()
 
 
 def _within(day: Interval, instants: Sequence[datetime]) -> int:

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from cognitive_memory_core.domain.belief import Belief, Change, without_changer, without_supporter
 from cognitive_memory_core.domain.erasure import Tombstones, covered_until
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
@@ -33,7 +34,7 @@ class _WhereSeen:
     places: frozenset[Scope]
     hide: Callable[[str], str]
 
-    def of(self, said: Event | Message | Memo | Pin) -> Callable[[str], str]:
+    def of(self, said: Event | Message | Memo | Pin | Belief | Change) -> Callable[[str], str]:
         """Return the function that hides the person in an item; nothing is hidden where they were never seen."""
         place = said.scene.scope if isinstance(said, Message) else said.scope
         subjects = said.subjects if isinstance(said, Event) else ()
@@ -66,7 +67,9 @@ class InMemoryEraser:
         for profile in list(state.profiles.values()):
             state.put_profile(_without_person(profile, hide))
         reworded += self._hidden_in_messages(words) + _hidden_in(state.memos, words) + _hidden_in(state.pins, words)
-        return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
+        beliefs, changed = self._hidden_in_beliefs(words)
+        wiped = replace(wiped, beliefs=beliefs, reworded=reworded + changed)
+        return replace(wiped, event_ids=(*wiped.event_ids, *joined))
 
     async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
         """Erase everything of a place except its switch."""
@@ -83,7 +86,11 @@ class InMemoryEraser:
         )
         state.drop_incognito(lambda stretch: stretch.scope == scope and stretch.ends_at <= at)
         state.facts.wait_again(fed)
-        return wiped
+        changes = [one.id for one in state.belief_changes.values() if one.scope == scope]
+        _without(state.belief_changes, changes)
+        state.evolved.pop(scope, None)
+        gone = [one.id for one in state.beliefs.values() if one.scope == scope]
+        return replace(wiped, beliefs=_without(state.beliefs, gone))
 
     async def tombstones(self) -> Tombstones:
         """Return all tombstones with the key of their hashes."""
@@ -167,6 +174,28 @@ class InMemoryEraser:
                 state.reword(new, revision, keeps_vector=not is_reworded)
                 state.facts.unhear(new.id)
         return changed, joined
+
+    def _hidden_in_beliefs(self, words: _WhereSeen) -> tuple[int, int]:
+        """Erase what only the person said and hide the person elsewhere; return the numbers of both."""
+        state, gone, changed = self._state, list[Belief](), 0
+        for old in list(state.beliefs.values()):
+            new = without_supporter(old, words.user_id, words.of(old))
+            if new is None:
+                gone.append(old)
+            else:
+                state.put_belief(new)
+                changed += new.statement != old.statement
+        ids = {one.id for one in gone}
+        _without(state.beliefs, ids)
+        for one in gone:
+            state.relink(one.chain_id)
+        for change in list(state.belief_changes.values()):
+            if change.belief_id in ids:
+                del state.belief_changes[change.id]
+                continue
+            left = replace(change, old_id=None, old_statement="") if change.old_id in ids else change
+            state.belief_changes[change.id] = without_changer(left, words.user_id, words.of(left))
+        return len(gone), changed
 
     def _hidden_in_fact(self, fact: Fact, words: _WhereSeen) -> str:
         """Hide the person in a fact if it was learned where they were seen, or contains their id."""

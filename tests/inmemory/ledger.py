@@ -8,6 +8,7 @@ from cognitive_memory_core.ports.ambient import Clock
 
 from .accounts import InMemoryAccounts
 from .archive import InMemoryArchive
+from .beliefs import InMemoryBeliefs
 from .calibrations import InMemoryCalibrations
 from .clock_book import InMemoryClockBook
 from .consent import InMemoryConsent
@@ -45,6 +46,7 @@ class InMemoryLedger:
         self.names = InMemoryNames(state)
         self.facts = InMemoryFacts(state)
         self.profiles = InMemoryProfileIndex(state)
+        self.beliefs = InMemoryBeliefs(state)
         self.accounts = InMemoryAccounts()
         self.archive = InMemoryArchive(state)
         self.calibrations = InMemoryCalibrations()

@@ -13,6 +13,7 @@ from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.scope import Scope
 
+from . import beliefs
 from .state import InMemoryState
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,7 @@ class InMemoryLog:
         state = self._state
         state.withdrawn.setdefault((scope, message_id), at)
         state.messages.pop((scope, message_id), None)
+        beliefs.withdraw(state, scope, message_id, at)
         return sum(self._take_from_under(event_id, message_id, at) for event_id in self._resting(scope, message_id))
 
     async def prune(self, before: datetime) -> int:

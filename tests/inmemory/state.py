@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from cognitive_memory_core.domain.belief import Belief, Change, relinked
 from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.event import Event, duplicate_key, lifted
 from cognitive_memory_core.domain.forgetting import texts_of
@@ -65,6 +66,28 @@ class InMemoryState:
     gone: set[str] = field(default_factory=set[str])  # events that were forgotten and then erased
     copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
     index_marks: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])
+
+    beliefs: dict[str, Belief] = field(default_factory=dict[str, Belief])
+    belief_vectors: dict[str, tuple[str, Vector]] = field(default_factory=dict[str, tuple[str, Vector]])
+    belief_changes: dict[str, Change] = field(default_factory=dict[str, Change])
+    evolved: dict[Scope, tuple[frozenset[str], int]] = field(default_factory=dict[Scope, tuple[frozenset[str], int]])
+
+    def put_belief(self, belief: Belief) -> None:
+        """Store a version; its vector is removed if its statement changed or it is retired."""
+        old = self.beliefs.get(belief.id)
+        self.beliefs[belief.id] = belief
+        if old is None or old.key != belief.key or belief.status != "active":
+            self.belief_vectors.pop(belief.id, None)
+
+    def chain(self, chain_id: str) -> list[Belief]:
+        """Return the versions of a chain, oldest first."""
+        versions = (one for one in self.beliefs.values() if one.chain_id == chain_id)
+        return sorted(versions, key=lambda one: one.version)
+
+    def relink(self, chain_id: str) -> None:
+        """Link the versions of a chain again."""
+        for belief in relinked(self.chain(chain_id)):
+            self.put_belief(belief)
 
     def standing_twin(self, event: Event) -> Event | None:
         """Return the current event with the same statement, scope and sender."""

@@ -10,7 +10,7 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.ports.ledger import Change, Checkpoint, EmbeddedEvent, VectorRow
+from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorChange, VectorRow
 from cognitive_memory_core.ports.models import Vector
 
 from .state import InMemoryState
@@ -51,10 +51,10 @@ class InMemoryVectors:
         """Return the vector length of a model from its oldest current event; 0 if there is none."""
         return self._state.dimensions(fingerprint)
 
-    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
+    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
         """Return the changes after a checkpoint in order, each with the event as it is now."""
         rows = {row.event.id: row for row in self._embedded(fingerprint)}
-        return [Change(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
+        return [VectorChange(mark, one, rows.get(one)) for mark, one in self._later(after)[: max(limit, 0)]]
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # the port's: a change is one for any model
         """Return the number of changes that :meth:`changes` would still return."""

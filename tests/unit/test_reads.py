@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
+from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Hit, ReadFilter
 from cognitive_memory_core.domain.note import Memo, Pin
@@ -20,8 +21,10 @@ from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.null_engine import NullEngine, NullIntake, NullReads
+from cognitive_memory_core.ports.beliefs import EmbeddedBelief
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
+from cognitive_memory_core.recall.belief_search import BeliefSearch
 from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.query import Query
@@ -29,8 +32,9 @@ from cognitive_memory_core.recall.retriever import SearchResult
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
-from tests.support.clock import NOON
+from tests.support.clock import NOON, FrozenClock
 from tests.support.listed_profiles import a_listed
+from tests.support.ports import CountingEmbedder
 
 HIDDEN = Scene.group(GROUP.group_id, "2000003", user_name="豆沙")
 ANOTHER_AGENT = replace(GROUP, agent="another")
@@ -98,6 +102,48 @@ class Leaky:
         return TurnProfiles(self.profiles()[-1], self.profiles()[-1])
 
 
+class LeakyBeliefs(Leaky):
+    """The beliefs of all scenes, and the clock and the book beside them."""
+
+    @property
+    def beliefs(self) -> LeakyBeliefs:
+        """Return itself as the book."""
+        return self
+
+    @property
+    def clock(self) -> FrozenClock:
+        """Return a clock that stands."""
+        return FrozenClock()
+
+    def grown(self) -> list[Belief]:
+        """Return a belief of each scene's place, said by its person."""
+        return [
+            Belief(str(at), one.scope, self.told, supporters=(one.user_id,), created_at=NOON, updated_at=NOON)
+            for at, one in enumerate(self.scenes)
+            if one.kind == "group"
+        ]
+
+    async def page(self, *_: Any) -> BeliefPage:
+        """Return the beliefs."""
+        return BeliefPage(tuple(self.grown()), len(self.scenes))
+
+    async def stored(self, *_: Any) -> Belief:
+        """Return any belief."""
+        return Belief("0", GROUP.scope, self.told, created_at=NOON, updated_at=NOON)
+
+    async def history(self, *_: Any) -> list[Belief]:
+        """Return the beliefs as versions of one."""
+        return self.grown()
+
+    async def changes(self, *_: Any) -> list[Change]:
+        """Return the creation of each belief, unless only a person who opted out said it."""
+        return [logged("create", one, None, "", NOON) for one in self.grown() if one.supporters != (HIDDEN.user_id,)]
+
+    async def embedded(self, *_: Any) -> list[EmbeddedBelief]:
+        """Return the beliefs without vectors."""
+        return [EmbeddedBelief(one) for one in self.grown()]
+
+
 class LeakyProfiles(Leaky):
     """The reader of profiles: its ``asked`` returns a profile."""
 
@@ -124,9 +170,21 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
     leaky: Any = Leaky(scenes, told)
     profiles: Any = LeakyProfiles(scenes, told)
     retriever: Any = LeakyRetriever(scenes, told)
-    contexts = ContextBuilder(retriever, leaky, lambda _: [], live, access, profiles=profiles)
+    beliefs: Any = LeakyBeliefs(scenes, told)
+    found = BeliefSearch(beliefs, cast("Any", CountingEmbedder()), live)
+    contexts = ContextBuilder(retriever, leaky, lambda _: [], live, access, profiles=profiles, beliefs=found)
     return Reads(
-        access, CurrentNames(InMemoryLedger().names), contexts, leaky, leaky, leaky, profiles, leaky, leaky
+        access,
+        CurrentNames(InMemoryLedger().names),
+        contexts,
+        leaky,
+        leaky,
+        leaky,
+        profiles,
+        leaky,
+        leaky,
+        beliefs,
+        found,
     ), consent
 
 
@@ -141,6 +199,10 @@ READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "profiles": lambda reads: reads.profiles(GROUP, "？", entity_type=None, top_k=9),
     "revisions": lambda reads: reads.revisions(GROUP, key_of(GROUP)),
     "pins": lambda reads: reads.pins(GROUP),
+    "belief_page": lambda reads: reads.belief_page(GROUP, "all", 9, 0),
+    "belief_hits": lambda reads: reads.belief_hits(GROUP, "自己", limit=9, threshold=0.0),
+    "belief_history": lambda reads: reads.belief_history(GROUP, "0"),
+    "belief_changes": lambda reads: reads.belief_changes(GROUP, 7),
 }
 
 
@@ -210,7 +272,8 @@ async def test_a_disabled_memory_still_lists() -> None:
     """With enabled=false nothing is searched; lists, windows, memos and pins are given."""
     reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
-    assert given == {"context", "events", "recent_messages", "find_messages", "memos", "pins"}
+    listed = {"belief_page", "belief_history", "belief_changes"}
+    assert given == {"context", "events", "recent_messages", "find_messages", "memos", "pins", *listed}
     assert (await reads.context(GROUP, "？", budget=None)).degraded == ("disabled",)
 
 

@@ -48,6 +48,8 @@ class OpenAIChat:
 
     async def ask(self, ask: Ask[T]) -> T:
         """Return the parsed answer; raises as the port says."""
+        if ask.as_lines:
+            return await self._asked(ask, "text")
         refused: BadAnswer | PermanentError | None = None
         for number in range(self._first, len(_WAYS)):
             try:
@@ -73,6 +75,8 @@ class OpenAIChat:
         question = PostedRequest("/chat/completions", self._body(ask, way), self._settings.timeout_seconds)
         answer = await answered(self._client, question, self._meter, ask.purpose)
         written, is_call = _written(answer, ask.name)
+        if ask.as_lines:
+            return await asyncio.to_thread(ask.parse, written)
         try:
             return ask.parse(await asyncio.to_thread(object_in, written, is_strict=ask.strict))
         except BadAnswer as bad:
@@ -82,7 +86,7 @@ class OpenAIChat:
 
     def _body(self, ask: Ask[Any], way: Way) -> dict[str, object]:
         settings = self._settings
-        instructions = ask.instructions if way == "tool" else f"{ask.instructions}\n\n{_in_words(ask)}"
+        instructions = ask.instructions if way == "tool" or ask.as_lines else f"{ask.instructions}\n\n{_in_words(ask)}"
         body: dict[str, object] = {
             "model": settings.model_name,
             "messages": [

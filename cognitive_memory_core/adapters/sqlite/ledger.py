@@ -14,6 +14,7 @@ from .erasing.event_eraser import SqliteEventEraser
 from .records import hidden_lines
 from .records.accounts import SqliteAccounts
 from .records.archive import SqliteArchive
+from .records.beliefs import SqliteBeliefs
 from .records.calibrations import SqliteCalibrations
 from .records.clock_book import SqliteClockBook
 from .records.consent import SqliteConsent
@@ -50,6 +51,7 @@ class SqliteLedger:
         self.names = SqliteNames(database)
         self.facts = SqliteFacts(database)
         self.profiles = SqliteProfiles(database)
+        self.beliefs = SqliteBeliefs(database)
         self.accounts = SqliteAccounts(database)
         self.archive = SqliteArchive(database)
         self.calibrations = SqliteCalibrations(database)

@@ -21,7 +21,7 @@ from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.hit import ReadFilter
 from ...errors import Busy, UnavailableError
-from ...ports.ledger import Change, Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
+from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger
 from ...ports.models import Vector
 from ...ports.vectors import Generation, SleepingStore
 from .index_check import ASKED_A_DAY, IndexCheck
@@ -380,7 +380,7 @@ class IndexReconciler:
             self._sleep.note_need()  # changes come faster than one start per batch is worth
         return True
 
-    async def _write(self, copy: _GenerationInUse, changes: Sequence[Change]) -> None:
+    async def _write(self, copy: _GenerationInUse, changes: Sequence[VectorChange]) -> None:
         length = copy.generation.dimensions
         rows = [row for row in (change.row for change in changes) if row and row.vector and len(row.vector) == length]
         gone = [change.event_id for change in changes if change.row is None]

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Any
 
+from ....domain.belief import Belief, Change
 from ....domain.event import Event, duplicate_key
 from ....domain.ids import derived_id
 from ....domain.interval import FIRST_YEAR, LAST_YEAR
@@ -61,6 +62,41 @@ MESSAGE_FIELDS = (
 MESSAGE_COLUMNS = (*MESSAGE_FIELDS, "sender_id", "scope", "at_us")
 MEMO_COLUMNS = ("id", "scope", "text", "written_at", "user_id", "at_us")
 PIN_COLUMNS = ("id", "scope", "text", "owner_id", "pinned_at", "at_us", "author_id")
+BELIEF_COLUMNS = (
+    "id",
+    "scope",
+    "statement",
+    "version",
+    "parent_id",
+    "chain_id",
+    "status",
+    "tags",
+    "strength",
+    "change_summary",
+    "created_at",
+    "updated_at",
+    "weighed_at",
+    "message_ids",
+    "event_ids",
+    "supporters",
+    "is_current",
+    "is_barred",
+    "duplicate_key",
+)
+CHANGE_COLUMNS = (
+    "id",
+    "scope",
+    "action",
+    "belief_id",
+    "version",
+    "old_id",
+    "old_statement",
+    "new_statement",
+    "change_reason",
+    "changed_at",
+    "changed_by",
+    "at_us",
+)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
@@ -204,6 +240,63 @@ def pin_of(row: Row) -> Pin:
     """Read a pin from :data:`PIN_COLUMNS`."""
     identifier, scope, text, owner_id, pinned_at, _, author_id = row
     return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at), author_id)
+
+
+def belief_values(belief: Belief) -> tuple[Any, ...]:
+    """Return a belief's values in the order of :data:`BELIEF_COLUMNS`."""
+    return bound(
+        belief.id,
+        belief.scope.key,
+        belief.statement,
+        belief.version,
+        belief.parent_id,
+        belief.chain_id,
+        belief.status,
+        json.dumps(belief.tags, ensure_ascii=False),
+        belief.strength,
+        belief.change_summary,
+        belief.created_at.isoformat(),
+        belief.updated_at.isoformat(),
+        _text(belief.weighed_at),
+        json.dumps(belief.message_ids),
+        json.dumps(belief.event_ids),
+        json.dumps(belief.supporters),
+        belief.is_current,
+        belief.is_barred,
+        digest(belief.statement),
+    )
+
+
+def belief_of(row: Row) -> Belief:
+    """Read a belief from :data:`BELIEF_COLUMNS`."""
+    fields: dict[str, Any] = dict(zip(BELIEF_COLUMNS, row, strict=True))
+    del fields["duplicate_key"]
+    fields["scope"] = Scope.of_key(fields["scope"])
+    for name in ("tags", "message_ids", "event_ids", "supporters"):
+        fields[name] = _ids(fields[name])
+    for name in ("created_at", "updated_at"):
+        fields[name] = moment_of(fields[name])
+    fields["weighed_at"] = _instant(fields["weighed_at"])
+    for name in ("is_current", "is_barred"):
+        fields[name] = bool(fields[name])
+    return Belief(**fields)
+
+
+def change_values(change: Change) -> tuple[Any, ...]:
+    """Return a change's values in the order of :data:`CHANGE_COLUMNS`."""
+    when = change.changed_at
+    texts = (change.old_statement, change.new_statement, change.change_reason)
+    place = (change.id, change.scope.key, change.action, change.belief_id, change.version, change.old_id)
+    return bound(*place, *texts, when.isoformat(), change.changed_by, micros(when))
+
+
+def change_of(row: Row) -> Change:
+    """Read a change from :data:`CHANGE_COLUMNS`."""
+    fields: dict[str, Any] = dict(zip(CHANGE_COLUMNS, row, strict=True))
+    del fields["at_us"]
+    fields["scope"] = Scope.of_key(fields["scope"])
+    fields["changed_at"] = moment_of(fields["changed_at"])
+    return Change(**fields)
 
 
 @cleared_on_erasure

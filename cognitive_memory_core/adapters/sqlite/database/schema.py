@@ -279,8 +279,64 @@ _SIXTH = """
 ALTER TABLE messages ADD COLUMN is_admin INTEGER NOT NULL DEFAULT 0;
 """
 
+# beliefs: one row per version; chain_id and parent_id are ids, which an import keeps. is_current marks the last version
+# of a chain. belief_changes: the change log. evolutions: the last message that a group's last run was given, and the
+# number of that run in the order of all runs.
+_SEVENTH = """
+CREATE TABLE beliefs (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    statement TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    parent_id TEXT,
+    chain_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    tags TEXT NOT NULL,
+    strength REAL NOT NULL,
+    change_summary TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    weighed_at TEXT,
+    message_ids TEXT NOT NULL,
+    event_ids TEXT NOT NULL,
+    supporters TEXT NOT NULL,
+    is_current INTEGER NOT NULL,
+    is_barred INTEGER NOT NULL,
+    duplicate_key TEXT NOT NULL,
+    embedded_as TEXT NOT NULL DEFAULT ''
+);
+CREATE UNIQUE INDEX beliefs_last ON beliefs (chain_id) WHERE is_current = 1;
+CREATE UNIQUE INDEX beliefs_by_version ON beliefs (chain_id, version);
+CREATE INDEX beliefs_by_place ON beliefs (scope, is_current, status);
+CREATE INDEX beliefs_by_model ON beliefs (embedded_as, seq) WHERE status = 'active';
+CREATE TABLE belief_vectors (
+    seq INTEGER PRIMARY KEY REFERENCES beliefs (seq) ON DELETE CASCADE, vector BLOB NOT NULL
+);
+CREATE TABLE belief_changes (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    action TEXT NOT NULL,
+    belief_id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    old_id TEXT,
+    old_statement TEXT NOT NULL,
+    new_statement TEXT NOT NULL,
+    change_reason TEXT NOT NULL,
+    changed_at TEXT NOT NULL,
+    changed_by TEXT NOT NULL,
+    at_us INTEGER NOT NULL
+);
+CREATE INDEX belief_changes_by_place ON belief_changes (scope, at_us);
+CREATE INDEX belief_changes_by_belief ON belief_changes (belief_id);
+CREATE TABLE evolutions (
+    scope TEXT PRIMARY KEY, message_seq INTEGER NOT NULL, run INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

@@ -123,7 +123,9 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
     rewording.facts(connection)
     rewording.profiles(connection)
-    return replace(wiped, reworded=reworded, event_ids=(*wiped.event_ids, *joined))
+    erased, changed = rewording.beliefs(connection)
+    wiped = replace(wiped, beliefs=erased, reworded=reworded + changed)
+    return replace(wiped, event_ids=(*wiped.event_ids, *joined))
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
@@ -135,9 +137,12 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
         wiping.rows(connection, table, keys_in(scope))
         connection.executemany(delete(table, OF_KEY), map(key_values, fed))
     wiping.rows(connection, "incognito", ("scope = ? AND ends_us <= ?", bound(scope.key, micros(at))))
+    for table in ("belief_changes", "evolutions"):
+        wiping.rows(connection, table, ("scope = ?", bound(scope.key)))
+    gone = wiping.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
     wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
     facts.wait_again(connection, fed)
-    return wiped
+    return replace(wiped, beliefs=gone)
 
 
 def _of_person(user_id: str) -> dict[str, Filter]:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
+from ....domain.belief import Belief, Change, without_changer, without_supporter
 from ....domain.event import Event
 from ....domain.forgetting import texts_of, without_person
 from ....domain.message import Message
 from ....domain.profile import Profile
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
 from ..database.statements import LISTED, listed, select, update
-from ..records import duplicates, event_rows, profile_index
+from ..records import beliefs, duplicates, event_rows, profile_index
 from ..search import words
 from ..search.filters import Filter
 from ..search.keys import KEY_COLUMNS, OF_KEY
@@ -24,6 +25,8 @@ _PROFILE_TEXTS = (
     "p.name || char(10) || p.summary || char(10)"
     f" || coalesce(({select('group_concat(value, char(10))', 'json_each(p.tags)', 'TRUE')}), '')"
 )
+_BELIEF_TEXTS = "e.statement || char(10) || e.change_summary || char(10) || e.tags"
+_CHANGE_TEXTS = "e.old_statement || char(10) || e.new_statement || char(10) || e.change_reason"
 _FACTS = f"({select('f.seq, f.text, o.scope', 'facts f JOIN events o ON o.seq = f.event_seq', 'TRUE')})"
 _ERRORS = select(", ".join((*KEY_COLUMNS, "error")), "merge_failures", "TRUE")
 _SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
@@ -73,6 +76,33 @@ class Rewording:
         """Hide the person in the profiles of other people and groups, as it is done in the profile files."""
         for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
             profile_index.reword(connection, seq, _without(old, self.hide))
+
+    def beliefs(self, connection: Connection) -> tuple[int, int]:
+        """Erase what only the person said, and hide the person elsewhere; returns the numbers of both."""
+        named, values = self._within(_BELIEF_TEXTS)
+        said = "EXISTS (SELECT 1 FROM json_each(e.supporters) WHERE value = ?)"
+        source = wiping.seqs_of(connection, "beliefs e", (f"{named} OR {said}", (*values, *bound(self.user_id))))
+        resting = [one for _, one in beliefs.found(connection, (f"b.seq IN {LISTED}", (listed(source),)))]
+        after = [(one, without_supporter(one, self.user_id, self._hiding(one))) for one in resting]
+        for belief, left in after:
+            if left is not None and left != belief:
+                beliefs.reword(connection, left)
+        gone = [belief for belief, left in after if left is None]
+        beliefs.erase(connection, gone)
+        beliefs.reword_changes(connection, self._of_changes(), self._without_them)
+        return len(gone), sum(left is not None and left.statement != one.statement for one, left in after)
+
+    def _of_changes(self) -> Filter:
+        named, values = self._within(_CHANGE_TEXTS)
+        return f"{named} OR e.changed_by = ?", (*values, *bound(self.user_id))
+
+    def _without_them(self, change: Change) -> Change:
+        return without_changer(change, self.user_id, self._hiding(change))
+
+    def _hiding(self, said: Belief | Change) -> Callable[[str], str]:
+        """Return the hiding function where the person was seen or is named by id; elsewhere the texts stay."""
+        is_meant = said.scope.key in self.places or any(self.user_id in text for text in texts_of(said))
+        return self.hide if is_meant else str
 
     def _reworded(self, connection: Connection, seqs: Sequence[int]) -> int:
         """Hide the person in a chunk of messages; returns the number of changed texts."""

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
+from ....domain.belief import Belief, Change
 from ....domain.erasure import Tombstones
 from ....domain.forgetting import is_covered, names_erased, stays_out
 from ....domain.interval import Interval
@@ -17,12 +18,16 @@ from ....domain.scope import Scope
 from ....ports.ledger import Activity, Alias, ArchiveRow, DayCount, EmbeddedEvent, OptOut, Shared, Totals
 from ..database.database import Database
 from ..database.rows import (
+    BELIEF_COLUMNS,
+    CHANGE_COLUMNS,
     EVENT_FIELDS,
     MEMO_COLUMNS,
     MESSAGE_FIELDS,
     PIN_COLUMNS,
     Row,
+    belief_of,
     bound,
+    change_of,
     event_of,
     instant_of,
     memo_of,
@@ -34,14 +39,14 @@ from ..database.rows import (
 from ..database.statements import next_revision, select
 from ..search.changes import dimensions_of
 from ..search.vectors import has_direction, put
-from . import duplicates, event_rows
+from . import beliefs, duplicates, event_rows
 from .consent import add_opt_out, add_sharing
 from .messages import append
 from .names import add_alias
 from .notes import add_memo, add_pin
 from .tombstones import tombstones_of
 
-_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change
 PAGE = 500  # rows read at a time
 
 
@@ -102,7 +107,7 @@ def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
     revision, lengths = next_revision(connection), _lengths(connection, rows)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
     fitted = (_fitted(row, lengths) for row in others if not _is_erased(erased, row))
-    return new + sum(_absorbed(connection, row, revision) for row in fitted)
+    return new + sum(_absorbed(connection, row, revision, erased) for row in fitted)
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
@@ -140,9 +145,11 @@ def _people(row: _Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
+        case Belief() | Change():
+            return ()
 
 
-def _absorbed(connection: Connection, row: _Owned, revision: int) -> bool:
+def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: PLR0911  # a return for each kind
     match row:
         case EmbeddedEvent():
             return _absorb_event(connection, row, revision)
@@ -156,6 +163,8 @@ def _absorbed(connection: Connection, row: _Owned, revision: int) -> bool:
             return add_alias(connection, row)
         case Shared():
             return add_sharing(connection, row.user_id, row.at)
+        case Belief() | Change():
+            return beliefs.absorb(connection, row, erased)
 
 
 def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
@@ -179,6 +188,7 @@ def _totals(connection: Connection) -> Totals:
         messages=_count(connection, "messages"),
         memos=_count(connection, "memos"),
         pins=_count(connection, "pins"),
+        beliefs=_count(connection, "beliefs", "status = 'active'"),
     )
 
 
@@ -251,4 +261,6 @@ _TABLES = (
     ),
     _ArchiveTable("memos r", _of_r(MEMO_COLUMNS), memo_of),
     _ArchiveTable("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
+    _ArchiveTable("beliefs r", _of_r(BELIEF_COLUMNS), belief_of),
+    _ArchiveTable("belief_changes r", _of_r(CHANGE_COLUMNS), change_of),
 )

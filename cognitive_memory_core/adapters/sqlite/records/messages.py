@@ -17,7 +17,7 @@ from ..database.statements import LISTED, bounded, insert, listed, new_seq, sele
 from ..search import words
 from ..search.filters import NOT_HIDDEN
 from ..search.passages import passages_around
-from . import event_rows, hidden_lines, log_size
+from . import beliefs, event_rows, hidden_lines, log_size
 from .tombstones import tombstones_of
 
 log = logging.getLogger(__name__)
@@ -142,6 +142,7 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
     connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
     known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
     drop(connection, [row[0] for row in known])
+    beliefs.withdraw(connection, scope, message_id, at)
     resting = connection.execute(
         "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
         place[::-1],

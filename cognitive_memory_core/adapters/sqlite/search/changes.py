@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlite3 import Connection
 
-from ....ports.ledger import Change, Checkpoint, EmbeddedEvent
+from ....ports.ledger import Checkpoint, EmbeddedEvent, VectorChange
 from ..database.rows import EVENT_FIELDS, Row, bound, event_of, vector_of
 from ..database.statements import select
 
@@ -26,7 +26,7 @@ def dimensions_of(connection: Connection, fingerprint: str) -> int:
     return 0 if row is None else row[0] // _FLOAT_BYTES
 
 
-def changes_after(connection: Connection, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
+def changes_after(connection: Connection, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
     """Return the changes after a checkpoint, each with the event's current state."""
     vector = f"CASE WHEN {_STANDING} THEN v.vector END"
     source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
@@ -51,8 +51,8 @@ def _place(after: Checkpoint) -> tuple[int, int]:
     return mark.revision, mark.seq
 
 
-def _change_of(row: Row, fingerprint: str) -> Change:
+def _change_of(row: Row, fingerprint: str) -> VectorChange:
     revision, seq, *fields, vector = row
     event = event_of(fields)
     embedded = None if vector is None else EmbeddedEvent(event, fingerprint, vector_of(vector))
-    return Change(Checkpoint(revision, seq), event.id, embedded)
+    return VectorChange(Checkpoint(revision, seq), event.id, embedded)

@@ -8,7 +8,7 @@ from sqlite3 import Connection
 
 from .... import sentences
 from ....errors import BadArgument
-from ....ports.ledger import Change, Checkpoint, VectorRow
+from ....ports.ledger import Checkpoint, VectorChange, VectorRow
 from ....ports.models import Vector
 from ..database.database import Database
 from ..database.rows import bound
@@ -49,7 +49,7 @@ class SqliteVectors:
         """Return the vector length of a model's oldest standing event; 0 if there is none."""
         return await self._database.read(changes.dimensions_of, fingerprint)
 
-    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[Change]:
+    async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
         """Return the changes after a checkpoint in order, each with the event's current state."""
         return await self._database.read(changes.changes_after, fingerprint, after, bounded(limit))
 

@@ -1,0 +1,227 @@
+"""Beliefs, a group's statements in versions, and the log of their changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from .event import duplicate_key
+from .ids import derived_id
+from .scope import Scope
+
+BeliefStatus = Literal["active", "deprecated"]
+ChangeAction = Literal["create", "update", "delete", "restore", "strength"]
+ASLEEP = 0.2  # strength below which a belief is not shown to a model, though it stays active
+STATEMENT_LENGTH = 300  # characters
+REASON_LENGTH = 300
+MOST_EVIDENCE = 60  # messages, events and supporters kept with a version; the newest
+
+
+@dataclass(frozen=True)
+class Belief:
+    """One version of a statement that holds in a group; ``id`` is the version's, ``chain_id`` that of the first one.
+
+    ``created_at`` is the instant of the first version, ``updated_at`` that of this one. Only the last version of a
+    chain can be "active"; ``is_current`` tells whether this is the last. ``supporters`` are the people whose messages
+    (``message_ids``) say it, ``event_ids`` the events made of these. ``weighed_at`` is when its strength was last
+    raised or lowered. Evolution creates no belief again that an admin retired (``is_barred``).
+    """
+
+    id: str
+    scope: Scope
+    statement: str
+    version: int = 1
+    parent_id: str | None = None
+    chain_id: str = ""
+    status: BeliefStatus = "active"
+    tags: tuple[str, ...] = ()
+    strength: float = 0.5
+    change_summary: str = ""
+    created_at: datetime = field(kw_only=True)
+    updated_at: datetime = field(kw_only=True)
+    weighed_at: datetime | None = None
+    message_ids: tuple[str, ...] = ()
+    event_ids: tuple[str, ...] = ()
+    supporters: tuple[str, ...] = ()
+    is_current: bool = True
+    is_barred: bool = False
+
+    def __post_init__(self) -> None:
+        """Let a first version be the chain's own."""
+        if not self.chain_id:
+            object.__setattr__(self, "chain_id", self.id)
+
+    @property
+    def is_asleep(self) -> bool:
+        """Whether it is too weak to be shown to a model."""
+        return self.strength < ASLEEP
+
+    @property
+    def key(self) -> str:
+        """The key by which equal statements match."""
+        return duplicate_key(self.statement)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One entry of the change log: what was done to a belief, when, why, and by whom ("" is evolution).
+
+    ``belief_id`` is the version after the change, ``old_id`` the one before. A deletion has no ``new_statement``, a
+    creation no ``old_statement``.
+    """
+
+    id: str
+    scope: Scope
+    action: ChangeAction
+    belief_id: str
+    version: int
+    old_id: str | None = None
+    old_statement: str = ""
+    new_statement: str = ""
+    change_reason: str = ""
+    changed_at: datetime = field(kw_only=True)
+    changed_by: str = ""
+
+
+@dataclass(frozen=True)
+class BeliefEdit:
+    """A belief as it is to be stored, and ``before``, the stored one that it rests on; None begins a chain.
+
+    Equal ids change the version in place; another id is the next version. Without ``change`` nothing is logged.
+    """
+
+    belief: Belief
+    before: Belief | None = None
+    change: Change | None = None
+
+
+@dataclass(frozen=True)
+class BeliefPage:
+    """A part of a list of beliefs, strongest first, and how many there are in ``total``."""
+
+    beliefs: tuple[Belief, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class BeliefHit:
+    """A belief that a search found, with its similarity in [0, 1]."""
+
+    belief: Belief
+    score: float
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """What a run did: counts, the logged ``changes``, and how many answers of the model were rejected, by reason.
+
+    ``message`` is one sentence for people, in particular on why nothing was changed.
+    """
+
+    kept: int = 0
+    updated: int = 0
+    created: int = 0
+    deleted: int = 0
+    changes: tuple[Change, ...] = ()
+    message: str = ""
+    rejected: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def logged(
+    action: ChangeAction, after: Belief, before: Belief | None, reason: str, at: datetime, *, by: str = ""
+) -> Change:
+    """Return the entry of the change log for an edit."""
+    return Change(
+        derived_id(after.id, action, at.isoformat(), by),
+        after.scope,
+        action,
+        after.id,
+        after.version,
+        None if before is None else before.id,
+        "" if before is None else before.statement,
+        "" if action == "delete" else after.statement,
+        reason[:REASON_LENGTH],
+        changed_at=at,
+        changed_by=by,
+    )
+
+
+def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collection[str]) -> bool:
+    """Return whether an edit still fits what is stored.
+
+    It must rest on the current version in its present status, begin with an unknown id, and state nothing that another
+    active belief of the place states (``active_keys``, without that of ``stored``).
+    """
+    before, after = edit.before, edit.belief
+    if before is None:
+        return stored is None and after.key not in active_keys
+    if stored is None or not stored.is_current or _state(stored) != _state(before):
+        return False
+    return after.status != "active" or after.key not in active_keys
+
+
+def _state(belief: Belief) -> tuple[object, ...]:
+    """Return what an edit rests on; evidence may have been withdrawn meanwhile."""
+    return belief.status, belief.statement, belief.strength, belief.is_barred
+
+
+def superseded(belief: Belief) -> Belief:
+    """Return a version after another one took its place."""
+    return replace(belief, status="deprecated", is_current=False)
+
+
+def without_message(belief: Belief, message_id: str, reason: str, at: datetime) -> BeliefEdit:
+    """Return the edit by which a belief loses a withdrawn message; one that rested on it alone is retired."""
+    left = tuple(one for one in belief.message_ids if one != message_id)
+    thinner = replace(belief, message_ids=left)
+    if left or belief.status != "active":
+        return BeliefEdit(thinner, belief)
+    retired = replace(thinner, status="deprecated", updated_at=at)
+    return BeliefEdit(retired, belief, logged("delete", retired, belief, reason, at))
+
+
+def without_supporter(belief: Belief, user_id: str, hide: Callable[[str], str]) -> Belief | None:
+    """Return a belief with a forgotten person removed; None if nobody else said it."""
+    if belief.supporters == (user_id,):
+        return None
+    return replace(
+        belief,
+        statement=hide(belief.statement),
+        change_summary=hide(belief.change_summary),
+        tags=tuple(dict.fromkeys(map(hide, belief.tags))),
+        supporters=tuple(one for one in belief.supporters if one != user_id),
+    )
+
+
+def without_changer(change: Change, user_id: str, hide: Callable[[str], str]) -> Change:
+    """Return an entry of the change log with a forgotten person removed."""
+    return replace(
+        change,
+        old_statement=hide(change.old_statement),
+        new_statement=hide(change.new_statement),
+        change_reason=hide(change.change_reason),
+        changed_by="" if change.changed_by == user_id else change.changed_by,
+    )
+
+
+def relinked(chain: Iterable[Belief]) -> list[Belief]:
+    """Return the versions of a chain so that each follows the one before it, and only the last is current.
+
+    For a chain of which versions were erased or only some were imported. A version that was superseded before does not
+    become active again.
+    """
+    ordered = sorted(chain, key=lambda one: one.version)
+    linked: list[Belief] = []
+    for number, one in enumerate(ordered):
+        is_last = number == len(ordered) - 1
+        parent_id = ordered[number - 1].id if number else None
+        status: BeliefStatus = one.status if is_last else "deprecated"
+        linked.append(replace(one, parent_id=parent_id, is_current=is_last, status=status))
+    return linked
+
+
+def newest(ids: Sequence[str]) -> tuple[str, ...]:
+    """Return distinct ids, the last :data:`MOST_EVIDENCE` of them."""
+    return tuple(dict.fromkeys(ids))[-MOST_EVIDENCE:]

@@ -1,0 +1,64 @@
+"""Embeds the statements of active beliefs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from ..background import BackgroundLoop
+from ..domain.belief import Belief
+from ..errors import BadAnswer, BadArgument, PermanentError
+from ..ports.beliefs import BeliefVectors
+from ..ports.models import Embedder
+
+BATCH = 32
+LEFT_ALONE = 3600.0  # seconds until a refused statement is tried again
+REFUSALS = (PermanentError, BadAnswer, BadArgument)
+
+
+class BeliefIndexer:
+    """Embeds beliefs without a vector, in batches; what the model refuses is left alone for an hour."""
+
+    def __init__(
+        self, vectors: BeliefVectors, embedder: Embedder, *, elapsed: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Embed the beliefs of a ledger."""
+        self._vectors = vectors
+        self._embedder = embedder
+        self._elapsed = elapsed
+        self._refused: dict[str, float] = {}  # ids, left alone until this time
+        self.loop = BackgroundLoop("belief index", self._round)
+        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
+
+    async def has_lag(self) -> bool:
+        """Return whether any belief still waits for a vector."""
+        return bool(await self._batch())
+
+    async def step(self) -> int:
+        """Embed one batch; return how many beliefs it held."""
+        batch = await self._batch()
+        if batch:
+            try:
+                vectors = await self._embedder.embed_documents([one.statement for one in batch])
+                for belief, vector in zip(batch, vectors, strict=True):
+                    await self._vectors.store(self._embedder.fingerprint, belief, vector)
+            except REFUSALS:
+                await self._each(batch)
+        return len(batch)
+
+    async def _round(self) -> float:
+        return 0.0 if await self.step() >= BATCH else LEFT_ALONE
+
+    async def _each(self, batch: list[Belief]) -> None:
+        for belief in batch:
+            try:
+                (vector,) = await self._embedder.embed_documents([belief.statement])
+                await self._vectors.store(self._embedder.fingerprint, belief, vector)
+            except REFUSALS:
+                self._refused[belief.id] = self._elapsed() + LEFT_ALONE
+
+    async def _batch(self) -> list[Belief]:
+        now = self._elapsed()
+        self._refused = {one: until for one, until in self._refused.items() if until > now}
+        waiting = await self._vectors.waiting(self._embedder.fingerprint, BATCH + len(self._refused))
+        return [one for one in waiting if one.id not in self._refused][:BATCH]

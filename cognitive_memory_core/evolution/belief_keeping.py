@@ -1,0 +1,102 @@
+"""What people do to beliefs by hand: retire, restore, and set the strength. Each is logged and can be undone."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from dataclasses import dataclass, field, replace
+
+from .. import sentences
+from ..domain.belief import Belief, BeliefEdit, ChangeAction, logged
+from ..domain.ids import derived_id
+from ..domain.scope import Scene, Scope
+from ..errors import BadArgument, MistakeError, UnknownBelief
+from ..ports.ambient import Clock
+from ..ports.beliefs import BeliefBook
+
+OPERATOR = "operator"  # who changed a belief, where an operator did
+
+
+def group_of(scene: Scene) -> Scope:
+    """Return the group of a scene; raises BadArgument where there is none."""
+    if scene.kind == "private":
+        raise BadArgument(sentences.evolution.ONLY_GROUPS)
+    return scene.scope
+
+
+@dataclass(frozen=True)
+class BeliefKeeping:
+    """Changes single beliefs; callers check who may, since the memory knows no admins."""
+
+    beliefs: BeliefBook
+    clock: Clock
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def stored(self, scene: Scene, belief_id: str) -> Belief:
+        """Return any version of a belief of the scene's group; raises UnknownBelief."""
+        scope = group_of(scene)
+        found = await self.beliefs.find(belief_id)
+        if found is None or found.scope != scope:
+            raise UnknownBelief(sentences.evolution.UNKNOWN_BELIEF)
+        return found
+
+    async def retire(self, scene: Scene, belief_id: str, reason: str) -> Belief:
+        """Retire a belief, softly; evolution does not create it again. Raises UnknownBelief, BadArgument."""
+        async with self.turn:
+            current = await self._current(scene, belief_id)
+            if current.status != "active":
+                raise BadArgument(sentences.evolution.RETIRED_ALREADY)
+            why = reason.strip() or sentences.evolution.RETIRED_BY_HAND
+            after = replace(current, status="deprecated", is_barred=True, updated_at=self.clock.now())
+            return await self._changed(scene, after, current, "delete", why)
+
+    async def restore(self, scene: Scene, belief_id: str) -> Belief:
+        """Restore a retired belief, or the words of an older version as the next version of its chain.
+
+        Raises UnknownBelief, BadArgument if nothing is to be restored or an equal belief is active.
+        """
+        async with self.turn:
+            wanted = await self.stored(scene, belief_id)
+            current = await self._current(scene, belief_id)
+            now = self.clock.now()
+            if wanted.id != current.id:
+                after = replace(
+                    wanted,
+                    id=derived_id(current.chain_id, current.version + 1, now.isoformat()),
+                    version=current.version + 1,
+                    parent_id=current.id,
+                    change_summary=sentences.evolution.RESTORED_BY_HAND,
+                )
+                after = replace(
+                    after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now
+                )
+            elif current.status == "active":
+                raise BadArgument(sentences.evolution.NOT_RETIRED)
+            else:
+                after = current
+            after = replace(after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now)
+            return await self._changed(scene, after, current, "restore", sentences.evolution.RESTORED_BY_HAND)
+
+    async def set_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
+        """Set the strength of an active or retired belief; raises UnknownBelief, BadArgument outside [0, 1]."""
+        if not math.isfinite(strength) or not 0 <= strength <= 1:
+            raise BadArgument(sentences.caller.bad_value("strength", strength, " 0 到 1 的数"))
+        async with self.turn:
+            current = await self._current(scene, belief_id)
+            after = replace(current, strength=float(strength), weighed_at=self.clock.now())
+            return await self._changed(scene, after, current, "strength", sentences.evolution.strength_set(strength))
+
+    async def _current(self, scene: Scene, belief_id: str) -> Belief:
+        stored = await self.stored(scene, belief_id)
+        return (await self.beliefs.history(stored.chain_id))[-1]
+
+    async def _changed(self, scene: Scene, after: Belief, before: Belief, action: ChangeAction, reason: str) -> Belief:
+        by = scene.user_id or OPERATOR
+        change = logged(action, after, before, reason, self.clock.now(), by=by)
+        applied = await self.beliefs.commit([BeliefEdit(after, before, change)])
+        if applied:
+            return after
+        standing = await self.beliefs.find(before.id)
+        is_same = standing is not None and standing.is_current and standing.status == before.status
+        said = sentences.evolution.SAME_ALREADY_ACTIVE if is_same else sentences.evolution.CHANGED_MEANWHILE
+        raise MistakeError(said)

@@ -1,0 +1,84 @@
+"""Chooses the lines of a chat that one run shows in full, where there are more than it can show."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta, tzinfo
+
+from ..domain.message import Message
+from ..text.statements.norms import is_command, sets_rules
+
+PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
+LONGEST = 40  # lines of one exchange
+MOST_PEOPLE = 4  # speakers of an exchange that count
+PIECE_LINES, PIECE_LENGTH, MOST_PIECES = 150, 12_000, 8  # of a summary; PIECE_LENGTH in characters
+RULE_WORTH = 3  # of a line that may set a rule, beside 1 for each speaker
+
+
+@dataclass(frozen=True)
+class ChosenLines:
+    """The lines to show, oldest first, and those that are left over for a summary."""
+
+    shown: tuple[Message, ...]
+    left: tuple[Message, ...] = ()
+
+
+def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
+    """Choose at most ``most`` lines in whole exchanges, spread over the days; commands are dropped.
+
+    The days take turns, each with its exchange that has most speakers and lines that may set a rule.
+    """
+    said = [line for line in lines if not is_command(line.text)]
+    if len(said) <= most:
+        return ChosenLines(tuple(said))
+    by_day: dict[date, list[list[Message]]] = {}
+    for exchange in exchanges(said):
+        by_day.setdefault(exchange[0].sent_at.astimezone(zone).date(), []).append(exchange)
+    ids: set[str] = set()
+    for exchange in _in_turns(by_day):
+        if len(ids) + len(exchange) <= most:
+            ids.update(line.id for line in exchange)
+    shown = tuple(line for line in said if line.id in ids)
+    return ChosenLines(shown, tuple(line for line in said if line.id not in ids))
+
+
+def exchanges(lines: Sequence[Message]) -> Iterator[list[Message]]:
+    """Split lines into exchanges: at a long silence, and after :data:`LONGEST` lines."""
+    exchange: list[Message] = []
+    for line in lines:
+        if exchange and (line.sent_at - exchange[-1].sent_at > PAUSE or len(exchange) == LONGEST):
+            yield exchange
+            exchange = []
+        exchange.append(line)
+    if exchange:
+        yield exchange
+
+
+def _in_turns(by_day: dict[date, list[list[Message]]]) -> Iterator[list[Message]]:
+    queues = deque(deque(sorted(of_day, key=_worth, reverse=True)) for _, of_day in sorted(by_day.items()))
+    while queues:
+        of_day = queues.popleft()
+        yield of_day.popleft()
+        if of_day:
+            queues.append(of_day)
+
+
+def _worth(exchange: Sequence[Message]) -> float:
+    people = len({line.sender_id for line in exchange if line.sender_id})
+    rules = sum(sets_rules(line.text) for line in exchange if line.sender_id)
+    return min(people, MOST_PEOPLE) + RULE_WORTH * rules
+
+
+def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:
+    """Split lines into the pieces that a summary is made of, one call each; only the newest pieces are kept."""
+    pieces: list[list[Message]] = []
+    length = PIECE_LENGTH
+    for line in lines:
+        length += len(line.text)
+        if not pieces or len(pieces[-1]) == PIECE_LINES or length > PIECE_LENGTH:
+            pieces.append([])
+            length = len(line.text)
+        pieces[-1].append(line)
+    return pieces[-MOST_PIECES:]

@@ -1,0 +1,265 @@
+"""Evolves the beliefs of a group: reads them with the recent chat, asks a model once, commits what is admitted."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from operator import mul
+
+from .. import sentences
+from ..completion import completed
+from ..consent import Consent
+from ..domain.belief import Belief, BeliefEdit, Evolution
+from ..domain.hit import ReadFilter
+from ..domain.message import Message
+from ..domain.people import JobContext, Person
+from ..domain.scope import Scene, Scope
+from ..domain.turn import Dialogue
+from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
+from ..ports.ambient import Clock
+from ..ports.beliefs import BeliefBook, BeliefVectors, EvolutionBook
+from ..ports.ledger import MessageLog, NameBook, TracedEvents
+from ..ports.models import Chat, Embedder, Vector
+from ..prompts.answers import Proposals
+from ..prompts.library import PromptLibrary
+from ..settings import Live, Settings
+from ..text.failures import described
+from ..text.identity.names import clean_name
+from ..text.statements.sameness import may_be_same
+from .choosing import chosen, summary_pieces
+from .judging import Ground, Judgement, judged
+from .support import NumberedChat
+
+log = logging.getLogger(__name__)
+MOST_READ = 3_000  # lines of one run; with more, the oldest are not read, and the result says so
+PAGE = 500
+MOST_BARRED = 500
+KNOWN_PEOPLE = 200
+SUMMARY_TOKENS = 900
+NEAR = 0.9  # calibrated similarity from which two statements are compared word by word
+Summarise = Callable[[Sequence[Message], int], Awaitable[str]]
+AWAY = (UnavailableError, BadAnswer, PermanentError)
+
+
+@dataclass(frozen=True)
+class EvolverModel:
+    """The model of evolution: it answers prompts of the library, and sums up lines that a prompt has no room for."""
+
+    chat: Chat
+    prompts: PromptLibrary
+    summarise: Summarise
+
+
+@dataclass(frozen=True)
+class EvolverLedger:
+    """The ports of the ledger that a run reads or writes."""
+
+    beliefs: BeliefBook
+    vectors: BeliefVectors
+    book: EvolutionBook
+    log: MessageLog
+    events: TracedEvents
+    names: NameBook
+
+
+@dataclass(frozen=True)
+class _RunInput:
+    """What a run reads: the lines, how many were left unread, the beliefs, and the people."""
+
+    lines: tuple[Message, ...]
+    unread: int
+    beliefs: tuple[Belief, ...]
+    anchors: JobContext
+
+
+@dataclass
+class Evolver:
+    """Runs evolution, one run a group at a time.
+
+    The model call happens outside every lock. A run commits in one transaction; if meanwhile something was erased or
+    forgotten or somebody opted out, nothing of the run is stored. Edits on beliefs that an admin changed meanwhile are
+    dropped. ``settle`` writes buffered messages, and ``on_stored`` is called after each commit.
+    """
+
+    model: EvolverModel | None
+    ledger: EvolverLedger
+    embedder: Embedder
+    consent: Consent
+    settings: Live[Settings]
+    clock: Clock
+    settle: Callable[[], Awaitable[object]]
+    on_stored: Callable[[], None] = lambda: None
+    _running: set[Scope] = field(default_factory=set[Scope], init=False)
+    _commit: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _erasures: int = field(default=0, init=False)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None, None]:
+        """Let no run commit inside the block, nor afterwards what it read before."""
+        async with self._commit:
+            self._erasures += 1
+            try:
+                yield
+            finally:
+                self._erasures += 1
+
+    async def evolve(self, scene: Scene, since: datetime) -> Evolution:
+        """Evolve the beliefs of a scene's group by the lines since an instant.
+
+        Raises AlreadyEvolving while a run of the same group is under way, StorageRefused if the disk refuses.
+        """
+        scope = scene.scope
+        if scope in self._running:
+            raise AlreadyEvolving(sentences.evolution.ALREADY_RUNNING)
+        self._running.add(scope)
+        try:
+            return await self._evolved(scene, since)
+        finally:
+            self._running.discard(scope)
+
+    async def _evolved(self, scene: Scene, since: datetime) -> Evolution:
+        if self.model is None:
+            return Evolution(message=sentences.evolution.NO_MODEL)
+        if not self.consent.is_recorded(scene.scope):
+            return Evolution(message=sentences.evolution.NOT_RECORDED)
+        erasures, hidden = self._erasures, self.consent.opted_out
+        await self.settle()
+        given = await self._given(scene, since)
+        if not any(line.sender_id for line in given.lines):
+            return Evolution(kept=len(given.beliefs), message=sentences.evolution.NOTHING_NEW)
+        try:
+            judgement, unreadable = await self._judged(self.model, given)
+        except AWAY as away:
+            log.warning("evolution: %s", described(away))
+            return Evolution(message=sentences.evolution.FAILED.format(reason=described(away)))
+        edits = await self._with_events(scene, judgement.edits)
+        async with self._commit:
+            if self._erasures != erasures or not self.consent.opted_out <= hidden:
+                return Evolution(message=sentences.evolution.OVERTAKEN)
+            stored = await completed(self._stored(scene.scope, edits, given.lines))
+        judgement.rejected["unreadable"] += unreadable
+        judgement.rejected["changed_meanwhile"] += len(edits) - len(stored)
+        self.on_stored()
+        return _result(stored, judgement, given)
+
+    async def _stored(self, scope: Scope, edits: Sequence[BeliefEdit], lines: Sequence[Message]) -> list[BeliefEdit]:
+        stored = await self.ledger.beliefs.commit(edits)
+        await self.ledger.book.note(scope, [line.id for line in lines])
+        return stored
+
+    async def _given(self, scene: Scene, since: datetime) -> _RunInput:
+        settings = self.settings.current
+        lines, unread = await self._lines(scene.scope, since)
+        page = await self.ledger.beliefs.page(scene.scope, "active", settings.evolution.max_beliefs)
+        here = {line.sender_id for line in lines if line.sender_id}
+        known = await self.ledger.names.people(scene.scope)
+        people = [one for one in known if one.id in here] + [one for one in known if one.id not in here][:KNOWN_PEOPLE]
+        people = [one for one in people if one.id not in self.consent.opted_out]
+        when = self.clock.now().astimezone(settings.zone)
+        names = (line.scene.group_name for line in reversed(lines) if line.scene.group_name)
+        name = clean_name(next(names, scene.group_name))
+        speaker = people[0] if people else Person("")
+        anchors = JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
+        return _RunInput(tuple(lines), unread, page.beliefs, anchors)
+
+    async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], int]:
+        """Return the admitted lines since an instant, oldest first, and how many older ones were not read."""
+        lines: list[Message] = []
+        before: datetime | None = None
+        unread = 0
+        while True:
+            page = await self.ledger.log.recent(scope, PAGE, before=before, without=self.consent.opted_out)
+            fresh = [line for line in page if line.sent_at >= since]
+            if len(lines) < MOST_READ:
+                lines = [*fresh, *lines]
+            else:
+                unread += len(fresh)
+            if len(fresh) < PAGE or (before is not None and page[-1].sent_at <= page[0].sent_at):
+                break
+            before = page[0].sent_at + timedelta(microseconds=1)  # lines of one instant may stand on two pages
+        once = list({line.id: line for line in lines}.values())
+        if not once:
+            return [], unread
+        admitted = self.consent.admitted(Dialogue(once[0].scene, once))
+        kept = admitted.messages if isinstance(admitted, Dialogue) else ()
+        return list(kept), unread
+
+    async def _judged(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
+        settings = self.settings.current.evolution
+        choice = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
+        pieces = summary_pieces(choice.left)
+        told = [line for piece in pieces for line in piece]
+        earlier = await model.summarise(told, SUMMARY_TOKENS) if told else ""
+        ask = await asyncio.to_thread(
+            model.prompts.evolve,
+            [replace(one, statement=self.consent.hidden(one.statement)) for one in given.beliefs],
+            choice.shown,
+            given.anchors,
+            most=settings.max_beliefs,
+            earlier=self.consent.hidden(earlier),
+        )
+        proposals: Proposals = await model.chat.ask(ask)
+        near = await self._near(given, proposals)
+        ground = Ground(
+            given.beliefs,
+            NumberedChat(choice.shown, given.anchors.people),
+            given.anchors,
+            ask.prompt,
+            self.clock.now(),
+            settings.max_beliefs,
+            barred=await self._barred(given.anchors.place),
+            same=lambda statement, belief: (statement, belief.id) in near,
+        )
+        judgement = await asyncio.to_thread(judged, proposals.rows, ground, secrets.token_hex(8))
+        return judgement, proposals.unreadable
+
+    async def _barred(self, scope: Scope) -> frozenset[str]:
+        page = await self.ledger.beliefs.page(scope, "deprecated", MOST_BARRED)
+        return frozenset(belief.key for belief in page.beliefs if belief.is_barred)
+
+    async def _near(self, given: _RunInput, proposals: Proposals) -> frozenset[tuple[str, str]]:
+        """Return the pairs of a proposed statement and a belief that are near by vector and may mean the same.
+
+        Empty while the embedder is unavailable; equal words are found without it.
+        """
+        statements = list(dict.fromkeys(row.statement for row in proposals.rows if row.statement))
+        try:
+            rows = await self.ledger.vectors.embedded(given.anchors.place, self.embedder.fingerprint)
+            vectors = await self.embedder.embed_documents(statements) if statements and rows else []
+        except AWAY:
+            return frozenset()
+        pairs = [(said, vector, row) for said, vector in zip(statements, vectors, strict=False) for row in rows]
+        return frozenset(
+            (said, row.belief.id)
+            for said, vector, row in pairs
+            if self._similarity(vector, row.vector) >= NEAR and may_be_same(said, row.belief.statement)
+        )
+
+    def _similarity(self, vector: Vector, other: Vector | None) -> float:
+        if other is None or len(vector) != len(other):
+            return 0.0
+        return self.embedder.calibration.similarity(sum(map(mul, vector, other)))
+
+    async def _with_events(self, scene: Scene, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
+        """Return the edits with the events that were made of the messages that support them."""
+        operator = Scene.operator(scene.agent, group_id=scene.group_id)
+        linked: list[BeliefEdit] = []
+        for edit in edits:
+            lines = [(scene.scope, message_id) for message_id in edit.belief.message_ids]
+            events = await self.ledger.events.made_of(lines, ReadFilter(operator)) if lines else []
+            ids = tuple(sorted(event.id for event in events))
+            linked.append(replace(edit, belief=replace(edit.belief, event_ids=ids)) if ids else edit)
+        return linked
+
+
+def _result(stored: Sequence[BeliefEdit], judgement: Judgement, given: _RunInput) -> Evolution:
+    changes = tuple(edit.change for edit in stored if edit.change)
+    done = {action: sum(change.action == action for change in changes) for action in ("update", "create", "delete")}
+    rejected = {reason: count for reason, count in judgement.rejected.items() if count}
+    result = Evolution(judgement.kept, done["update"], done["create"], done["delete"], changes, "", rejected)
+    return replace(result, message=sentences.evolution.summary(result, given.unread))

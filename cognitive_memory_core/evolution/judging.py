@@ -1,0 +1,272 @@
+"""Judges what a model proposes, line by line: which edits it amounts to, and what is rejected and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Literal
+
+from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
+from ..domain.event import duplicate_key
+from ..domain.ids import derived_id
+from ..domain.people import JobContext
+from ..prompts.answers import Proposal
+from ..text.identity.names import one_line
+from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
+from ..text.statements.agreement import Line, disagreements
+from ..text.statements.authority import is_unvouched
+from ..text.statements.norms import orders_memory
+from .strength import confirmed, faded, first_strength
+from .support import NumberedChat, Support
+
+Rejection = Literal[
+    "unreadable",
+    "unknown",
+    "empty",
+    "too_long",
+    "duplicate",
+    "barred",
+    "drift",
+    "attack",
+    "alone",
+    "unfounded",
+    "contrary",
+    "too_many",
+    "too_many_deletions",
+    "changed_meanwhile",
+]
+DELETED = 5  # a run deletes at most one in so many of the active beliefs
+LEAST_WORDS = 4  # characters of a statement
+Same = Callable[[str, Belief], bool]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a run rests on: the active beliefs as the prompt numbered them, the chat, and the names of the people.
+
+    ``barred`` are the keys of statements that an admin retired. ``same`` compares a statement with a belief by meaning.
+    ``given`` is the whole prompt, in which every id of an answer must stand.
+    """
+
+    beliefs: Sequence[Belief]
+    chat: NumberedChat
+    anchors: JobContext
+    given: str
+    now: datetime
+    most: int
+    barred: Collection[str] = ()
+    same: Same = lambda _, __: False
+
+
+@dataclass
+class Judgement:
+    """The edits of a run, and the rejected proposals by reason."""
+
+    edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit])
+    rejected: Counter[Rejection] = field(default_factory=Counter[Rejection])
+    kept: int = 0
+
+
+def judged(proposals: Sequence[Proposal], ground: Ground, run_id: str) -> Judgement:
+    """Return what a model's proposals amount to; a belief that it does not mention is kept.
+
+    Only the first proposal on a belief counts.
+    """
+    judge = _Judge(ground, run_id)
+    for proposal in proposals:
+        reason = judge.take(proposal)
+        if reason is not None:
+            judge.judgement.rejected[reason] += 1
+    judge.fade()
+    return judge.judgement
+
+
+class _Judge:
+    def __init__(self, ground: Ground, run_id: str) -> None:
+        self.judgement = Judgement()
+        self._ground = ground
+        self._run_id = run_id
+        self._by_label = _labelled(ground.beliefs)
+        self._standing = {belief.id: belief.statement for belief in ground.beliefs}
+        self._told: set[str] = set()  # ids of beliefs that a proposal spoke of
+        self._deleted = 0
+
+    def take(self, proposal: Proposal) -> Rejection | None:
+        """Judge one proposal; return why it is rejected."""
+        if proposal.action == "create":
+            return self._create(proposal)
+        belief = self._by_label.get(proposal.old_id.strip().upper()) or self._by_label.get(proposal.old_id.strip())
+        if belief is None:
+            return "unknown"
+        if belief.id in self._told:
+            return "duplicate"
+        self._told.add(belief.id)
+        match proposal.action:
+            case "keep":
+                return self._keep(belief, proposal)
+            case "update":
+                return self._update(belief, proposal)
+            case "delete":
+                return self._delete(belief, proposal)
+
+    def fade(self) -> None:
+        """Let the beliefs fade that nobody confirmed."""
+        edited = {edit.before.id for edit in self.judgement.edits if edit.before}
+        for belief in self._ground.beliefs:
+            if belief.id not in edited:
+                self.judgement.kept += belief.id not in self._told
+                weaker = faded(belief, self._ground.now)
+                if weaker != belief:
+                    self.judgement.edits.append(BeliefEdit(weaker, belief))
+
+    def _keep(self, belief: Belief, proposal: Proposal) -> None:
+        self.judgement.kept += 1
+        support = self._ground.chat.support(belief.statement, self._ground.chat.cited(proposal.lines))
+        news = [line for line in support.lines if line.id not in belief.message_ids]
+        people = dict.fromkeys(line.sender_id for line in news)
+        if people:
+            after = confirmed(belief, len(people), self._ground.now)
+            self.judgement.edits.append(BeliefEdit(_supported(after, Support(tuple(news))), belief))
+
+    def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
+        statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
+        if duplicate_key(statement) == belief.key:
+            return self._keep(belief, proposal)
+        reason, support = self._supported(statement, proposal, belief)
+        if reason:
+            return reason
+        now = self._ground.now
+        raised = confirmed(belief, len(support.people), now)
+        after = replace(
+            raised,
+            id=derived_id(belief.chain_id, belief.version + 1, self._run_id),
+            statement=statement,
+            version=belief.version + 1,
+            parent_id=belief.id,
+            tags=proposal.tags or belief.tags,
+            change_summary=proposal.reason,
+            updated_at=now,
+            message_ids=(),
+            event_ids=(),
+        )
+        self._note(_supported(after, support), belief, proposal.reason)
+        self._standing[belief.id] = statement
+        return None
+
+    def _delete(self, belief: Belief, proposal: Proposal) -> Rejection | None:
+        chat = self._ground.chat
+        cited = chat.cited(proposal.lines)
+        support = chat.support(f"{belief.statement} {proposal.reason}", cited)
+        if not belief.is_asleep and not support.lines:
+            return "unfounded"
+        if not belief.is_asleep and not support.suffices:
+            return "alone"
+        if self._deleted >= max(len(self._ground.beliefs) // DELETED, 1):
+            return "too_many_deletions"
+        self._deleted += 1
+        retired = replace(belief, status="deprecated", updated_at=self._ground.now, change_summary=proposal.reason)
+        change = logged("delete", retired, belief, proposal.reason, self._ground.now)
+        self.judgement.edits.append(BeliefEdit(retired, belief, change))
+        del self._standing[belief.id]
+        return None
+
+    def _create(self, proposal: Proposal) -> Rejection | None:
+        statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
+        reason, support = self._supported(statement, proposal, None)
+        if reason:
+            return reason
+        if len(self._standing) >= self._ground.most:
+            return "too_many"
+        now, scope = self._ground.now, self._ground.anchors.place
+        belief = Belief(
+            derived_id(self._run_id, duplicate_key(statement)),
+            scope,
+            statement,
+            tags=proposal.tags,
+            strength=first_strength(len(support.people)),
+            change_summary=proposal.reason,
+            created_at=now,
+            updated_at=now,
+            weighed_at=now,
+        )
+        self._note(_supported(belief, support), None, proposal.reason)
+        self._standing[belief.id] = statement
+        return None
+
+    def _note(self, after: Belief, before: Belief | None, reason: str) -> None:
+        action = "create" if before is None else "update"
+        change = logged(action, after, before, reason, self._ground.now)
+        self.judgement.edits.append(BeliefEdit(after, before, change))
+
+    def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
+        """Return why a statement must not be stored, or None with what supports it."""
+        reason = self._fault(statement, before)
+        if reason:
+            return reason, Support()
+        chat = self._ground.chat
+        cited = chat.cited(proposal.lines) if proposal.lines else chat.found(statement)
+        support = chat.support(statement, cited)
+        old = [before.statement] if before else []
+        if not support.lines or not chat.is_grounded(statement, [*(line.text for line in support.lines), *old]):
+            return ("attack" if proposal.lines and not cited else "unfounded"), support
+        if not support.suffices:
+            return "alone", support
+        zone = self._ground.anchors.when.tzinfo
+        said = [Line(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
+        wrong = set(disagreements(statement, said, self._ground.anchors.names, "\n".join(old)))
+        return ("contrary" if wrong - {"question"} else None), support
+
+    def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
+        """Return what is wrong with a statement by itself and beside the others."""
+        if sum(map(str.isalnum, statement)) < LEAST_WORDS:
+            return "empty"
+        if len(statement) > STATEMENT_LENGTH:
+            return "too_long"
+        if is_unvouched(statement) or orders_memory(statement):
+            return "attack"
+        if self._has_foreign_ids(statement):
+            return "drift"
+        key = duplicate_key(statement)
+        if key in self._ground.barred:
+            return "barred"
+        return "duplicate" if self._is_known(statement, key, before) else None
+
+    def _is_known(self, statement: str, key: str, before: Belief | None) -> bool:
+        own = before.id if before else ""
+        others = {one: text for one, text in self._standing.items() if one != own}
+        if any(duplicate_key(text) == key for text in others.values()):
+            return True
+        rows = (belief for belief in self._ground.beliefs if others.get(belief.id) == belief.statement)
+        return any(self._ground.same(statement, belief) for belief in rows)
+
+    def _has_foreign_ids(self, statement: str) -> bool:
+        anchors = self._ground.anchors
+        written, given = plain(statement), plain(self._ground.given)
+        bearers = _bearers(anchors)
+        ids = {person.id for person in anchors.people} | {anchors.place.place_id}
+        return bool(strange_numbers(unnamed(written, bearers), given, ids) or mislabelled(written, bearers, ids))
+
+
+def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:
+    """Return the beliefs by the labels of the prompt and by their ids."""
+    labels = {f"B{number}": belief for number, belief in enumerate(beliefs, 1)}
+    return {**labels, **{belief.id: belief for belief in beliefs}}
+
+
+def _bearers(anchors: JobContext) -> dict[str, set[str]]:
+    bearers: dict[str, set[str]] = {}
+    for person in anchors.people:
+        for name in (person.name, *person.aliases):
+            for form in {name, spoken(name)} - {""}:
+                bearers.setdefault(plain(form), set()).add(person.id)
+    return bearers
+
+
+def _supported(belief: Belief, support: Support) -> Belief:
+    return replace(
+        belief,
+        message_ids=newest((*belief.message_ids, *support.message_ids)),
+        supporters=newest((*belief.supporters, *support.people)),
+    )

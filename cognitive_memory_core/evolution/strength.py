@@ -1,0 +1,31 @@
+"""How strong a belief is: it grows with the people who confirm it, and fades while nobody does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from ..domain.belief import Belief
+
+FIRST, PER_PERSON, STRONGEST_FIRST = 0.4, 0.1, 0.8
+RISE = 0.25  # share of the rest up to 1 that each confirming person adds
+HALF_LIFE = timedelta(days=60)
+NOTICED = timedelta(days=1)  # a shorter time is left to the next run, so that runs close together do not add up
+
+
+def first_strength(supporters: int) -> float:
+    """Return the strength of a new belief that so many people support."""
+    return min(FIRST + PER_PERSON * supporters, STRONGEST_FIRST)
+
+
+def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
+    """Return a belief after so many people said it again."""
+    return replace(belief, strength=1.0 - (1.0 - belief.strength) * (1.0 - RISE) ** people, weighed_at=now)
+
+
+def faded(belief: Belief, now: datetime) -> Belief:
+    """Return a belief after a run in which nobody confirmed it; a clock that was set back changes nothing."""
+    passed = now - (belief.weighed_at or belief.updated_at)
+    if passed < NOTICED:
+        return belief
+    return replace(belief, strength=belief.strength * 0.5 ** (passed / HALF_LIFE), weighed_at=now)

@@ -1,0 +1,90 @@
+"""Beliefs of groups in the ledger; see :mod:`.ledger` for what every port of it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from ..domain.belief import Belief, BeliefEdit, BeliefPage, Change
+from ..domain.scope import Scope
+from .models import Vector
+
+Listing = Literal["active", "deprecated", "all"]
+
+
+class BeliefBook(Protocol):
+    """Beliefs with their versions, and the log of changes."""
+
+    async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
+        """Write edits in one transaction, all or none; return those that still applied (:func:`is_applicable`).
+
+        Skipped is also an edit whose messages are all withdrawn. A change is logged if its edit applies.
+        """
+        ...
+
+    async def find(self, belief_id: str) -> Belief | None:
+        """Return any version of a belief; None if there is none."""
+        ...
+
+    async def page(self, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
+        """Return current versions of a place, strongest first."""
+        ...
+
+    async def history(self, chain_id: str) -> list[Belief]:
+        """Return all versions of a chain, oldest first."""
+        ...
+
+    async def changes(self, scope: Scope, since: datetime) -> list[Change]:
+        """Return the log of a place from an instant on, oldest first."""
+        ...
+
+
+@dataclass(frozen=True)
+class EmbeddedBelief:
+    """A belief with its vector; None while it has none of the requested fingerprint."""
+
+    belief: Belief
+    vector: Vector | None = None
+
+
+class BeliefVectors(Protocol):
+    """The vectors of current beliefs, kept with them."""
+
+    async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
+        """Return active beliefs without a vector of this fingerprint, oldest first."""
+        ...
+
+    async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
+        """Store a vector; does nothing if the belief is gone or has another statement now."""
+        ...
+
+    async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
+        """Return the active beliefs of a place with their vectors."""
+        ...
+
+
+@dataclass(frozen=True)
+class GroupActivity:
+    """How many lines of people a group has since its last evolution; ``since`` is when the oldest of them was said.
+
+    ``run`` numbers the last run, in the order of all runs; 0 before the first.
+    """
+
+    scope: Scope
+    messages: int
+    since: datetime
+    run: int = 0
+
+
+class EvolutionBook(Protocol):
+    """Which messages of each group an evolution has read."""
+
+    async def note(self, scope: Scope, read: Sequence[str]) -> None:
+        """Record a run that was given these messages, by id; all older lines of the place count as read, too."""
+        ...
+
+    async def unread(self) -> list[GroupActivity]:
+        """Return the groups with unread lines of people, the one whose last run is longest ago first."""
+        ...

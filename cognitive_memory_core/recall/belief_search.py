@@ -1,0 +1,100 @@
+"""Search over the beliefs of a group, and the choice of those that a turn is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import mul
+
+from ..domain.belief import Belief, BeliefHit
+from ..domain.scope import Scope
+from ..ports.beliefs import BeliefVectors, EmbeddedBelief
+from ..ports.models import Embedder, Vector
+from ..settings import Live, Settings
+from ..text.identity.names import clean_text
+from ..text.lexical.terms import index_terms, query_terms
+from ..text.statements.norms import forbids
+from .deadlines import with_timeout
+from .retriever import AWAY
+from .term_coverage import covered, saturated
+
+PATIENCE = 2.0  # seconds for the vector of a question
+QUERY_LENGTH = 1_000
+INLINE = 100  # beliefs that are ranked on the event loop
+MOST_SHOWN = 10  # of a turn
+TELLING = 0.15  # relevance from which a turn is about a belief
+STRENGTH_SHARE = 0.3  # of the order in which a turn is shown beliefs; the rest is relevance
+Worded = Callable[[Belief], Belief | None]
+
+
+@dataclass(frozen=True)
+class TurnBeliefs:
+    """The beliefs for a turn, in the order of importance; ``warnings`` of them forbid what the turn is about."""
+
+    beliefs: tuple[Belief, ...] = ()
+    warnings: int = 0
+
+
+@dataclass(frozen=True)
+class BeliefSearch:
+    """Finds beliefs by meaning and by words; without an embedder by words alone."""
+
+    vectors: BeliefVectors
+    embedder: Embedder
+    settings: Live[Settings]
+
+    async def find(self, scope: Scope, query: str, *, limit: int, threshold: float, worded: Worded) -> list[BeliefHit]:
+        """Return active beliefs, asleep ones included, of at least this score, best first.
+
+        ``worded`` returns a belief as it may be shown, or None; hidden words never match.
+        """
+        hits = await self._scored(scope, query, worded)
+        return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
+
+    async def of_turn(self, scope: Scope, query: str, worded: Worded) -> TurnBeliefs:
+        """Return what a turn is shown: first what it may break, then by relevance and strength; none that sleeps."""
+        hits = [hit for hit in await self._scored(scope, query, worded) if not hit.belief.is_asleep]
+        broken = [hit for hit in hits if hit.score >= TELLING and forbids(hit.belief.statement)]
+        others = sorted((hit for hit in hits if hit not in broken), key=_weight, reverse=True)
+        shown = [hit.belief for hit in (*broken, *others)][:MOST_SHOWN]
+        return TurnBeliefs(tuple(shown), min(len(broken), len(shown)))
+
+    async def _scored(self, scope: Scope, query: str, worded: Worded) -> list[BeliefHit]:
+        rows = await self.vectors.embedded(scope, self.embedder.fingerprint)
+        said = clean_text(query[:QUERY_LENGTH]).strip()
+        vector = await self._vector(said) if rows and said else None
+        if len(rows) > INLINE:
+            return await asyncio.to_thread(self._ranked, rows, said, vector, worded)
+        return self._ranked(rows, said, vector, worded)
+
+    def _ranked(
+        self, rows: Sequence[EmbeddedBelief], said: str, vector: Vector | None, worded: Worded
+    ) -> list[BeliefHit]:
+        shown = [(belief, self._similarity(vector, row)) for row in rows if (belief := worded(row.belief))]
+        terms = tuple(query_terms(said))
+        texts = [frozenset(index_terms("\n".join((belief.statement, *belief.tags)))) for belief, _ in shown]
+        words = [saturated(share) for share in covered(terms, texts, len(rows))] if terms else [0.0] * len(shown)
+        weight = self.settings.current.query.lexical_weight
+        hits = (
+            BeliefHit(belief, lexical if similarity is None else (1.0 - weight) * similarity + weight * lexical)
+            for (belief, similarity), lexical in zip(shown, words, strict=True)
+        )
+        return sorted(hits, key=lambda hit: (-hit.score, -hit.belief.strength))
+
+    def _similarity(self, vector: Vector | None, row: EmbeddedBelief) -> float | None:
+        if vector is None or row.vector is None or len(vector) != len(row.vector):
+            return None
+        cosine = sum(map(mul, vector, row.vector))
+        return self.embedder.calibration.similarity(cosine) if math.isfinite(cosine) else None
+
+    async def _vector(self, said: str) -> Vector | None:
+        try:
+            return await with_timeout(PATIENCE, self.embedder.embed_query(said))
+        except AWAY:
+            return None
+
+
+def _weight(hit: BeliefHit) -> float:
+    return (1.0 - STRENGTH_SHARE) * hit.score + STRENGTH_SHARE * hit.belief.strength

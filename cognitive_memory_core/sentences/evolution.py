@@ -1,0 +1,63 @@
+"""Sentences on the evolution of a group's beliefs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+ALREADY_RUNNING = "这个群的记忆正在演化，等它完成再试"
+ONLY_GROUPS = "群记忆只在群里有，请到群里来看"
+NO_MODEL = "没有设置对话模型，群记忆没有变化；设置 models.evolution 或 models.historian 之后再试"
+NOT_RECORDED = "这个群没有开启记录，群记忆没有变化"
+NOTHING_NEW = "无新消息，群记忆没有变化"
+OVERTAKEN = "演化期间有人要求忘记或不再记录，这次的结果作废，群记忆没有变化；请再来一次"
+FAILED = "模型这次没有答好，群记忆没有变化（{reason}）"
+SAME_ALREADY_ACTIVE = "已经有一条同样的群记忆"
+UNKNOWN_BELIEF = "这里没有这条群记忆"
+NOT_RETIRED = "这条群记忆没有被淘汰，不用恢复"
+RETIRED_ALREADY = "这条群记忆已经淘汰了"
+CHANGED_MEANWHILE = "这条群记忆刚刚被改过，请重新看一遍再决定"
+RETIRED_BY_HAND = "管理员淘汰"
+RESTORED_BY_HAND = "管理员恢复"
+REASONS: Mapping[str, str] = {
+    "unreadable": "读不懂",
+    "unknown": "没有这条",
+    "empty": "没有内容",
+    "too_long": "太长",
+    "duplicate": "重复",
+    "barred": "管理员淘汰过",
+    "drift": "编号来历不明",
+    "attack": "涉及权限、钱款或指令",
+    "alone": "只有一个人说",
+    "unfounded": "聊天里没有依据",
+    "contrary": "与依据相反",
+    "too_many": "条数已满",
+    "too_many_deletions": "一次淘汰太多",
+    "changed_meanwhile": "期间被改过",
+}
+
+
+class _Counts(Protocol):
+    @property
+    def kept(self) -> int: ...
+    @property
+    def updated(self) -> int: ...
+    @property
+    def created(self) -> int: ...
+    @property
+    def deleted(self) -> int: ...
+    @property
+    def rejected(self) -> Mapping[str, int]: ...
+
+
+def summary(counts: _Counts, unread: int) -> str:
+    """Return one sentence on what a run did, what it rejected and what it could not read."""
+    done = f"保留 {counts.kept} 条，更新 {counts.updated} 条，新增 {counts.created} 条，淘汰 {counts.deleted} 条"
+    reasons = "，".join(f"{REASONS[reason]} {count}" for reason, count in counts.rejected.items())
+    refused = f"；没有采用 {sum(counts.rejected.values())} 条（{reasons}）" if reasons else ""
+    return f"{done}{refused}" + (f"；更早的 {unread} 条消息没有读" if unread else "")
+
+
+def strength_set(strength: float) -> str:
+    """Return the reason that the change log gives when somebody set a strength."""
+    return f"强度改为 {strength:g}"

@@ -1,0 +1,45 @@
+"""Whether a text sets or forbids something for a group, and whether it is a command or an order about the memory."""
+
+from __future__ import annotations
+
+from ..lexical.folding import folded
+from ..patterns import Pattern
+
+_READ = 300  # characters of a text
+_RULES = Pattern(
+    "规矩|群规|以后|今后|往后|从(?:今|这|下|明)|每(?:天|周|晚|月|次|个?月|年|逢)|照旧|改(?:到|成|为|在|期|约)|挪(?:到)?|顺延"
+    "|不(?:许|准|要|能|得|可|让)|别(?:再|往|发|用|在|忘)|禁止|严禁|统一|一律|必须|务必|记得|注意|取消|恢复|暂停|停(?:一|两|三)|投票|定(?:在|了|成|个)"
+    "|就叫|叫做|约定|习惯|一般都|大家都|(?<![a-z])(?:rule|from now on|always|never|every (?:day|week|month))(?![a-z])"
+)
+_FORBIDS = Pattern(
+    "不(?:许|准|要|能|得|可以|可|让|再|往|说|谈|讨论|收|带|用|在|发|艾特|剧透|受理)|别|勿|莫|禁|忌|严禁|谢绝|避免|只(?:有|能|许|准)|必须|务必|统一|一律"
+    "|(?<![a-z])(?:no|not|never|don't|must|forbidden)(?![a-z])"
+)
+_COMMAND = Pattern(r"[/／][^\s/／]|[.!#][a-z]+(?:\s|$)")
+_OF_MEMORY = Pattern(
+    "(?:删(?:除|掉|了|光)?|清(?:空|除|掉|零)|忘(?:掉|记|了)?|抹(?:掉|去|除)|重置|覆盖|改写|作废)[^，。！!？?\\n]{0,8}"
+    "(?:记忆|群记忆|记录|设定|规则|规矩|所有|全部|一切|memory|memories)"
+    "|(?:把|将)[^，。！!？?\\n]{0,12}(?:记忆|群记忆|规则|规矩)[^，。！!？?\\n]{0,8}(?:删|清|忘|抹|改|作废)"
+    "|(?:记忆|记住|记下|写进记忆|写入记忆)[：:，,、]|请?(?:记住|记下|牢记)[^，。！!？?\\n]{0,4}(?:以后|今后|从|我|管理)"
+    "|(?:delete|erase|wipe|forget|reset) (?:all|every|the|your)[^.!?\\n]{0,20}(?:memor|rule|belief)"
+)
+
+
+def sets_rules(text: str) -> bool:
+    """Return whether a line of chat may set, change or end something that a group keeps to."""
+    return bool(_RULES.compiled.search(folded(text[:_READ])))
+
+
+def forbids(text: str) -> bool:
+    """Return whether a statement forbids or demands something."""
+    return bool(_FORBIDS.compiled.search(folded(text[:_READ])))
+
+
+def is_command(text: str) -> bool:
+    """Return whether a line begins like a command to a bot."""
+    return bool(_COMMAND.compiled.match(folded(text[:_READ]).strip()))
+
+
+def orders_memory(text: str) -> bool:
+    """Return whether a line tells a bot what to remember or to forget."""
+    return bool(_OF_MEMORY.compiled.search(folded(text[:_READ])))

@@ -1,0 +1,199 @@
+"""The contract of the ledger's beliefs: versions, changes, vectors, and what evolution has read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged, superseded
+from cognitive_memory_core.ports.beliefs import GroupActivity
+from tests.support.beliefs import LIN, TEA, a_belief, a_chat, begun
+from tests.support.builders import GROUP, OTHER_GROUP
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, Ledger, a_vector, archived, later
+
+
+def next_version(belief: Belief, statement: str, belief_id: str, **fields: Any) -> BeliefEdit:
+    """Return the edit that updates a belief."""
+    dated = {"version": belief.version + 1, "parent_id": belief.id, "updated_at": later(hours=1)}
+    after = replace(belief, id=belief_id, statement=statement, **{**dated, **fields})
+    return BeliefEdit(after, belief, logged("update", after, belief, "说得更细", later(hours=1)))
+
+
+def retired(belief: Belief) -> BeliefEdit:
+    """Return the edit that retires a belief."""
+    after = replace(belief, status="deprecated")
+    return BeliefEdit(after, belief, logged("delete", after, belief, "不办了", later(hours=2)))
+
+
+async def statements(ledger: Ledger, status: str = "active") -> list[str]:
+    """Return the statements of the group's current beliefs."""
+    page = await ledger.beliefs.page(GROUP.scope, status, 100)  # type: ignore[arg-type]  # a listing
+    assert page.total == len(page.beliefs)
+    return [one.statement for one in page.beliefs]
+
+
+async def test_versions_follow_each_other(ledger: Ledger) -> None:
+    """An update keeps the version before it; a chain has one current version, and any of its ids finds its history."""
+    first = a_belief()
+    await ledger.beliefs.commit([begun(first)])
+    edit = next_version(first, "每周五晚上讨论新番，偏好科幻", "b2")
+    assert await ledger.beliefs.commit([edit]) == [edit]
+    assert await statements(ledger) == [edit.belief.statement]
+    assert await ledger.beliefs.history("b1") == [superseded(first), edit.belief]
+    assert await ledger.beliefs.find("b1") == superseded(first)
+    assert [one.action for one in await ledger.beliefs.changes(GROUP.scope, NOON)] == ["create", "update"]
+    assert await ledger.beliefs.changes(GROUP.scope, later(hours=1)) == [edit.change]
+
+
+async def test_an_edit_that_was_overtaken_is_skipped(ledger: Ledger) -> None:
+    """An edit of a version that is no longer current, or retired meanwhile, changes nothing; the others apply."""
+    first, other = a_belief(), a_belief("不讨论政治", "b5")
+    await ledger.beliefs.commit([begun(first), begun(other)])
+    await ledger.beliefs.commit([next_version(first, "改到周六", "b2")])
+    late = [next_version(first, "改到周日", "b3"), retired(first), retired(other)]
+    assert await ledger.beliefs.commit(late) == [late[2]]
+    assert await statements(ledger) == ["改到周六"]
+    assert await statements(ledger, "deprecated") == ["不讨论政治"]
+    again = next_version(replace(other, status="deprecated"), "可以讨论政治", "b6", status="active")
+    assert await ledger.beliefs.commit([next_version(other, "换个说法", "b7"), again]) == [again]
+
+
+async def test_two_active_beliefs_never_say_the_same(ledger: Ledger) -> None:
+    """A belief in the words of an active one is skipped, however it is spelled; in another group it is not."""
+    await ledger.beliefs.commit([begun(a_belief("不要剧透"))])
+    twin, elsewhere = begun(a_belief("不要 剧透！", "b2")), begun(a_belief("不要剧透", "b3", OTHER_GROUP))
+    assert await ledger.beliefs.commit([twin, elsewhere]) == [elsewhere]
+    (first,) = (await ledger.beliefs.page(GROUP.scope, "active", 9)).beliefs
+    await ledger.beliefs.commit([retired(first)])
+    assert await ledger.beliefs.commit([twin]) == [twin]
+    assert await ledger.beliefs.commit([BeliefEdit(first, replace(first, status="deprecated"))]) == []
+
+
+async def test_the_strongest_come_first(ledger: Ledger) -> None:
+    """A page lists active beliefs before retired ones, strongest first, and counts all of them."""
+    beliefs = [a_belief(f"规矩{number}", f"b{number}", strength=number / 10) for number in range(1, 6)]
+    await ledger.beliefs.commit([begun(one) for one in beliefs])
+    await ledger.beliefs.commit([retired(beliefs[4])])
+    page = await ledger.beliefs.page(GROUP.scope, "all", 3, 1)
+    assert ([one.id for one in page.beliefs], page.total) == (["b3", "b2", "b1"], 5)
+    assert (await ledger.beliefs.page(GROUP.scope, "all", 9, 4)).beliefs[0].id == "b5"
+
+
+async def test_a_vector_belongs_to_its_words(ledger: Ledger) -> None:
+    """Only active beliefs wait for vectors; another statement loses the vector, a changed strength keeps it."""
+    first = a_belief()
+    await ledger.beliefs.commit([begun(first)])
+    assert await ledger.beliefs.waiting(MODEL, 9) == [first]
+    await ledger.beliefs.store(MODEL, replace(first, statement="别的话"), a_vector(0, 1))
+    await ledger.beliefs.store(MODEL, first, a_vector(1, 0))
+    assert await ledger.beliefs.waiting(MODEL, 9) == []
+    stronger = replace(first, strength=0.9)
+    await ledger.beliefs.commit([BeliefEdit(stronger, first)])
+    (row,) = await ledger.beliefs.embedded(GROUP.scope, MODEL)
+    assert (row.belief, list(row.vector or ())) == (stronger, [1.0, 0.0])
+    assert (await ledger.beliefs.embedded(GROUP.scope, "another"))[0].vector is None
+    edit = next_version(stronger, "改到周六", "b2")
+    await ledger.beliefs.commit([edit])
+    assert await ledger.beliefs.waiting(MODEL, 9) == [edit.belief]
+    assert (await ledger.beliefs.embedded(GROUP.scope, MODEL))[0].vector is None
+
+
+async def test_a_withdrawn_message_supports_nothing(ledger: Ledger) -> None:
+    """A belief loses a withdrawn message; one that rested on it alone is retired, and none is stored on it later."""
+    await ledger.log.append(a_chat((TEA, "不要剧透"), (LIN, "同意")))
+    both, alone = a_belief(message_ids=("m1", "m2")), a_belief("不讨论政治", "b2", message_ids=("m1",))
+    await ledger.beliefs.commit([begun(both), begun(alone)])
+    await ledger.log.withdraw(GROUP.scope, "m1", later(hours=1))
+    assert [one.message_ids for one in (await ledger.beliefs.page(GROUP.scope, "active", 9)).beliefs] == [("m2",)]
+    assert await statements(ledger, "deprecated") == ["不讨论政治"]
+    assert [one.action for one in await ledger.beliefs.changes(GROUP.scope, later(hours=1))] == ["delete"]
+    late = begun(a_belief("晚来的", "b3", message_ids=("m1",)))
+    partly = begun(a_belief("还有一条", "b4", message_ids=("m1", "m2")))
+    assert await ledger.beliefs.commit([late, partly]) == [partly]
+    assert (await ledger.beliefs.history("b4"))[0].message_ids == ("m2",)
+
+
+async def test_a_forgotten_person_leaves_the_beliefs(ledger: Ledger) -> None:
+    """What only they said is erased and its chain linked again; elsewhere they are nobody, in the log, too."""
+    await ledger.log.append(a_chat((TEA, "不要剧透"), (LIN, "同意")))
+    first = a_belief("小林(2000002)说不要剧透", tags=("小林",))
+    alone = next_version(first, "小林说可以剧透", "b2", supporters=(LIN[0],))
+    again = next_version(alone.belief, "还是不要剧透，小林赞成", "b3", supporters=(TEA[0], LIN[0]))
+    await ledger.beliefs.commit([begun(first)])
+    await ledger.beliefs.commit([alone])
+    await ledger.beliefs.commit([again])
+    await ledger.beliefs.commit([begun(a_belief("只有小林说的", "b9", supporters=(LIN[0],)))])
+
+    def hide(text: str) -> str:
+        return text.replace("小林(2000002)", "某位成员").replace("小林", "某位成员")
+
+    wiped = await ledger.eraser.forget_person(LIN[0], later(hours=3), hide)
+    assert wiped.beliefs == 2
+    old, new = await ledger.beliefs.history("b1")
+    assert (old.statement, old.tags, old.is_current) == ("某位成员说不要剧透", ("某位成员",), False)
+    assert (new.parent_id, new.statement, new.supporters) == ("b1", "还是不要剧透，某位成员赞成", (TEA[0],))
+    assert await ledger.beliefs.find("b9") is None
+    left = [str(row) for row in await archived(ledger)]
+    assert not [row for row in left if "小林" in row or LIN[0] in row]
+
+
+async def test_a_forgotten_group_has_no_beliefs(ledger: Ledger) -> None:
+    """Erasing a group removes its beliefs, its log and what evolution read; another group keeps its own."""
+    await ledger.log.append(a_chat((TEA, "不要剧透")))
+    await ledger.beliefs.commit([begun(a_belief()), begun(a_belief("别处的", "b2", OTHER_GROUP))])
+    await ledger.beliefs.note(GROUP.scope, ["m1"])
+    wiped = await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
+    assert wiped.beliefs == 1
+    assert await statements(ledger, "all") == await ledger.beliefs.changes(GROUP.scope, NOON) == []
+    assert (await ledger.beliefs.page(OTHER_GROUP.scope, "all", 9)).total == 1
+    assert await ledger.beliefs.commit([begun(a_belief())]) == []
+    assert (await ledger.archive.totals()).beliefs == 1
+
+
+async def test_beliefs_are_exported_and_imported(ledger: Ledger) -> None:
+    """An import of every row is complete and idempotent; a chain of which a version is missing is linked again."""
+    first = a_belief()
+    middle = next_version(first, "改到周六", "b2")
+    last = next_version(middle.belief, "改到周日", "b3")
+    rows = [superseded(first), superseded(middle.belief), last.belief, last.change]
+    assert await ledger.archive.absorb([row for row in rows if row]) == 4
+    assert await ledger.archive.absorb([row for row in rows if row]) == 0
+    assert await archived(ledger) == rows
+    assert (await ledger.archive.totals()).beliefs == 1
+    versions = [row for row in rows if isinstance(row, Belief)]
+    other = [replace(one, id=f"x{one.id}", chain_id="xb1", parent_id=f"x{one.parent_id}") for one in versions]
+    elsewhere = [replace(row, scope=OTHER_GROUP.scope) for row in (other[0], other[2])]
+    assert await ledger.archive.absorb(elsewhere) == 2
+    old, new = await ledger.beliefs.history("xb1")
+    assert (old.is_current, new.is_current, new.parent_id) == (False, True, "xb1")
+    assert not [one for one in (old, new) if one.status == "active" and not one.is_current]
+
+
+async def test_an_erased_person_is_not_imported_again(ledger: Ledger) -> None:
+    """A belief of an earlier export comes back without an erased supporter, and not at all if only they said it."""
+    await ledger.eraser.forget_person(LIN[0], later(hours=1), str)
+    both, alone = a_belief("不要剧透"), a_belief("不谈政治", "b2", supporters=(LIN[0],))
+    named = a_belief(f"听小林({'2000002'})的安排来", "b3")
+    assert await ledger.archive.absorb([both, alone, named]) == 1
+    assert (await ledger.beliefs.history("b1"))[0].supporters == (TEA[0],)
+
+
+async def test_what_was_read_is_not_new(ledger: Ledger) -> None:
+    """Unread lines of people are counted by group; the group that was read longest ago comes first."""
+    await ledger.log.append(a_chat((TEA, "一"), (LIN, "二"), (TEA, "三")))
+    line = a_chat((TEA, "别处"))[0]
+    await ledger.log.append([replace(line, scene=replace(OTHER_GROUP, user_id=TEA[0]))])
+    assert {(one.scope, one.messages, one.run) for one in await ledger.beliefs.unread()} == {
+        (GROUP.scope, 3, 0),
+        (OTHER_GROUP.scope, 1, 0),
+    }
+    await ledger.beliefs.note(GROUP.scope, ["m2"])
+    assert await ledger.beliefs.unread() == [
+        GroupActivity(OTHER_GROUP.scope, 1, later(minutes=1), 0),
+        GroupActivity(GROUP.scope, 1, later(minutes=3), 1),
+    ]
+    await ledger.beliefs.note(OTHER_GROUP.scope, ["m1"])
+    assert [one.scope for one in await ledger.beliefs.unread()] == [GROUP.scope]
+    await ledger.beliefs.note(GROUP.scope, [])
+    assert [one.messages for one in await ledger.beliefs.unread()] == [1]

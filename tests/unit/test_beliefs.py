@@ -1,0 +1,214 @@
+"""Beliefs through the façade: a run, its history, what admins do, and what a turn is shown."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from tests.support.beliefs import LIN, MO, TEA, a_chat, answered, created, deleted, kept, updated
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
+from tests.support.chats import ScriptedChat
+from tests.support.clock import NOON, FrozenClock
+
+FRIDAY = "每周五晚上讨论新番"
+CHAT = (
+    (TEA, "以后每周五晚上讨论新番吧"),
+    (LIN, "好，每周五晚上讨论新番"),
+    (MO, "同意"),
+    (MO, "群里不要讨论政治"),
+    (TEA, "对，不讨论政治"),
+)
+STRONG = core.VectorStoreSettings(backend="exact")
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, *answers: object, **settings: Any) -> AsyncIterator[tuple[Any, FrozenClock]]:
+    """Open a memory with a scripted model; the clock stands an hour after the first lines."""
+    clock = FrozenClock()
+    clock.advance(hours=1)
+    chat = ScriptedChat(*answers) if answers else None
+    live = core.Settings(vector_store=STRONG, **settings)
+    async with core.CognitiveMemory.open(live, tmp_path / "data", background=False, clock=clock, chat=chat) as memory:
+        yield memory, clock
+
+
+async def said(memory: Any, *lines: tuple[tuple[str, str], str], at: Any = NOON, first: int = 1) -> None:
+    """Log lines of the group."""
+    for line in a_chat(*lines, at=at, first=first):
+        await memory.observe(line)
+
+
+async def test_a_group_grows_its_first_beliefs(tmp_path: Path) -> None:
+    """A run stores what the chat supports, with version 1, no parent, its evidence and its supporters."""
+    answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
+    async with opened(tmp_path, answer) as (memory, _):
+        await said(memory, *CHAT)
+        evolution = await memory.evolve(GROUP)
+        assert (evolution.created, evolution.rejected) == (2, {})
+        page = await memory.beliefs(GROUP)
+        assert [(one.statement, one.version, one.parent_id, one.status) for one in page.beliefs] == [
+            (FRIDAY, 1, None, "active"),
+            ("不讨论政治", 1, None, "active"),
+        ]
+        assert page.beliefs[0].message_ids == ("m1", "m2", "m3")
+        assert page.beliefs[0].supporters == (TEA[0], LIN[0], MO[0])
+        assert [one.action for one in await memory.belief_changes(GROUP)] == ["create", "create"]
+        assert (await memory.beliefs(OTHER_GROUP)).total == 0
+
+
+async def test_a_belief_lives_through_its_whole_history(tmp_path: Path) -> None:
+    """A belief is created, updated three times, deleted and restored; its history is oldest first, its log by days."""
+    later = [
+        ((TEA, "新番讨论改到周六晚上吧"), (LIN, "好，改到周六晚上")),
+        ((TEA, "周六晚上八点讨论新番"), (LIN, "同意，周六晚上八点")),
+        ((TEA, "周六晚上八点讨论新番，只聊科幻"), (LIN, "行，只聊科幻")),
+        ((TEA, "周六的新番讨论取消了，以后不办"), (LIN, "好，取消，不讨论新番了")),
+    ]
+    versions = ["每周六晚上讨论新番", "每周六晚上八点讨论新番", "每周六晚上八点讨论新番，只聊科幻"]
+    answers = [answered(created(FRIDAY, 1, 2))] + [answered(updated("B1", one, 1, 2)) for one in versions]
+    async with opened(tmp_path, *answers, answered(deleted("B1", 1, 2))) as (memory, clock):
+        await said(memory, *CHAT[:2])
+        await memory.evolve(GROUP)
+        for day, lines in enumerate(later, 1):
+            clock.advance(hours=25)
+            await said(memory, *lines, at=clock.now() - timedelta(minutes=30), first=10 * day)
+            evolution = await memory.evolve(GROUP)
+            assert (evolution.updated, evolution.deleted) == ((1, 0) if day < 4 else (0, 1)), evolution.message
+        (last,) = (await memory.beliefs(GROUP, status="deprecated")).beliefs
+        assert (last.statement, last.version) == (versions[-1], 4)
+        restored = await memory.restore_belief(GROUP, last.id)
+        assert (restored.status, restored.version) == ("active", 4)
+        history = await memory.belief_history(GROUP, last.id)
+        assert [one.statement for one in history] == [FRIDAY, *versions]
+        assert [one.parent_id for one in history] == [None, *(one.id for one in history[:-1])]
+        assert await memory.belief_history(GROUP, history[0].id) == history
+        changes = await memory.belief_changes(GROUP)
+        assert [one.action for one in changes] == ["create", "update", "update", "update", "delete", "restore"]
+        assert [one.action for one in await memory.belief_changes(GROUP, days=1)] == ["delete", "restore"]
+        older = await memory.restore_belief(GROUP, history[0].id)
+        assert (older.statement, older.version, older.parent_id) == (FRIDAY, 5, last.id)
+
+
+async def test_without_a_model_nothing_changes(tmp_path: Path) -> None:
+    """Without a model, or if it answers nothing usable, the message says so and no belief changes."""
+    async with opened(tmp_path) as (memory, _):
+        await said(memory, *CHAT)
+        assert "没有设置对话模型" in (await memory.evolve(GROUP)).message
+    async with opened(tmp_path, "这不是JSON") as (memory, _):
+        assert "没有变化" in (await memory.evolve(GROUP)).message
+        assert (await memory.beliefs(GROUP, status="all")).total == 0
+
+
+async def test_without_new_messages_nothing_is_asked(tmp_path: Path) -> None:
+    """A group in which nobody said anything costs no call."""
+    async with opened(tmp_path, RuntimeError("not asked")) as (memory, clock):
+        await said(memory, *CHAT)
+        clock.advance(days=3)
+        assert (await memory.evolve(GROUP)).message.startswith("无新消息")
+
+
+async def test_only_groups_have_beliefs(tmp_path: Path) -> None:
+    """In a private chat every call answers with one sentence; an unknown belief is an error of its own."""
+    async with opened(tmp_path, "x") as (memory, _):
+        for asked in (
+            memory.beliefs(PRIVATE),
+            memory.evolve(PRIVATE),
+            memory.search_beliefs(PRIVATE, "规矩"),
+            memory.belief_changes(PRIVATE),
+            memory.retire_belief(PRIVATE, "b", ""),
+        ):
+            with pytest.raises(core.BadArgument, match="群记忆只在群里有"):
+                await asked
+        for asked in (memory.belief_history(GROUP, "b"), memory.set_belief_strength(GROUP, "b", 0.5)):
+            with pytest.raises(core.UnknownBelief):
+                await asked
+
+
+async def test_what_an_admin_retired_does_not_come_back(tmp_path: Path) -> None:
+    """Evolution does not create a belief again that an admin retired, until it is restored."""
+    first = answered(created("不讨论政治", 4, 5))
+    async with opened(tmp_path, first, first) as (memory, _):
+        await said(memory, *CHAT)
+        await memory.evolve(GROUP)
+        (belief,) = (await memory.beliefs(GROUP)).beliefs
+        await memory.retire_belief(GROUP, belief.id, "写错了")
+        evolution = await memory.evolve(GROUP)
+        assert (evolution.created, evolution.rejected) == (0, {"barred": 1})
+        with pytest.raises(core.BadArgument):
+            await memory.retire_belief(GROUP, belief.id, "再来")
+        await memory.restore_belief(GROUP, belief.id)
+        assert (await memory.beliefs(GROUP)).total == 1
+        log = await memory.belief_changes(GROUP)
+        assert [(one.action, one.changed_by) for one in log][1:] == [
+            ("delete", GROUP.user_id),
+            ("restore", GROUP.user_id),
+        ]
+
+
+async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:
+    """The context has the group's beliefs, first what the message may break; one that sleeps is not shown."""
+    answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
+    async with opened(tmp_path, answer) as (memory, _):
+        await said(memory, *CHAT)
+        await memory.evolve(GROUP)
+        context = await memory.context(GROUP, "我们来讨论一下政治吧")
+        (section,) = [one for one in context.sections if one.title == "群记忆"]
+        assert [line.endswith(text) for line, text in zip(section.lines, ("不讨论政治", FRIDAY), strict=True)] == [
+            True
+        ] * 2
+        assert "注意别违反" in section.lines[0]
+        taboo = (await memory.search_beliefs(GROUP, "不讨论政治", threshold=0.3))[0].belief
+        await memory.set_belief_strength(GROUP, taboo.id, 0.1)
+        assert "政治" not in (await memory.context(GROUP, "我们来讨论一下政治吧")).text.replace("讨论一下政治", "")
+        assert "群记忆" not in (await memory.context(PRIVATE, "政治")).text
+
+
+async def test_a_belief_is_found_by_meaning(tmp_path: Path) -> None:
+    """A search returns active beliefs with a score, best first, down to the threshold."""
+    answer = answered(created(FRIDAY, 1, 2, 3), created("不讨论政治", 4, 5))
+    async with opened(tmp_path, answer) as (memory, _):
+        await said(memory, *CHAT)
+        await memory.evolve(GROUP)
+        await memory.drain(30)
+        hits = await memory.search_beliefs(GROUP, "每周五晚上讨论新番", threshold=0.0)
+        assert [hit.belief.statement for hit in hits] == [FRIDAY, "不讨论政治"]
+        assert hits[0].score > 0.9 > hits[1].score
+        assert [hit.belief.statement for hit in await memory.search_beliefs(GROUP, FRIDAY)] == [FRIDAY]
+
+
+async def test_a_person_who_opts_out_leaves_the_beliefs(tmp_path: Path) -> None:
+    """Their lines are not shown to the model, their name is hidden, and what only they supported is not shown."""
+    answer = answered(created(f"小林({LIN[0]})提的：每周五晚上讨论新番", 1, 2, 3), kept("B9"))
+    async with opened(tmp_path, answer, answered(created("不讨论政治", 1, 2))) as (memory, _):
+        await said(memory, *CHAT)
+        assert (await memory.evolve(GROUP)).created == 1
+        await memory.opt_out(LIN[0])
+        (belief,) = (await memory.beliefs(GROUP)).beliefs
+        assert "小林" not in belief.statement
+        assert LIN[0] not in belief.supporters
+        await memory.evolve(GROUP)
+        chat = memory._engine.adapters.chat_models.evolver.chat
+        assert chat is not None
+
+
+async def test_export_and_import_carry_the_beliefs(tmp_path: Path) -> None:
+    """An export has lines of type belief and change, and another memory takes them in."""
+    async with opened(tmp_path, answered(created(FRIDAY, 1, 2, 3))) as (memory, _):
+        await said(memory, *CHAT)
+        await memory.evolve(GROUP)
+        await memory.export(tmp_path / "out.jsonl")
+        before = await memory.beliefs(GROUP)
+    text = (tmp_path / "out.jsonl").read_text("utf-8")
+    assert '"type":"belief"' in text
+    assert '"type":"change"' in text
+    clock = FrozenClock()
+    async with core.CognitiveMemory.open(core.Settings(vector_store=STRONG), tmp_path / "new", clock=clock) as memory:
+        await memory.import_(tmp_path / "out.jsonl")
+        assert await memory.beliefs(GROUP) == before
+        assert len(await memory.belief_changes(GROUP, days=30)) == 1
