@@ -127,7 +127,11 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "capture.groups": ("只记这些群，空为全部", "only these groups; empty for all"),
     "capture.ignore_groups": ("不记这些群", "never these groups"),
     "capture.ignore_users": ("不记这些人", "never these people"),
-    "evolution": ("群组记忆的演化", "slow memory of groups"),
+    "evolution.enabled": ("按时演化群记忆；关掉后只有命令能演化", "evolve the beliefs of groups on schedule"),
+    "evolution.cron": ("什么时候演化（cron，按 timezone）", "when to evolve (cron, in the timezone)"),
+    "evolution.min_messages": ("新消息满几条的群才按时演化", "new messages that a scheduled group needs"),
+    "evolution.max_beliefs": ("每个群最多几条群记忆", "beliefs of a group, at most"),
+    "evolution.max_messages": ("一次演化最多细看几条消息，其余先做摘要", "lines shown to a run; others are summed up"),
     "vector_store.backend": (
         "向量放在 chroma；小机器可写 exact：不开向量库，只做精确检索",
         "chroma, or exact: no store",
@@ -145,7 +149,7 @@ HEADS: Mapping[Language, tuple[str, str, str]] = {
 NOT_YET: Mapping[Language, str] = {"zh": "（此版本尚未起作用）", "en": " (steers nothing in this version)"}
 
 
-INHERITING = ("models.triage", "models.merge")  # a blank key uses the historian's
+INHERITING = ("models.triage", "models.merge", "models.evolution")  # a blank key uses the historian's
 
 
 @dataclass(frozen=True)
