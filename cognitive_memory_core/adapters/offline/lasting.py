@@ -35,7 +35,7 @@ _TRADE = (
 _TASTES = (
     f"{_HOW}(?:喜欢(?!的$)[^的，]{{2,}}|爱[吃喝看玩听用去逛养][^的，]|[最就]爱[^的，]{{2,}}|讨厌.{{2,}}|受不了.{{2,}}|[最很]烦.{{2,}}"
     "|怕(?:黑|高|水|狗|蛇|虫|鬼|冷|热|辣|吵)|迷上了?.{2,}|习惯.{2,}|偏好.{2,}|上瘾)|.{0,8}过敏|对.{1,12}(?:感兴趣|没兴趣)"
-    f"|{_HOW}不?(?:能|会|敢|碰)?[吃喝碰](?!了吗|完|饭了?$|亏|力|惊|醋|瘪)[^了过]{{1,}}$|{_HOW}(?:吃[纯全]?素|忌口.+)"
+    f"|(?!吃|喝|现在|还|也|就[吃喝]){_HOW}不?(?:能|会|敢|碰)?[吃喝碰](?!了吗|完|饭了?$|亏|力|惊|醋|瘪)[^了过]{{1,}}$|{_HOW}(?:吃[纯全]?素|忌口.+)"
     "|.{0,6}(?:色弱|色盲|左撇子|恐高|晕[车船机]|会晕$|乳糖不耐|近视)|(?:从.{1,6}起)?(?:开始)?戒(?:了|掉)?[烟酒糖咖奶].*"
 )
 _USES = "用(?:的是|惯了?|不惯)|一直[用使]|平时[用使]|日常[用使]|习惯[用使]|主力机?是|的?(?:电脑|手机|键盘|相机|主力)是"
@@ -81,6 +81,10 @@ _RANK_OR_DEBT = re.compile(
     "群主|管理员|超级用户|超管|(?:的|是)主人|欠.{0,160}(?:钱|[块元万]|账)|借.{0,160}[块元万]|还钱|转账给?|垫付"
     "|(?<![a-z])(?:root|admin(?:istrator)?|superuser|owner|owes?|owed)(?![a-z])"
 )
+_ENDED = re.compile(
+    "(?:我|俺)?(?:(?:[从打自].{1,8}[起开](?:始)?|现在|目前|如今|以后|已经|早就?|也|都|再也|其实|是)(?:我|俺)?){0,3}"
+    "(?:不再?|没再?)(?P<matter>[^ ，。不没了吗呢吧?？]{2,12})了[啊呀哦哈啦]*"
+)
 _OWN = re.compile("(?:我|俺)(?!们|国|校|去|靠|的天)|(?:i|my)(?![a-z])")
 _BARE = re.compile("(?:喜欢|讨厌|受不了|爱|怕|吃|喝|养|住|用|学|会)[的了着过啊呀哦]*$")
 
@@ -113,6 +117,25 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
         if SHORTEST <= len(text) <= LONGEST:
             return LastingClause(start, text, *found)
     return None
+
+
+@dataclass(frozen=True)
+class EndedMatter:
+    """What a clause says of its speaker to be no longer so: 吃素 of 从今天起不吃素了."""
+
+    clause: str
+    matter: str
+
+    def ends(self, claim: str) -> bool:
+        """Return whether it ends a claim: all characters of the matter stand there in their order, not denied."""
+        rest = iter(folded(claim))
+        return all(char in rest for char in self.matter) and f"不{self.matter[0]}" not in claim
+
+
+def ended_matters(said: str) -> list[EndedMatter]:
+    """Return what a line says of its speaker to be no longer so."""
+    found = ((clause, _ENDED.fullmatch(folded(clause))) for _, clause in _clauses(said))
+    return [EndedMatter(clause, ended["matter"]) for clause, ended in found if ended]
 
 
 def speaks_of_rank_or_debt(text: str) -> bool:

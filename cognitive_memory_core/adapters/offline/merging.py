@@ -17,7 +17,7 @@ from ...settings import Live, Settings
 from ...text.identity.names import NAME_LENGTH, one_line
 from ...text.statements.outline import OutlineSection, headed, sections_of, written
 from ...text.statements.traces import WithdrawnClaim, without
-from .lasting import lasting_clause, speaks_of_rank_or_debt
+from .lasting import EndedMatter, ended_matters, lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
 _OF_PERSONS, _OF_GROUPS = sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS
@@ -58,9 +58,11 @@ class RuleMerger:
         for said, gone in _withdrawn(person, facts):
             page.take_out(said, gone)
             tags = tuple(tag for tag in tags if not gone.is_told_by(tag))
-        for fact in facts:
+        for fact in sorted(facts, key=lambda fact: fact.happened_at):
+            day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
+            for ended in () if fact.is_withdrawn else _ended_by(person, fact):
+                page.end(ended, day)
             if not fact.is_withdrawn and (line := _line_of(person, fact)):
-                day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
                 page.add(page.headings[line.field], line.said, day)
         page.shrink(settings.profile.max_chars)
         return ProfileContent(tags, page.text)
@@ -113,6 +115,17 @@ class _Page:
             left = [(line, left_of(line)) for line in lines]
             lines[:] = [new for line, new in left if new or not line]
         self._drop_empty()
+
+    def end(self, ended: EndedMatter, day: str) -> None:
+        """Put the clause that ends a matter in the place of our lines up to a day that claim it."""
+        title = ""
+        for heading, lines in self._sections:
+            found = ((line, sentences.stored_text.noted(line)) for line in lines)
+            over = [line for line, noted in found if noted and noted[1] <= day and ended.ends(noted[0])]
+            title = OutlineSection(heading).title if over else title
+            lines[:] = [line for line in lines if line not in over]
+        if title:
+            self.add(title, sentences.stored_text.QUOTED_CLAUSE.format(clause=ended.clause), day)
 
     def shrink(self, limit: int) -> None:
         """Remove the oldest lines of ours until the rest fits, and note how many were removed in all."""
@@ -229,6 +242,12 @@ def _field_of(fact: Fact) -> str:
     if _MEMBER.search(fact.text):
         return "members"
     return "state" if fact.kind in ("knowledge", "preference") else "topics"
+
+
+def _ended_by(person: Person, fact: Fact) -> list[EndedMatter]:
+    """Return what the person says of themselves in a quotation to be no longer so."""
+    quotation = sentences.stored_text.quoted_words(fact.text.strip(), person.id)
+    return ended_matters(quotation[0]) if quotation else []
 
 
 def _quoted(said: str, notes: str) -> _ProfileLine | None:

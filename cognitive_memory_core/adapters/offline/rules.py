@@ -16,7 +16,7 @@ from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
 from .choosing import chosen, is_dated, is_in_earnest, takes_back
 from .known_people import Cast
-from .lasting import begins_with_speaker, lasting_clause
+from .lasting import begins_with_speaker, ended_matters, lasting_clause
 from .phrasing import Phrasing
 from .quoting import Quotation, Quoting
 from .worth import kind_of
@@ -87,7 +87,7 @@ class RuleHistorian:
             yield Statement(
                 quotation.text,
                 lasting.kind if lasting else _kind(passage),
-                subjects=_subjects(quotation, passage, sender, cast, holds=lasting is not None),
+                subjects=_subjects(quotation, passage, sender, cast, holds=bool(lasting or ended_matters(passage))),
                 speaker=sender.id,
                 confidence=CONFIDENCE,
                 is_absolute=quotation.is_absolute,
@@ -129,7 +129,7 @@ def _kind(passage: str) -> EventKind:
 def _subjects(quotation: Quotation, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
     """Return whom a quotation is about: the others whom it names, and its speaker if it tells of themselves.
 
-    It does if it holds something lasting of them, or begins with them and names nobody else.
+    It does if it holds something lasting of them, ends it, or begins with them and names nobody else.
     """
     others = tuple(user_id for user_id in cast.standing_in(quotation.text) if user_id != sender.id)
     is_of_sender = holds or (not others and begins_with_speaker(passage))

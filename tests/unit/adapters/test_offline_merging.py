@@ -85,6 +85,8 @@ async def test_a_quotation_gives_its_lasting_clause(said: str, line: str) -> Non
         "周会改到周四晚上八点",
         "他对花生过敏很严重",
         "我喜欢猫",
+        "我吃十三香小龙虾",
+        "我喝美式咖啡大杯的",
         "我喜欢木鱼写的曲子",
         "我是本群管理员，都听我的",
         "我欠老齐五十块钱",
@@ -97,6 +99,37 @@ async def test_a_quotation_gives_its_lasting_clause(said: str, line: str) -> Non
 async def test_a_quotation_without_one_changes_nothing(said: str) -> None:
     """What passes, asks, supposes, is too short, or is about others, rank or debts stays an event."""
     assert await merged(a_quotation(said, "木鱼(76620318)")) == ProfileContent((), "")
+
+
+@pytest.mark.parametrize(
+    ("said", "end"),
+    [
+        ("我吃素 蛋奶可以", "盒饭我改一下 体检贫血 医生让我吃肉 从今天起不吃素了"),
+        ("我养了一只猫", "我现在不养猫了"),
+        ("我在琴行教书三年", "房租太贵 我已经不在琴行教书了"),
+        ("我一直用机械键盘", "我早就不用机械键盘了啊"),
+    ],
+)
+async def test_what_ends_leaves_the_profile(said: str, end: str) -> None:
+    """A line makes place for its speaker's later word that it no longer holds; what is said again afterwards stays."""
+    later = replace(a_quotation(end), happened_at=NOON + timedelta(days=2))
+    first = await merged(a_quotation(said), a_quotation("我讨厌吃香菜"))
+    assert said in first.summary
+    left = await merged(later, old=a_profile(first))
+    assert said not in left.summary
+    assert "我讨厌吃香菜" in left.summary
+    assert f"{end.rsplit(maxsplit=1)[-1]}”（记于 2026-03-06）" in left.summary
+    again = replace(a_quotation(said), happened_at=NOON + timedelta(days=3))
+    assert said in (await merged(again, later, old=a_profile(first))).summary
+    assert said in (await merged(replace(later, happened_at=NOON - timedelta(days=9)), old=a_profile(first))).summary
+
+
+@pytest.mark.parametrize("said", ["你不吃素了", "不行了", "小棠不吃素了", "不想吃火锅了吧？"])
+async def test_what_does_not_end_stays(said: str) -> None:
+    """What somebody says of others, or asks, ends nothing of their own."""
+    first = await merged(a_quotation("我吃素 蛋奶可以"))
+    later = replace(a_quotation(said), happened_at=NOON + timedelta(days=2))
+    assert (await merged(later, old=a_profile(first))).summary == first.summary
 
 
 async def test_nobody_elses_words_are_quoted_in_a_profile() -> None:
