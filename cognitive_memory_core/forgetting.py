@@ -288,6 +288,7 @@ class Forgetting:
             messages=wiped.messages,
             memos=wiped.memos,
             pins=wiped.pins,
+            beliefs=wiped.beliefs,
             names=wiped.names,
             jobs=done.jobs,
             profiles=done.profiles,

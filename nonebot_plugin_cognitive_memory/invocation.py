@@ -32,6 +32,12 @@ SUBCOMMANDS: Mapping[str, str] = {
     "off": "关",
     "record": "只记",
     "recall": "只忆",
+    "beliefs": "群记忆",
+    "history": "演进",
+    "changes": "变更",
+    "evolve": "演化",
+    "retire": "淘汰",
+    "restore": "恢复",
     "summarize": "总结",
     "pin": "置顶",
     "clear": "清空",
@@ -49,6 +55,7 @@ SUBCOMMANDS: Mapping[str, str] = {
 WITH_ARGUMENTS = frozenset(
     {
         *("status", "list", "show", "search", "add", "forget", "correct", "profile", "group", "share", "incognito"),
+        *("beliefs", "history", "changes", "evolve", "retire", "restore"),
         *("summarize", "pin", "stats", "retry", "view", "rollback", "config"),
     }
 )

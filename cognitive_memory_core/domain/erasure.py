@@ -29,6 +29,7 @@ class Erasure:
     messages: int = 0
     memos: int = 0
     pins: int = 0
+    beliefs: int = 0
     names: int = 0
     jobs: int = 0
     profiles: int = 0

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from . import basics, configuring, consent, events, operations, pins, places, profiles
+from . import basics, beliefs, configuring, consent, events, operations, pins, places, profiles
 
-__all__ = ["basics", "configuring", "consent", "events", "operations", "pins", "places", "profiles"]
+__all__ = ["basics", "beliefs", "configuring", "consent", "events", "operations", "pins", "places", "profiles"]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import cognitive_memory_core as core
 
-Item = core.Event | core.Pin
+Item = core.Event | core.Pin | core.Belief
 VALID = 600.0  # seconds
 SCENES = 1_000
 

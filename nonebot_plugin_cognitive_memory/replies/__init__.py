@@ -3,7 +3,7 @@
 * ``label``: who looks for a plugin
 * ``log``: who reads the log
 * ``tools``: the model that calls the tools
-* ``commands``: who types ``/memory``
+* ``commands``, ``beliefs``: who types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 
@@ -13,6 +13,6 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import cards, commands, label, log, settings, tools
+from . import beliefs, cards, commands, label, log, settings, tools
 
-__all__ = ["cards", "commands", "label", "log", "settings", "tools"]
+__all__ = ["beliefs", "cards", "commands", "label", "log", "settings", "tools"]

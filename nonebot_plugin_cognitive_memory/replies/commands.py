@@ -34,6 +34,9 @@ _HELP = """\
 _HELP_GROUP = """\
 —— 群主和管理员 ——
 开 on、关 off、只记 record、只忆 recall：这个群记不记、用不用
+群记忆 beliefs [页]：这个群的规矩、习惯和看法；演进 history 序号：一条的来历
+变更 changes [天数]：最近改了什么；演化 evolve [天数]：现在就从聊天里长出群记忆
+淘汰 retire 序号、恢复 restore 序号：去掉或换回一条
 置顶 pin 内容：全群的置顶
 总结 summarize [句数]：总结最近的聊天
 清空 clear：删掉这个群的全部记忆"""
@@ -130,6 +133,12 @@ _USAGE = {
     "off": "/记忆 关",
     "record": "/记忆 只记",
     "recall": "/记忆 只忆",
+    "beliefs": "/记忆 群记忆 [页]，例如 /记忆 群记忆 2",
+    "history": "/记忆 演进 序号，例如 /记忆 演进 3；序号看 /记忆 群记忆",
+    "changes": "/记忆 变更 [天数]，例如 /记忆 变更 7",
+    "evolve": "/记忆 演化 [天数]，例如 /记忆 演化 7",
+    "retire": "/记忆 淘汰 序号，例如 /记忆 淘汰 3；序号看 /记忆 群记忆",
+    "restore": "/记忆 恢复 序号，例如 /记忆 恢复 3；序号看 /记忆 群记忆 或 /记忆 演进",
     "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
     "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
     "clear": "/记忆 清空",
@@ -193,6 +202,7 @@ def erased(erasure: core.Erasure) -> str:
         ("原话", erasure.messages),
         ("备忘", erasure.memos),
         ("置顶", erasure.pins),
+        ("群记忆", erasure.beliefs),
         ("侧写", erasure.profiles),
         ("还没整理的任务", erasure.jobs),
         ("别人话里的改写", erasure.reworded),
@@ -333,6 +343,7 @@ _PURPOSES = {
     "embedding": "向量",
     "rerank": "重排",
     "compress": "总结",
+    "evolution": "演化",
 }
 
 

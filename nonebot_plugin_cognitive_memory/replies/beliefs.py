@@ -1,0 +1,74 @@
+"""Replies to commands on what a group keeps to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+
+import cognitive_memory_core as core
+
+NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也可以发送 /记忆 演化 7"
+NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
+RETIRED = "淘汰了：{statement}\n演化不会再写回来；想恢复，发送 /记忆 群记忆，再 /记忆 恢复 序号"
+RESTORED = "恢复了：{statement}"
+_ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore": "恢复", "strength": "强度"}
+_BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
+
+
+def listed(page: core.BeliefPage, first: int, number: int, *, is_more: bool) -> str:
+    """List beliefs, numbered from ``first``, with version and strength; retired and sleeping ones are marked."""
+    lines = [f"群记忆 {page.total} 条（来历 /记忆 演进 序号，淘汰 /记忆 淘汰 序号，恢复 /记忆 恢复 序号）"]
+    lines += [
+        f"{at}. {_marked(one)}{one.statement}（第 {one.version} 版）" for at, one in enumerate(page.beliefs, first)
+    ]
+    return "\n".join((*lines, *([f"下一页：/记忆 群记忆 {number + 1}"] if is_more else [])))
+
+
+def history(versions: Sequence[core.Belief], zone: tzinfo) -> str:
+    """Show the versions of a belief, oldest first, each with its day, its reason and how many people said it."""
+    if not versions:
+        return NOTHING_YET
+    lines = ["演进，从最早的一版起（换回某一版：/记忆 恢复 序号）"]
+    for at, one in enumerate(versions, 1):
+        told = f"，因为{one.change_summary}" if one.change_summary else ""
+        people = f"，{len(one.supporters)} 个人说过" if one.supporters else ""
+        day = one.updated_at.astimezone(zone)
+        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{one.statement}{told}{people}")
+    last = versions[-1]
+    return "\n".join((*lines, "现在有效" if last.status == "active" else "现在已淘汰"))
+
+
+def changes(log: Sequence[core.Change], days: int, zone: tzinfo) -> str:
+    """Show the change log by day, oldest first."""
+    if not log:
+        return f"最近 {days} 天群记忆没有变化"
+    lines = [f"最近 {days} 天的变更 {len(log)} 条"]
+    day = ""
+    for one in log:
+        at = one.changed_at.astimezone(zone)
+        if f"{at:%Y-%m-%d}" != day:
+            day = f"{at:%Y-%m-%d}"
+            lines.append(f"—— {day} ——")
+        lines.append(f"{at:%H:%M} {_ACTIONS[one.action]}：{_told(one)}")
+    return "\n".join(lines)
+
+
+def evolved(evolution: core.Evolution) -> str:
+    """Report what a run did, with the new words of each change."""
+    told = [f"{_ACTIONS[one.action]}：{_told(one)}" for one in evolution.changes]
+    return "\n".join((evolution.message, *told))
+
+
+def _marked(belief: core.Belief) -> str:
+    if belief.status != "active":
+        return "（已淘汰）"
+    return "（很久没人提，先不用）" if belief.is_asleep else ""
+
+
+def _told(change: core.Change) -> str:
+    """Return the words before and after a change, why, and who decided."""
+    before, after = change.old_statement, change.new_statement
+    words = f"{before} → {after}" if before and after and before != after else after or before
+    by = {"": _BY_EVOLUTION, "operator": _BY_OPERATOR}.get(change.changed_by, f"QQ({change.changed_by})")
+    reason = f"；{change.change_reason}" if change.change_reason else ""
+    return f"{words}（{by}{reason}）"

@@ -1,0 +1,85 @@
+"""Tests of the commands on what a group keeps to."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .stage import Stage, new_id
+
+
+async def grown(tmp_path: Path, group: int, *statements: str) -> None:
+    """Let a group have a chain of these versions of one belief, of which the last is active."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    now = datetime.now(timezone.utc)
+    lines: list[dict[str, Any]] = [{"format": "cognitive-memory", "version": 1}]
+    for number, statement in enumerate(statements, 1):
+        at = (now - timedelta(minutes=10 - number)).isoformat()
+        place = {"agent": "default", "place": "group", "place_id": str(group)}
+        row = {"id": f"{group}-{number}", "chain_id": f"{group}-1", "statement": statement, "version": number, **place}
+        dates = {"created_at": at, "updated_at": at, "change_summary": "说得更细"}
+        status = "active" if number == len(statements) else "deprecated"
+        lines.append({"type": "belief", **row, **dates, "status": status, "is_current": status == "active"})
+        log = {"action": "create", "belief_id": row["id"], "new_statement": statement, "changed_at": at}
+        lines.append({"type": "change", **place, **log, "id": f"c{row['id']}", "version": number})
+    file = tmp_path / "beliefs.jsonl"
+    file.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), "utf-8")
+    assert await get_memory().import_(file) == 2 * len(statements)
+
+
+@pytest.fixture
+def admin(stage: Stage) -> int:
+    """Return an admin of every group."""
+    stage.answers["get_group_member_info"] = {"role": "admin"}
+    return new_id()
+
+
+async def test_beliefs_are_listed_with_their_history(stage: Stage, group: int, admin: int, tmp_path: Path) -> None:
+    """An admin sees the beliefs, the versions of each, and what changed; under Chinese and English names."""
+    assert "还没有群记忆" in await stage.ask("/记忆 群记忆", admin, group)
+    await grown(tmp_path, group, "每周五讨论新番", "每周六讨论新番")
+    for head in ("/记忆 群记忆", "/memory beliefs"):
+        answer = await stage.ask(head, admin, group)
+        assert "1. 每周六讨论新番（第 2 版）" in answer
+        assert "每周五" not in answer
+    for head in ("/记忆 演进 1", "/memory history 1"):
+        assert "1. 每周六讨论新番" in await stage.ask("/记忆 群记忆", admin, group)
+        told = await stage.ask(head, admin, group)
+        assert told.index("每周五讨论新番") < told.index("每周六讨论新番")
+        assert "现在有效" in told
+    for head in ("/记忆 变更", "/memory changes 3"):
+        assert "新增：每周五讨论新番（演化）" in await stage.ask(head, admin, group)
+
+
+async def test_a_belief_is_retired_and_restored(stage: Stage, group: int, admin: int, tmp_path: Path) -> None:
+    """Numbers of the list shown last retire and restore a belief, or an older version; the log names who did it."""
+    await grown(tmp_path, group, "每周五讨论新番", "每周六讨论新番")
+    assert "没有这个序号" in await stage.ask("/记忆 淘汰 1", admin, group)
+    await stage.ask("/记忆 群记忆", admin, group)
+    assert "淘汰了：每周六讨论新番" in await stage.ask("/记忆 淘汰 1", admin, group)
+    assert "（已淘汰）每周六讨论新番" in await stage.ask("/记忆 群记忆", admin, group)
+    assert "恢复了：每周六讨论新番" in await stage.ask("/memory restore 1", admin, group)
+    await stage.ask("/记忆 演进 1", admin, group)
+    assert "恢复了：每周五讨论新番" in await stage.ask("/记忆 恢复 1", admin, group)
+    assert "1. 每周五讨论新番（第 3 版）" in await stage.ask("/记忆 群记忆", admin, group)
+    assert f"淘汰：每周六讨论新番（QQ({admin})；管理员淘汰）" in await stage.ask("/记忆 变更 1", admin, group)
+
+
+@pytest.mark.parametrize("call", ["群记忆", "演进 1", "变更", "演化", "淘汰 1", "恢复 1"])
+async def test_only_admins_decide(stage: Stage, group: int, call: str) -> None:
+    """A member is refused, and in a private chat the answer says that it is for groups."""
+    stage.answers["get_group_member_info"] = {"role": "member"}
+    assert "只有群主、管理员" in await stage.ask(f"/记忆 {call}", new_id(), group)
+    assert "要在群里用" in await stage.ask(f"/记忆 {call}", new_id())
+
+
+async def test_a_run_without_a_model_says_so(stage: Stage, group: int, admin: int) -> None:
+    """Evolution without a model answers with one sentence and changes nothing."""
+    for call in ("/记忆 演化", "/memory evolve 7"):
+        assert "没有设置对话模型" in await stage.ask(call, admin, group)
+    assert "写法：/记忆 演化" in await stage.ask("/记忆 演化 很多", admin, group)
