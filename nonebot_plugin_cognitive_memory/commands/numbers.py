@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import cognitive_memory_core as core
 
-Item = core.Event | core.Pin | core.Belief
+Item = core.Event | core.Pin
 VALID = 600.0  # seconds
 SCENES = 1_000
 
@@ -38,7 +38,7 @@ class ShownLists:
         self._clock = clock
         self._lists: OrderedDict[core.Scene, ShownList] = OrderedDict()
 
-    def show(self, scene: core.Scene, events: Sequence[Item], first: int = 1) -> None:
+    def show(self, scene: core.Scene, events: Sequence[Item | core.Belief], first: int = 1) -> None:
         """Store a list as shown, numbered from ``first``; it replaces the earlier one."""
         self._lists[scene] = ShownList(dict(enumerate(map(_reference, events), first)), self._clock())
         self._lists.move_to_end(scene)
@@ -59,7 +59,7 @@ class ShownLists:
         return shown.items.get(number)
 
 
-def _reference(item: Item) -> Shown:
+def _reference(item: Item | core.Belief) -> Shown:
     return Shown(item.id, isinstance(item, core.Pin))
 
 
