@@ -44,6 +44,7 @@ from .text.time.instants import interval_of
 
 if TYPE_CHECKING:
     from .engine import Engine
+    from .wiring import UseCases
 
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
@@ -236,10 +237,9 @@ class CognitiveMemory:
 
         The old one can be restored within 30 days. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
-        engine = self._opened
-        corrected = await engine.event_correcting.correct(scene, await self._stored(scene, event_id), text)
-        engine.indexer.nudge()
-        engine.merging.nudge()  # profiles must lose the old fact
+        opened = self._opened
+        corrected = await opened.event_correcting.correct(scene, await self._stored(scene, event_id), text)
+        opened.note_stored()  # profiles must lose the old fact
         return corrected
 
     async def forget_event(self, scene: Scene, event_id: str) -> None:
@@ -272,8 +272,8 @@ class CognitiveMemory:
 
     async def pin(self, scene: Scene, text: str, *, for_group: bool = False) -> Pin:
         """Store a pin; return the existing one for an exact duplicate; raise LimitReached over ``pins.max``."""
-        engine, limit = self._opened, self._settings.current.pins.max
-        return await engine.pinboard.pin(scene, _admitted(engine, text), for_group=for_group, limit=limit)
+        opened, limit = self._opened, self._settings.current.pins.max
+        return await opened.pinboard.pin(scene, _admitted(opened, text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
         """Replace a pin's text."""
@@ -289,10 +289,10 @@ class CognitiveMemory:
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
-        engine = self._opened
-        engine.buffer.forget_person(checked_id(user_id, "user_id"))
-        await engine.consent.opt_out(user_id, engine.adapters.clock.now())
-        engine.buffer.forget_person(user_id)  # messages that arrived during the write
+        opened = self._opened
+        opened.buffer.forget_person(checked_id(user_id, "user_id"))
+        await opened.consent.opt_out(user_id, opened.adapters.clock.now())
+        opened.buffer.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
         """Undo :meth:`opt_out`."""
@@ -311,10 +311,10 @@ class CognitiveMemory:
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO}（7 天）的分钟数"))
-        engine = self._opened
-        now = engine.adapters.clock.now()
+        opened = self._opened
+        now = opened.adapters.clock.now()
         start = (now - CLOCKS_APART).replace(microsecond=0) if minutes else now
-        await engine.consent.go_incognito(scene, start, now + timedelta(minutes=minutes))
+        await opened.consent.go_incognito(scene, start, now + timedelta(minutes=minutes))
 
     async def set_switch(self, scene: Scene, switch: Switch) -> None:
         """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
@@ -429,24 +429,24 @@ class CognitiveMemory:
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
-        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.adapters.data_dir)
-        await engine.buffer.settle()
-        await engine.adapters.ledger.eraser.copies(made=Copy(str(target), "export", engine.adapters.clock.now()))
+        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
+        await opened.buffer.settle()
+        await opened.adapters.ledger.eraser.copies(made=Copy(str(target), "export", opened.adapters.clock.now()))
         return await transfer.exported(
-            engine.adapters.ledger.archive,
+            opened.adapters.ledger.archive,
             target,
             user_id=user_id,
-            profiles=engine.adapters.profiles,
-            edited=engine.history.exported,
+            profiles=opened.adapters.profiles,
+            edited=opened.history.exported,
         )
 
     async def discard_export(self, path: Path) -> None:
         """Delete an exported file, and no longer name it among the copies that an erasure leaves."""
-        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
-        target = await asyncio.to_thread(transfer.checked_target, Path(path), engine.adapters.data_dir)
+        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
+        target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
         await asyncio.to_thread(target.unlink, missing_ok=True)
-        await engine.adapters.ledger.eraser.copies(deleted=str(target))
+        await opened.adapters.ledger.eraser.copies(deleted=str(target))
 
     async def backup(self, path: Path) -> None:
         """Copy the present state into a new or empty directory that can be opened as a data directory.
@@ -454,10 +454,10 @@ class CognitiveMemory:
         Raises BadArgument for a path inside the data directory or one that is not empty, StorageRefused if the disk
         refuses, with nothing half-made. Indexes are left out and rebuilt when the copy is opened.
         """
-        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
-        await engine.buffer.settle()
-        adapters = engine.adapters
-        async with engine.purge.undisturbed():
+        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
+        await opened.buffer.settle()
+        adapters = opened.adapters
+        async with opened.purge.undisturbed():
             await transfer.backed_up(
                 adapters.data_dir,
                 Path(path),
@@ -469,18 +469,14 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
-        engine, transfer = self._opened, await asyncio.to_thread(_transfer)
+        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         absorbed = await transfer.imported(
-            engine.adapters.ledger.archive,
+            opened.adapters.ledger.archive,
             Path(path),
-            profiles=engine.adapters.profiles,
-            is_excluded=engine.consent.keeps_out,
+            profiles=opened.adapters.profiles,
+            is_excluded=opened.consent.keeps_out,
         )
-        await engine.consent.load()
-        await engine.profile_indexer.refresh()
-        engine.profile_reader.forget()
-        engine.indexer.nudge()
-        engine.follow()
+        await opened.note_imported()
         return absorbed
 
     async def configure(self, settings: Settings) -> None:
@@ -493,7 +489,7 @@ class CognitiveMemory:
         return self._engine.settings
 
     @property
-    def _opened(self) -> Engine:
+    def _opened(self) -> UseCases:
         return self._engine.opened
 
     async def _stored(self, scene: Scene, event_id: str) -> Event:
@@ -526,8 +522,8 @@ def _reading(scene: Scene, user_id: str | None, group_id: str | None, kinds: Seq
     return ReadFilter(scene, target_user, target_group, wanted)
 
 
-def _admitted(engine: Engine, text: str) -> str:
-    return engine.consent.hidden(checked_text(text, "text"))
+def _admitted(opened: UseCases, text: str) -> str:
+    return opened.consent.hidden(checked_text(text, "text"))
 
 
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:

@@ -74,7 +74,7 @@ class _RunInput:
     lines: tuple[Message, ...]
     unread: int
     beliefs: tuple[Belief, ...]
-    anchors: JobContext
+    job_context: JobContext
 
 
 @dataclass
@@ -164,8 +164,8 @@ class Evolver:
         names = (line.scene.group_name for line in reversed(lines) if line.scene.group_name)
         name = clean_name(next(names, scene.group_name))
         speaker = people[0] if people else Person("")
-        anchors = JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
-        return _RunInput(tuple(lines), unread, page.beliefs, anchors)
+        job_context = JobContext(when, scene.scope, name, speaker, tuple(one.as_usual() for one in people))
+        return _RunInput(tuple(lines), unread, page.beliefs, job_context)
 
     async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], int]:
         """Return the admitted lines since an instant, oldest first, and how many older ones were not read."""
@@ -199,7 +199,7 @@ class Evolver:
             model.prompts.evolve,
             [replace(one, statement=self.consent.hidden(one.statement)) for one in given.beliefs],
             choice.shown,
-            given.anchors,
+            given.job_context,
             most=settings.max_beliefs,
             earlier=self.consent.hidden(earlier),
         )
@@ -207,12 +207,12 @@ class Evolver:
         near = await self._near(given, proposals)
         ground = Ground(
             given.beliefs,
-            NumberedChat(choice.shown, given.anchors.people),
-            given.anchors,
+            NumberedChat(choice.shown, given.job_context.people),
+            given.job_context,
             ask.prompt,
             self.clock.now(),
             settings.max_beliefs,
-            barred=await self._barred(given.anchors.place),
+            barred=await self._barred(given.job_context.place),
             same=lambda statement, belief: (statement, belief.id) in near,
         )
         judgement = await asyncio.to_thread(judged, proposals.rows, ground, secrets.token_hex(8))
@@ -229,7 +229,7 @@ class Evolver:
         """
         statements = list(dict.fromkeys(row.statement for row in proposals.rows if row.statement))
         try:
-            rows = await self.ledger.vectors.embedded(given.anchors.place, self.embedder.fingerprint)
+            rows = await self.ledger.vectors.embedded(given.job_context.place, self.embedder.fingerprint)
             vectors = await self.embedder.embed_documents(statements) if statements and rows else []
         except AWAY:
             return frozenset()

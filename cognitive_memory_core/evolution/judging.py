@@ -52,7 +52,7 @@ class Ground:
 
     beliefs: Sequence[Belief]
     chat: NumberedChat
-    anchors: JobContext
+    job_context: JobContext
     given: str
     now: datetime
     most: int
@@ -179,7 +179,7 @@ class _Judge:
             return reason
         if len(self._standing) >= self._ground.most:
             return "too_many"
-        now, scope = self._ground.now, self._ground.anchors.place
+        now, scope = self._ground.now, self._ground.job_context.place
         belief = Belief(
             derived_id(self._run_id, duplicate_key(statement)),
             scope,
@@ -213,9 +213,9 @@ class _Judge:
             return ("attack" if proposal.lines and not cited else "unfounded"), support
         if not support.suffices:
             return "alone", support
-        zone = self._ground.anchors.when.tzinfo
+        zone = self._ground.job_context.when.tzinfo
         said = [Line(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
-        wrong = set(disagreements(statement, said, self._ground.anchors.names, "\n".join(old)))
+        wrong = set(disagreements(statement, said, self._ground.job_context.names, "\n".join(old)))
         return ("contrary" if wrong - {"question"} else None), support
 
     def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
@@ -242,10 +242,10 @@ class _Judge:
         return any(self._ground.same(statement, belief) for belief in rows)
 
     def _has_foreign_ids(self, statement: str) -> bool:
-        anchors = self._ground.anchors
+        job_context = self._ground.job_context
         written, given = plain(statement), plain(self._ground.given)
-        bearers = _bearers(anchors)
-        ids = {person.id for person in anchors.people} | {anchors.place.place_id}
+        bearers = _bearers(job_context)
+        ids = {person.id for person in job_context.people} | {job_context.place.place_id}
         return bool(strange_numbers(unnamed(written, bearers), given, ids) or mislabelled(written, bearers, ids))
 
 
@@ -255,9 +255,9 @@ def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:
     return {**labels, **{belief.id: belief for belief in beliefs}}
 
 
-def _bearers(anchors: JobContext) -> dict[str, set[str]]:
+def _bearers(job_context: JobContext) -> dict[str, set[str]]:
     bearers: dict[str, set[str]] = {}
-    for person in anchors.people:
+    for person in job_context.people:
         for name in (person.name, *person.aliases):
             for form in {name, spoken(name)} - {""}:
                 bearers.setdefault(plain(form), set()).add(person.id)

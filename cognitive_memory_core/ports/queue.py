@@ -96,6 +96,10 @@ class QueueView(Protocol):
         ...
 
 
+class WatchedQueue(JobQueue, QueueView, Protocol):
+    """A queue of which jobs can be claimed, and that can be looked into without a claim."""
+
+
 class QueueEraser(Protocol):
     """Permanent erasure and copying of jobs in every state. Durable on return and idempotent.
 

@@ -106,13 +106,19 @@ class PromptLibrary:
         return Ask("compress", instructions, prompt, "dialogue_summary", forms.COMPRESS, summary_in)
 
     def evolve(
-        self, beliefs: Sequence[Belief], lines: Sequence[Message], anchors: JobContext, *, most: int, earlier: str = ""
+        self,
+        beliefs: Sequence[Belief],
+        lines: Sequence[Message],
+        job_context: JobContext,
+        *,
+        most: int,
+        earlier: str = "",
     ) -> Ask[Proposals]:
         """Ask what becomes of a group's beliefs (B1, B2, ...) after a chat; ``earlier`` sums up lines not shown."""
-        roster = roster_of(anchors, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
+        roster = roster_of(job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
         parts = {
-            **_around(anchors, roster, lines),
-            "beliefs": block("群记忆", rendering.beliefs(beliefs, anchors.when.tzinfo)),
+            **_around(job_context, roster, lines),
+            "beliefs": block("群记忆", rendering.beliefs(beliefs, job_context.when.tzinfo)),
             "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
         }

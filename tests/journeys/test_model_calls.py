@@ -197,8 +197,7 @@ async def test_a_question_that_waits_when_the_memory_closes_is_answered(tmp_path
         async with CognitiveMemory.open(with_models(server, model_name="m"), tmp_path) as memory:
             await tell(memory, READING, *FACTS)
             server.embeddings = model_server.never
-            engine = memory._engine
-            assert engine is not None
+            engine = memory._opened
             asking = asyncio.create_task(engine.adapters.embedding.embedder.embed_query("在吗"))
             await until(lambda: "在吗" in server.texts)
         (end,) = await asyncio.gather(asking, return_exceptions=True)

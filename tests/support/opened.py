@@ -116,8 +116,9 @@ async def opened(
     ledger: Any = adapters.ledger
     vectors = ledger.index = WatchedVectors(ledger.index, adapters, witness)
     engine = Engine(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
-    vectors.reconciler = engine.reconciler
-    await engine.consent.load()
+    reconciler = engine.opened.reconciler
+    vectors.reconciler = reconciler if isinstance(reconciler, IndexReconciler) else None
+    await engine.opened.consent.load()
     memory = core.CognitiveMemory()
     memory._engine = engine
     try:

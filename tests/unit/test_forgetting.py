@@ -23,7 +23,7 @@ from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefus
 from cognitive_memory_core.forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake
-from cognitive_memory_core.historian.jobs.pipeline import Pipeline
+from cognitive_memory_core.historian.jobs.memo_store import MemoStore
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
@@ -36,6 +36,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draf
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
+from tests.support.pipelines import a_pipeline
 from tests.support.ports import Away
 from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, a_profile
 
@@ -113,16 +114,14 @@ class World:
         """Return the intake."""
         ledger, settings = self.ledger, Live(Settings())
         return Intake(
-            self.queue,
-            self.queue,
-            ledger.events,
-            ledger.notes,
-            self.mirror,
-            self.journal,
-            self.consent,
-            settings,
-            self.clock,
-            Admission(settings),
+            queue=self.queue,
+            events=ledger.events,
+            memos=MemoStore(ledger.notes, self.mirror),
+            buffer=self.journal,
+            consent=self.consent,
+            settings=settings,
+            clock=self.clock,
+            admission=Admission(settings),
         )
 
     def take_step(self, step: str) -> None:
@@ -504,18 +503,12 @@ async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
     """A job of an erased person that reappears from a copy stores nothing and counts as done."""
     await world.forgetting.forget_person(GROUP, "2000001")
     ledger, historian = world.ledger, RuleHistorian(SHANGHAI)
-    pipeline = Pipeline(
+    pipeline = a_pipeline(
+        ledger,
         historian,
-        ledger.events,
-        ledger.notes,
-        world.sightings,
-        world.mirror,
-        world.consent,
-        SHANGHAI,
-        ledger.facts,
-        ledger.lexical,
-        Live(Settings()),
-        ledger.log,
+        consent=world.consent,
+        memos=MemoStore(ledger.notes, world.mirror),
+        name_observer=world.sightings,
     )
     await pipeline.process(
         Job("old", Turn(GROUP, memo="悄悄话", observations=("悄悄话",), happened_at=NOON + SAID), NOON + SAID)

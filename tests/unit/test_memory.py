@@ -802,8 +802,7 @@ async def test_a_failing_embedder_means_words_alone(tmp_path: Path, failure: Exc
 async def test_a_memo_that_was_not_mirrored_before_a_kill_is_mirrored_at_the_next_start(tmp_path: Path) -> None:
     """A memo that is missing in end_summaries.json after a crash is added at the next start."""
     async with opened(tmp_path, background=False) as memory:
-        assert memory._engine is not None
-        await memory._engine.adapters.ledger.notes.write_memo(a_memo("只进了账本"))
+        await memory._opened.adapters.ledger.notes.write_memo(a_memo("只进了账本"))
     assert not (tmp_path / "end_summaries.json").exists()
     async with opened(tmp_path, background=False):
         pass
@@ -823,7 +822,7 @@ async def test_a_start_two_years_ahead_drops_no_line_and_keeps_nobody_out(tmp_pa
         await memory.observe(a_message("还在的一句", scene=there))
         await memory.observe(a_message("要忘掉的一句"))
     async with opened(tmp_path, clock=wrong) as memory:
-        engine: Any = memory._engine
+        engine: Any = memory._opened
         await engine.upkeep.prune()
         await memory.forget_user(GROUP, GROUP.user_id)
     async with opened(tmp_path) as memory:

@@ -104,6 +104,7 @@ class IndexReconciler:
             "vector index", self.round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
         )
         self.nudge, self.run = self.loop.nudge, self.loop.run
+        self.loops = (self.loop,)
 
     def hurry(self) -> None:
         """Request an up-to-date index now; the store is started if it lacks a row."""

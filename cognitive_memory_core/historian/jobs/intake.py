@@ -16,13 +16,13 @@ from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened
 from ...locks import KeyedLock
 from ...ports.ambient import Clock
-from ...ports.ledger import EventLedger, NoteBook
-from ...ports.mirror import MemoMirror
-from ...ports.queue import JobQueue, QueueView
+from ...ports.ledger import EventLedger
+from ...ports.queue import WatchedQueue
 from ...settings import Live, Settings
 from ...text.identity.names import clean_text
 from ..messages.message_buffer import MessageBuffer
 from .admission import Admission
+from .memo_store import MemoStore
 from .pipeline import memo_of
 
 MESSAGE_LENGTH = 4000
@@ -32,15 +32,13 @@ OBSERVATIONS = 100  # observations read of a turn; fewer are kept
 LARGE = 10_000  # characters from which cleaning runs in a thread
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Intake:
     """Applies consent, then rate limits, then size limits, and stores what remains."""
 
-    queue: JobQueue
-    view: QueueView
+    queue: WatchedQueue
     events: EventLedger
-    notes: NoteBook
-    mirror: MemoMirror
+    memos: MemoStore
     buffer: MessageBuffer
     consent: Consent
     settings: Live[Settings]
@@ -71,7 +69,7 @@ class Intake:
         now = self.clock.now()
         if any(self.consent.is_incognito(turn.scene, at) for at in (turn.happened_at or now, now)):
             return None
-        if turn.request_id is not None and self.view.knows(job_id := _job_id(turn)):
+        if turn.request_id is not None and self.queue.knows(job_id := _job_id(turn)):
             return job_id
         with self.admission.counting():
             self.admission.admit_turn(turn.scene)
@@ -101,7 +99,7 @@ class Intake:
         try:
             await self.buffer.withdraw(scope, message_id, self.clock.now())
         finally:
-            await self.view.withdraw(scope, message_id)
+            await self.queue.withdraw(scope, message_id)
             self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
@@ -109,7 +107,7 @@ class Intake:
         wanted = frozenset(message_ids)
         if not wanted:
             return wanted
-        waiting = await self.view.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
+        waiting = await self.queue.holding(scene.scope, wanted)  # first: a job disappears once its events are stored
         return waiting | await self.buffer.learned(scene.scope, wanted - waiting)
 
     async def _considered(self, dialogue: Dialogue) -> str | None:
@@ -129,14 +127,13 @@ class Intake:
     async def _keep_memo(self, memo: Memo) -> str | None:
         if not memo.text:
             return None
-        await self.notes.write_memo(memo)
-        await self.mirror.copy(memo)
+        await self.memos.keep(memo)
         return memo.id
 
     async def _enqueue_once(self, job: Job, *, named: bool) -> None:
         if named:
             async with self._requests.of(job.id):
-                if not self.view.knows(job.id) and not await self.events.done(job.id):
+                if not self.queue.knows(job.id) and not await self.events.done(job.id):
                     await self.queue.enqueue(job)
         else:
             await self.queue.enqueue(job)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone, tzinfo
+from datetime import datetime, timezone
 
 from ...completion import both, together
 from ...consent import Consent
@@ -15,8 +15,7 @@ from ...domain.note import Memo
 from ...domain.people import JobContext, Person
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
-from ...ports.ledger import EventLedger, FactBook, HidingLog, LexicalIndex, NoteBook
-from ...ports.mirror import MemoMirror
+from ...ports.ledger import EventLedger, HidingLog
 from ...ports.models import Historian
 from ...settings import Live, Settings
 from ...text.identity.names import clean_name
@@ -28,6 +27,7 @@ from ..rewriting.progress import Progress
 from ..rewriting.surroundings import Surroundings
 from ..rewriting.vouching import vouched
 from .events_and_facts import drafted
+from .memo_store import MemoStore
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
@@ -37,7 +37,7 @@ def _no_thoughts() -> Progress[list[Statement]]:
     return Progress()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Pipeline:
     """Stores the memo, makes the statements, then commits once. Processing a job twice writes it once.
 
@@ -46,15 +46,13 @@ class Pipeline:
 
     historian: Historian
     events: EventLedger
-    notes: NoteBook
-    sightings: NameObserver
-    mirror: MemoMirror
-    consent: Consent
-    zone: tzinfo
-    facts: FactBook
-    lexical: LexicalIndex
-    settings: Live[Settings]
     log: HidingLog
+    memos: MemoStore
+    name_observer: NameObserver
+    consent: Consent
+    neighbourhood: Neighbourhood
+    surroundings: Surroundings
+    settings: Live[Settings]
     asks_model: bool = True
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
 
@@ -72,7 +70,7 @@ class Pipeline:
         await self._keep_memo(job)
         is_done, people = await both(self.events.done(job.id), self._people(job))
         if not is_done:
-            job_context = replace(self._anchors(job, people), is_last_try=is_last_try)
+            job_context = replace(self._context_of(job, people), is_last_try=is_last_try)
             draft = drafted(job, await self._thought(job, job_context), job_context, self.settings.current)
             on_thought()
             await self.events.commit(draft)
@@ -109,9 +107,7 @@ class Pipeline:
     async def _keep_memo(self, job: Job) -> None:
         """Store the memo; this precedes every model call, so that memos never wait for one."""
         if isinstance(job.work, Turn) and job.work.memo:
-            memo = memo_of(job)
-            await self.notes.write_memo(memo)
-            await self.mirror.copy(memo)
+            await self.memos.keep(memo_of(job))
 
     async def _statements(self, job: Job, job_context: JobContext) -> list[Statement]:
         if not isinstance(job.work, Turn):
@@ -119,7 +115,7 @@ class Pipeline:
                 return []
             return await self.historian.triage(job.work, await self._in_its_place(job.work, job_context))
         heard, beside = await both(
-            self._neighbourhood.heard(job.work, called(job_context), self.consent.opted_out),
+            self.neighbourhood.heard(job.work, called(job_context), self.consent.opted_out),
             self._with_neighbours(
                 job.work, job_context
             ),  # most often nothing was heard before, and one trip reads both
@@ -137,25 +133,20 @@ class Pipeline:
         is_empty = isinstance(work, Turn) and not work.observations
         if is_empty or not self.asks_model:
             return job_context
-        near = await self._neighbourhood.near(work, self.consent.opted_out, called(job_context))
+        near = await self.neighbourhood.near(work, self.consent.opted_out, called(job_context))
         return replace(job_context, neighbours=near)
 
     async def _in_its_place(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
         """Return the job context with all that a model needs to understand a dialogue that begins in mid-topic."""
         if not self.asks_model:
             return job_context
-        surroundings = Surroundings(self.log, self.events, self.consent)
-        return await surroundings.around(dialogue, await self._with_neighbours(dialogue, job_context))
+        return await self.surroundings.around(dialogue, await self._with_neighbours(dialogue, job_context))
 
-    @property
-    def _neighbourhood(self) -> Neighbourhood:
-        return Neighbourhood(self.facts, self.lexical)
-
-    def _anchors(self, job: Job, people: Sequence[Person]) -> JobContext:
+    def _context_of(self, job: Job, people: Sequence[Person]) -> JobContext:
         scene = job.work.scene
         speaker = next((person for person in people if person.id == scene.user_id), None)
         return JobContext(
-            job.happened_at.astimezone(self.zone),
+            job.happened_at.astimezone(self.settings.current.zone),
             job.scope,
             clean_name(scene.group_name),
             speaker or Person(scene.user_id, clean_name(scene.user_name)),
@@ -167,9 +158,9 @@ class Pipeline:
         """Record the names; return the participants, and those of the place seen last, by their usual names."""
         scenes = list(_scenes(job))
         here, seen = {scene.user_id for scene in scenes}, [(scene, job.happened_at) for scene in scenes]
-        has_changed, known = await both(self.sightings.note(seen), self.sightings.names.people(job.scope))
+        has_changed, known = await both(self.name_observer.note(seen), self.name_observer.names.people(job.scope))
         if has_changed:
-            known = await self.sightings.names.people(job.scope)
+            known = await self.name_observer.names.people(job.scope)
         present = [person for person in known if person.id in here]
         named = {person.id: person.as_usual() for person in (*present, *known[:KNOWN_PEOPLE])}
         return list(named.values())

@@ -12,7 +12,7 @@ from functools import partial
 from ...background import BackgroundLoop, Trouble, isolated, latest
 from ...completion import completed
 from ...errors import TooSlow, TransientError, UnavailableError
-from ...ports.queue import Claim, JobQueue, QueueView
+from ...ports.queue import Claim, WatchedQueue
 from ...settings import HistorianSettings, Live, Settings
 from ...text.failures import described
 from ..retry import Requeue, decision
@@ -34,8 +34,7 @@ class HistorianWorker:
 
     def __init__(
         self,
-        queue: JobQueue,
-        view: QueueView,
+        queue: WatchedQueue,
         pipeline: Pipeline,
         settings: Live[Settings],
         *,
@@ -43,7 +42,6 @@ class HistorianWorker:
     ) -> None:
         """Process a queue; ``on_stored`` is called after every job whose events are stored."""
         self._queue = queue
-        self._view = view
         self._pipeline = pipeline
         self._settings = settings
         self._on_stored = on_stored
@@ -70,7 +68,7 @@ class HistorianWorker:
     @property
     def is_idle(self) -> bool:
         """Whether no job is pending or running."""
-        counts = self._view.counts()
+        counts = self._queue.counts()
         return not (counts.pending or counts.processing or self._hands)
 
     def nudge(self) -> None:
@@ -108,7 +106,7 @@ class HistorianWorker:
         is_nudged, self._is_nudged = self._is_nudged, False
         await self._return()
         if not is_nudged:
-            await self._view.refresh()
+            await self._queue.refresh()
         await self._fill_hands()
         if self.is_idle:
             self.outages.end()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
-from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.job import Job
@@ -17,6 +16,7 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.historian.jobs.memo_store import MemoStore
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.ports.models import Historian
@@ -27,6 +27,7 @@ from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
 from tests.support.chats import ScriptedChat, said, statements, triaged
 from tests.support.clock import NOON, SHANGHAI
 from tests.support.mirrors import NoMirror
+from tests.support.pipelines import a_pipeline
 from tests.support.sightings import sightings_of
 
 STRANGER = type(GROUP).group("10001", "2000009", user_name="路人")
@@ -80,18 +81,12 @@ class Fuse:
 
 def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | None = None) -> Pipeline:
     """Return a pipeline over a ledger that may crash."""
-    return Pipeline(
+    return a_pipeline(
+        ledger,
         historian or RuleHistorian(SHANGHAI),
-        Crashing(ledger.events, fuse),
-        Crashing(ledger.notes, fuse),
-        sightings_of(ledger, Crashing(ledger.names, fuse)),
-        NoMirror(),
-        Consent(ledger.consent, ledger.names),
-        SHANGHAI,
-        ledger.facts,
-        ledger.lexical,
-        Live(Settings()),
-        ledger.log,
+        events=Crashing(ledger.events, fuse),
+        memos=MemoStore(Crashing(ledger.notes, fuse), NoMirror()),
+        name_observer=sightings_of(ledger, Crashing(ledger.names, fuse)),
         asks_model=historian is not None,
     )
 

@@ -16,7 +16,6 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
-from cognitive_memory_core.historian.jobs.pipeline import Pipeline
 from cognitive_memory_core.historian.jobs.worker import STORING, HistorianWorker
 from cognitive_memory_core.ports.ledger import EventLedger
 from cognitive_memory_core.ports.queue import Claim
@@ -24,9 +23,8 @@ from cognitive_memory_core.settings import HistorianSettings, Live, QueueSetting
 from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
-from tests.support.clock import SHANGHAI, FrozenClock
-from tests.support.mirrors import NoMirror
-from tests.support.sightings import sightings_of
+from tests.support.clock import FrozenClock
+from tests.support.pipelines import a_pipeline
 from tests.support.waiting import until
 
 Queue = TypeVar("Queue", bound=InMemoryQueue)
@@ -118,20 +116,13 @@ async def at_work(
     )
     queue, ledger = make(settings.queue, FrozenClock()), InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names)
-    pipeline = Pipeline(
+    pipeline = a_pipeline(
+        ledger,
         historian,
-        CommittingLater(ledger.events, committing) if committing else ledger.events,
-        ledger.notes,
-        sightings_of(ledger),
-        NoMirror(),
-        consent,
-        SHANGHAI,
-        ledger.facts,
-        ledger.lexical,
-        Live(Settings()),
-        ledger.log,
+        consent=consent,
+        events=CommittingLater(ledger.events, committing) if committing else ledger.events,
     )
-    worker = HistorianWorker(queue, queue, pipeline, Live(settings), on_stored=lambda: None)
+    worker = HistorianWorker(queue, pipeline, Live(settings), on_stored=lambda: None)
     loop = asyncio.create_task(worker.run())
     try:
         yield queue, ledger, worker

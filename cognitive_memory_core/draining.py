@@ -1,0 +1,62 @@
+"""Waits until an open memory has no work left, and skips the waits of its loops meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from .errors import UnavailableError
+from .wiring import UseCases
+
+POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll counts rows, so the interval grows
+
+
+@dataclass(frozen=True)
+class Draining:
+    """Hurries the stages in their order: messages, jobs, profiles, vectors."""
+
+    use_cases: UseCases
+
+    async def until_written(self) -> bool:
+        """Wait until captured messages are written; return False if the ledger refuses them."""
+        return await self.use_cases.buffer.settle()
+
+    async def until_idle(self) -> None:
+        """Wait until no job, merge or missing vector is left; the loops must be running."""
+        pause = POLL
+        while not (self.use_cases.worker.is_idle and await self._is_merged() and await self._is_indexed()):
+            self._hurry()
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.2, LONGEST_POLL)
+        await self.use_cases.adapters.meter.settle()
+
+    def _hurry(self) -> None:
+        """Skip the waits of each stage; a stage that feeds others goes first, so that they can batch its output."""
+        use = self.use_cases
+        use.worker.nudge()
+        if not use.worker.is_idle:
+            return
+        use.merging.hurry()
+        if use.merging.is_idle:
+            use.indexer.hurry()
+            use.profile_indexer.hurry()
+            use.belief_indexer.hurry()
+            use.reconciler.hurry()
+
+    async def _is_merged(self) -> bool:
+        merging = self.use_cases.merging
+        try:
+            return merging.is_idle and not await merging.waiting()
+        except UnavailableError:
+            return False
+
+    async def _is_indexed(self) -> bool:
+        use = self.use_cases
+        stages = (use.indexer.lag, use.profile_indexer.has_lag, use.belief_indexer.has_lag, use.reconciler.lag)
+        try:
+            for lag in stages:
+                if await lag():
+                    return False
+        except UnavailableError:
+            return False
+        return True

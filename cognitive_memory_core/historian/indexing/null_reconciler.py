@@ -1,0 +1,41 @@
+"""The reconciler of a memory without a vector store (null object): exact search answers, so nothing is behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...background import BackgroundLoop
+from ...ports.ledger import VectorLedger
+from .reconciler import IndexState
+
+
+class NullReconciler:
+    """Has what others use of a reconciler; only the vectors of the ledger exist."""
+
+    loops: tuple[BackgroundLoop, ...] = ()
+
+    def __init__(self, ledger: VectorLedger, fingerprint: str) -> None:
+        """Count the vectors of one model in a ledger."""
+        self._ledger = ledger
+        self._fingerprint = fingerprint
+
+    def nudge(self) -> None:
+        """Do nothing."""
+
+    def hurry(self) -> None:
+        """Do nothing."""
+
+    async def lag(self) -> int:
+        """Return 0: no store follows the ledger."""
+        return 0
+
+    async def state(self) -> IndexState:
+        """Return the state of an index that does not exist."""
+        return IndexState()
+
+    async def rebuild(self, *, afresh: bool = False) -> int:  # noqa: ARG002  # what the real one takes
+        """Return the number of vectors in the ledger; there is nothing to build."""
+        return len(await self._ledger.embedded_ids(self._fingerprint))
+
+    async def unindex(self, event_ids: Sequence[str]) -> None:
+        """Do nothing: the ledger has erased the vectors."""

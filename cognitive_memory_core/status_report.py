@@ -1,0 +1,103 @@
+"""Collects the status and the figures of an open memory from its components."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from itertools import pairwise
+
+from .background import Trouble
+from .domain.interval import Interval
+from .domain.scope import Scene
+from .errors import UnavailableError
+from .ports.ledger import Activity
+from .status import Status
+from .wiring import UseCases
+
+
+@dataclass(frozen=True)
+class StatusReport:
+    """Asks the components for their figures and their present errors."""
+
+    use_cases: UseCases
+
+    async def status(self, *, reason: str) -> Status:
+        """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so.
+
+        ``reason`` says why no memories are made; "" if they are.
+        """
+        use, adapters, failing = self.use_cases, self.use_cases.adapters, self._failing()
+        status = Status(
+            is_running=not reason,
+            reason=reason,
+            jobs=adapters.queue.counts(),
+            refused=use.intake.admission.refused,
+            paused=use.worker.paused,
+            breakers=tuple((breaker.name, breaker.state) for breaker in adapters.breakers),
+            last_error=await asyncio.to_thread(adapters.owner.problem) or next((error for _, error in failing), ""),
+            failing=failing,
+            is_over_daily_calls=adapters.chat_models.budget.is_spent,
+            without_model=self._without_model(),
+            dropped_messages=use.buffer.dropped,
+            removed_messages=use.upkeep.removed,
+        )
+        return await self._with_figures(status)
+
+    async def activity(self, scene: Scene, days: int) -> Activity:
+        """Count what is stored of a place, or of everything for an operator, in total and for each of the last days."""
+        adapters, zone = self.use_cases.adapters, self.use_cases.settings.current.zone
+        today = adapters.clock.now().astimezone(zone).date()
+        midnights = [
+            datetime.combine(today - timedelta(days=back), time(), tzinfo=zone) for back in range(days - 1, -2, -1)
+        ]
+        await self.use_cases.buffer.settle()
+        scope = None if scene.kind == "operator" else scene.scope
+        spans = [Interval(start, stop) for start, stop in pairwise(midnights)]
+        return await adapters.ledger.archive.activity(scope, spans)
+
+    async def _with_figures(self, status: Status) -> Status:
+        use, adapters = self.use_cases, self.use_cases.adapters
+        today = adapters.clock.now().astimezone(use.settings.current.zone).date()
+        try:
+            await adapters.meter.settle()
+            return replace(
+                status,
+                totals=await adapters.ledger.archive.totals(),
+                index_lag=await use.indexer.lag(),
+                spent_today=tuple(await adapters.ledger.accounts.spent(today)),
+                index=await use.reconciler.state(),
+                purge=await use.purge.state(),
+                merges=await use.merging.state(),
+            )
+        except UnavailableError as away:
+            return status.with_error(str(away))
+
+    def _failing(self) -> tuple[tuple[str, str], ...]:
+        """Return what fails at present with its error: loops, the latest failure first; then guarded adapters."""
+        lasting = sorted((one for one in self._troubles() if one.error), key=lambda one: one.began, reverse=True)
+        away = [
+            (breaker.name, breaker.last_error)
+            for breaker in self.use_cases.adapters.breakers
+            if breaker.state == "failed"
+        ]
+        return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
+
+    def _troubles(self) -> list[Trouble]:
+        """Return the error states of all background components."""
+        use = self.use_cases
+        return [
+            *(loop.trouble for loop in (*use.loops, *use.index_loops)),
+            use.buffer.reading,
+            use.buffer.crowding,
+            use.name_observer.renaming.trouble,
+            use.adapters.watch.trouble,
+            *use.worker.troubles,
+            *use.merging.troubles,
+            *use.profile_indexer.troubles,
+        ]
+
+    def _without_model(self) -> tuple[str, ...]:
+        has_embedding = bool(self.use_cases.settings.current.models.embedding.model_name)
+        missing = {"historian": not self.use_cases.adapters.chat_models.has_model, "embedding": not has_embedding}
+        return tuple(name for name, is_missing in missing.items() if is_missing)

@@ -1,0 +1,357 @@
+"""Builds the use cases of an open memory from its adapters: what each of them is given stands here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from ..background import BackgroundLoop
+from ..consent import Consent
+from ..context.builder import ContextBuilder
+from ..domain.profile import ProfileKey
+from ..event_correcting import EventCorrecting
+from ..event_forgetting import EventForgetting
+from ..evolution.belief_indexer import BeliefIndexer
+from ..evolution.belief_keeping import BeliefKeeping
+from ..evolution.evolver import Evolver, EvolverLedger
+from ..forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
+from ..historian.indexing.indexer import Indexer
+from ..historian.indexing.null_reconciler import NullReconciler
+from ..historian.indexing.reconciler import IndexReconciler
+from ..historian.jobs.admission import Admission
+from ..historian.jobs.intake import Intake
+from ..historian.jobs.memo_store import MemoStore
+from ..historian.jobs.pipeline import Pipeline
+from ..historian.jobs.worker import HistorianWorker
+from ..historian.messages.message_buffer import MessageBuffer
+from ..historian.messages.upkeep import Upkeep
+from ..historian.profiles.entity_merge import EntityMerge
+from ..historian.profiles.merging import ProfileMerging
+from ..historian.profiles.name_observer import NameObserver
+from ..historian.profiles.profile_indexer import ProfileIndexer, taken_in
+from ..historian.profiles.renaming import Renaming
+from ..historian.rewriting.neighbours import Neighbourhood
+from ..historian.rewriting.surroundings import Surroundings
+from ..pinboard import Pinboard
+from ..ports.vectors import NearbyEvents
+from ..profile_history import ProfileHistory
+from ..read_access import ReadAccess
+from ..reads import Reads
+from ..recall.belief_search import BeliefSearch
+from ..recall.current_names import CurrentNames
+from ..recall.message_search import MessageSearch
+from ..recall.nearest import NearestVectors
+from ..recall.profile_reader import ProfileReader
+from ..recall.quotations import Quotations
+from ..recall.retriever import Retriever
+from ..recall.search import Search
+from ..settings import Live, Settings
+from .adapters import Adapters
+
+
+class UseCases:
+    """The use cases of an open memory, and the operations that concern several of them.
+
+    Building them starts nothing. A component that must be told of another's work gets a function for it here.
+    """
+
+    def __init__(self, adapters: Adapters, settings: Live[Settings]) -> None:
+        """Build all of them over adapters."""
+        self.adapters = adapters
+        self.settings = settings
+        ledger, clock = adapters.ledger, adapters.clock
+        self.consent = Consent(
+            book=ledger.consent, names=ledger.names, eraser=ledger.eraser, incognito=ledger.incognito
+        )
+        adapters.watch.on_brought_back = self.consent.load
+        self.access = ReadAccess(self.consent, settings)
+        self.name_observer = NameObserver(ledger.names, Renaming(adapters.profiles, ledger.profiles), clock)
+        self.buffer = MessageBuffer(ledger.log, self.name_observer)
+        self.memos = MemoStore(ledger.notes, adapters.mirror)
+        self.pinboard = Pinboard(ledger.notes, clock)
+        self.reconciler = self._reconciler()
+        self.indexer = self._indexer()
+        self.profile_indexer = ProfileIndexer(adapters.profiles, ledger.profiles, adapters.embedding.embedder)
+        self.beliefs = BeliefKeeping(ledger.beliefs, clock)
+        self.belief_indexer = BeliefIndexer(ledger.beliefs, adapters.embedding.embedder)
+        self._belief_search = BeliefSearch(ledger.beliefs, adapters.embedding.embedder, settings)
+        self.evolver = self._evolver()
+        self._names = CurrentNames(ledger.names)
+        self.profile_reader = self._profile_reader()
+        self.merging = self._merging()
+        self.worker = self._worker()
+        self.intake = self._intake()
+        self.purge = Purge(ledger.eraser, clock, self._rebuild_afresh)
+        self.forgetting = self._forgetting()
+        self.event_forgetting = self._event_forgetting()
+        self.event_correcting = EventCorrecting(ledger.events, self.consent, settings)
+        self.upkeep = Upkeep(ledger.log, settings, adapters.watch.horizon, self._erase_due)
+        self.history = self._history()
+        self.reads = self._reads()
+
+    @property
+    def loops(self) -> list[BackgroundLoop]:
+        """The loops that run whenever the memory is open."""
+        return [self.buffer.loop, self.name_observer.loop, self.upkeep.loop, *self.adapters.loops]
+
+    @property
+    def index_loops(self) -> list[BackgroundLoop]:
+        """The loops that bring the vectors of events and beliefs, and the vector store, up to date."""
+        return [self.indexer.loop, self.belief_indexer.loop, *self.reconciler.loops]
+
+    def pause(self) -> None:
+        """Stop claiming jobs and starting merges."""
+        self.worker.paused = self.merging.paused = True
+
+    def resume(self) -> None:
+        """Continue claiming jobs and starting merges."""
+        self.worker.paused = self.merging.paused = False
+        self.worker.nudge()
+        self.merging.nudge()
+
+    def reconsider(self) -> None:
+        """Wake the loops that wait for a time computed from settings which changed."""
+        self.worker.nudge()
+        self.merging.nudge()
+        self.upkeep.loop.nudge()
+
+    def note_stored(self) -> None:
+        """Wake the loops that follow the events: vectors and profiles."""
+        self.indexer.nudge()
+        self.merging.nudge()
+
+    async def note_imported(self) -> None:
+        """Bring everything that is held beside the stores up to date with rows that were imported into them."""
+        await self.consent.load()
+        await self.profile_indexer.refresh()
+        self.profile_reader.forget()
+        self.indexer.nudge()
+        self.reconciler.nudge()
+
+    async def reindex(self) -> int:
+        """Rebuild the vector index and refresh the profile index; return the number of vectors."""
+        await self.profile_indexer.refresh()
+        self.profile_reader.forget()
+        return await self.reconciler.rebuild()
+
+    def _reconciler(self) -> IndexReconciler | NullReconciler:
+        ledger, fingerprint = self.adapters.ledger, self.adapters.embedding.embedder.fingerprint
+        if self.adapters.store is None:
+            return NullReconciler(ledger.vectors, fingerprint)
+        return IndexReconciler(self.adapters.store, ledger.vectors, ledger.book, fingerprint)
+
+    def _indexer(self) -> Indexer:
+        return Indexer(
+            self.adapters.embedding.embedder,
+            self.adapters.ledger.vectors,
+            on_stored=self.reconciler.nudge,
+            batch=self.settings.current.models.embedding.batch_size,
+        )
+
+    def _merging(self) -> ProfileMerging:
+        adapters, ledger = self.adapters, self.adapters.ledger
+        entity = EntityMerge(
+            merger=adapters.chat_models.merger,
+            store=adapters.profiles,
+            index=ledger.profiles,
+            book=ledger.facts,
+            names=ledger.names,
+            settings=self.settings,
+            clock=adapters.clock,
+            name_of=self._name_of,
+            is_left_out=lambda key: key.user_id in self.consent.opted_out,
+            on_written=self._note_profile_written,
+        )
+        return ProfileMerging(entity, is_learning=lambda: adapters.queue.counts().pending > 0)
+
+    def _name_of(self, key: ProfileKey) -> str:
+        """Return the seen name of a group, or of a person if profiles are shared; else ""."""
+        is_wanted = key.entity_type == "group" or self.settings.current.sharing == "shared"
+        return self.name_observer.name_of(key) if is_wanted else ""
+
+    def _note_profile_written(self) -> None:
+        self.profile_reader.forget()
+        self.profile_indexer.nudge()
+
+    def _worker(self) -> HistorianWorker:
+        adapters, ledger = self.adapters, self.adapters.ledger
+        pipeline = Pipeline(
+            historian=adapters.chat_models.historian,
+            events=ledger.events,
+            log=ledger.log,
+            memos=self.memos,
+            name_observer=self.name_observer,
+            consent=self.consent,
+            neighbourhood=Neighbourhood(ledger.facts, adapters.lexical),
+            surroundings=Surroundings(ledger.log, ledger.events, self.consent),
+            settings=self.settings,
+            asks_model=adapters.chat_models.has_model,
+        )
+        return HistorianWorker(adapters.queue, pipeline, self.settings, on_stored=self.note_stored)
+
+    def _evolver(self) -> Evolver:
+        adapters, ledger = self.adapters, self.adapters.ledger
+        read_or_written = EvolverLedger(
+            beliefs=ledger.beliefs,
+            vectors=ledger.beliefs,
+            book=ledger.beliefs,
+            log=ledger.log,
+            events=ledger.events,
+            names=ledger.names,
+        )
+        return Evolver(
+            model=adapters.chat_models.evolver,
+            ledger=read_or_written,
+            embedder=adapters.embedding.embedder,
+            consent=self.consent,
+            settings=self.settings,
+            clock=adapters.clock,
+            settle=self.buffer.settle,
+            on_stored=self.belief_indexer.nudge,
+        )
+
+    def _intake(self) -> Intake:
+        adapters = self.adapters
+        return Intake(
+            queue=adapters.queue,
+            events=adapters.ledger.events,
+            memos=self.memos,
+            buffer=self.buffer,
+            consent=self.consent,
+            settings=self.settings,
+            clock=adapters.clock,
+            admission=Admission(self.settings),
+            on_queued=self.worker.nudge,
+            on_withdrawn=self.merging.nudge,
+        )
+
+    def _forgetting(self) -> Forgetting:
+        ledger = self.adapters.ledger
+        return Forgetting(
+            ledger=LedgerErasure(
+                eraser=ledger.eraser, names=ledger.names, archive=ledger.archive, notes=ledger.notes, facts=ledger.facts
+            ),
+            around=self._around_erasures(),
+            queue=self.adapters.queue,
+            mirror=self.adapters.mirror,
+            consent=self.consent,
+        )
+
+    def _event_forgetting(self) -> EventForgetting:
+        adapters = self.adapters
+        return EventForgetting(
+            events=adapters.ledger.events,
+            eraser=adapters.ledger.event_eraser,
+            around=replace(self._around_erasures(), clock=adapters.clock),
+            horizon=adapters.watch.horizon,
+            on_changed=self.merging.nudge,
+        )
+
+    def _around_erasures(self) -> ErasureSurroundings:
+        return ErasureSurroundings(
+            buffer=self.buffer,
+            profiles=self.adapters.profiles,
+            purge=self.purge,
+            clock=self.adapters.watch,
+            held=self._held,
+            unindex=self._unindex,
+            refresh=self._refresh_profiles,
+        )
+
+    @asynccontextmanager
+    async def _held(self) -> AsyncGenerator[None, None]:
+        """Run neither jobs nor merges inside the block, and let no evolution commit."""
+        async with self.worker.held(), self.merging.held(), self.evolver.held():
+            yield
+
+    async def _unindex(self, event_ids: Sequence[str]) -> None:
+        self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew
+        await self.reconciler.unindex(event_ids)
+
+    async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
+        for key in keys:
+            await taken_in(self.adapters.profiles, self.adapters.ledger.profiles, key)
+        self.name_observer.forget(keys)
+        self.profile_reader.forget()
+
+    async def _rebuild_afresh(self) -> None:
+        await self.reconciler.rebuild(afresh=True)
+
+    async def _erase_due(self) -> None:
+        await self.event_forgetting.erase_expired()
+        await self.consent.erase_ended(self.adapters.clock.now())
+        await self.purge.run_if_due()
+
+    def _profile_reader(self) -> ProfileReader:
+        return ProfileReader(
+            store=self.adapters.profiles,
+            index=self.adapters.ledger.profiles,
+            embedder=self.adapters.embedding.embedder,
+            access=self.access,
+            settings=self.settings,
+            facts=self.adapters.ledger.facts,
+            names=self._names,
+        )
+
+    def _history(self) -> ProfileHistory:
+        return ProfileHistory(
+            store=self.adapters.profiles,
+            index=self.adapters.ledger.profiles,
+            reader=self.profile_reader,
+            access=self.access,
+            clock=self.adapters.clock,
+            on_restored=self.profile_indexer.nudge,
+            events=self.adapters.ledger.event_eraser,
+        )
+
+    def _reads(self) -> Reads:
+        adapters, ledger = self.adapters, self.adapters.ledger
+        messages = MessageSearch(adapters.lexical, ledger.log, adapters.clock, self.buffer.settle)
+        retriever = self._retriever()
+        return Reads(
+            access=self.access,
+            names=self._names,
+            contexts=self._contexts(retriever, messages),
+            search=Search(retriever, messages, self.settings, ledger.events),
+            event_ledger=ledger.events,
+            buffer=self.buffer,
+            profile_reader=self.profile_reader,
+            history=self.history,
+            pinboard=self.pinboard,
+            beliefs=self.beliefs,
+            belief_search=self._belief_search,
+        )
+
+    def _retriever(self) -> Retriever:
+        adapters = self.adapters
+        return Retriever(
+            events=adapters.ledger.events,
+            lexical=adapters.lexical,
+            vectors=self._nearby_events(),
+            embedder=adapters.embedding.embedder,
+            settings=self.settings,
+            clock=adapters.clock,
+            names=adapters.ledger.names,
+            reranker=adapters.reranking.reranker,
+        )
+
+    def _nearby_events(self) -> NearbyEvents:
+        ledger = self.adapters.ledger
+        if isinstance(self.reconciler, NullReconciler):
+            return ledger.index
+        return NearestVectors(exact=ledger.index, wide=self.reconciler, events=ledger.events)
+
+    def _contexts(self, retriever: Retriever, messages: MessageSearch) -> ContextBuilder:
+        adapters = self.adapters
+        return ContextBuilder(
+            retriever=retriever,
+            notes=adapters.ledger.notes,
+            waiting_memos=adapters.queue.waiting_memos,
+            settings=self.settings,
+            access=self.access,
+            profiles=self.profile_reader,
+            names=self._names,
+            quotations=Quotations(messages, adapters.ledger.log, self.buffer.window),
+            beliefs=self._belief_search,
+        )

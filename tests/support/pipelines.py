@@ -1,0 +1,31 @@
+"""The historian's pipeline over a ledger in memory, with a test's own parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.historian.jobs.memo_store import MemoStore
+from cognitive_memory_core.historian.jobs.pipeline import Pipeline
+from cognitive_memory_core.historian.rewriting.neighbours import Neighbourhood
+from cognitive_memory_core.historian.rewriting.surroundings import Surroundings
+from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory.ledger import InMemoryLedger
+
+from .mirrors import NoMirror
+from .sightings import sightings_of
+
+
+def a_pipeline(ledger: InMemoryLedger, historian: Any, **parts: Any) -> Pipeline:
+    """Return a pipeline over a ledger; ``parts`` replace its own ones."""
+    consent = parts.pop("consent", None) or Consent(ledger.consent, ledger.names)
+    own = {
+        "events": ledger.events,
+        "log": ledger.log,
+        "memos": MemoStore(ledger.notes, NoMirror()),
+        "name_observer": sightings_of(ledger),
+        "neighbourhood": Neighbourhood(ledger.facts, ledger.lexical),
+        "surroundings": Surroundings(ledger.log, ledger.events, consent),
+        "settings": Live(Settings(timezone="Asia/Shanghai")),
+    }
+    return Pipeline(historian=historian, consent=consent, **{**own, **parts})
