@@ -43,6 +43,7 @@ BENCHMARKS = {
     "peers": "peers",
     "plots": "plots",
     "page": "page",
+    "transcript": "transcript",
 }
 
 

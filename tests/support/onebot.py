@@ -28,6 +28,7 @@ OPENED = "已启动；数据目录"  # what the bot logs when its memory is open
 BOT = 3850617294
 GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
+PICTURE, SHOWN = "[图片]", ("text", "image")
 PAUSE = 0.2  # seconds between two repetitions of a question
 
 ENV = (
@@ -261,7 +262,7 @@ _numbers = count(1)
 
 def _texts(message: Any) -> list[str]:
     parts = [{"type": "text", "data": {"text": message}}] if isinstance(message, str) else message
-    return [part["data"]["text"] for part in parts if part["type"] == "text"]
+    return [part["data"]["text"] if part["type"] == "text" else PICTURE for part in parts if part["type"] in SHOWN]
 
 
 def _free_port() -> int:
