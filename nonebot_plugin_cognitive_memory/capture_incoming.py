@@ -16,13 +16,17 @@ from .invocation import is_any_command, is_ours, unsigned
 from .lifecycle import get_memory
 from .throttled_log import complain
 
-heard = on_message(priority=1, block=False)
 
+async def record(bot: Bot, event: Event) -> bool:
+    """Record a person's message, unless it is a command or excluded by the settings.
 
-@heard.handle()
-async def record(bot: Bot, event: Event) -> None:
-    """Record a person's message, unless it is a command or excluded by the settings."""
+    This is the rule of a matcher that never runs, because NoneBot logs two lines at INFO for each one that does.
+    """
     await _take(bot, event, is_left_out=is_any_command)
+    return False
+
+
+heard = on_message(rule=record, priority=1, block=False)
 
 
 async def observe(bot: Bot, event: Event) -> None:
@@ -41,7 +45,9 @@ async def _take(bot: Bot, event: Event, *, is_left_out: Callable[[Event], bool])
         recent_lines.note(message)
         await returned(message.scene)
         message = replace(message, text=unsigned(message.text))
-        await get_memory().observe(message)
-        considerer.note(message)
+        memory = get_memory()
+        await memory.observe(message)
+        if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
+            considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))

@@ -12,6 +12,7 @@ from nonebot.adapters import Bot, Event
 import cognitive_memory_core as core
 
 from .config import setup
+from .heard_names import heard_names
 from .onebot import v11, v12
 from .scene import find_scene
 from .wording import worded
@@ -47,7 +48,8 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
     scene = find_scene(bot, event)
     if scene is None or not isinstance(event, v11.MessageEvent | v12.MessageEvent):
         return None
-    wording = worded(event.original_message, own_id(event))
+    heard_names.note(scene)
+    wording = worded(event.original_message, own_id(event), lambda user_id: heard_names.name(scene, user_id))
     return core.Message(
         str(event.message_id),
         scene,

@@ -145,11 +145,22 @@ class Lifetime:
             )
 
 
+class _KeywordHandler(LoguruHandler):
+    """Forwards lines with the keyword in front, by which people find them."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Forward one line."""
+        keyword = replies.log.KEYWORD
+        said = record.getMessage().removeprefix(keyword).strip()
+        line = logging.makeLogRecord({**record.__dict__, "msg": f"{keyword} {said}", "args": ()})
+        super().emit(line)
+
+
 def _hear_the_core() -> None:
     """Forward the core's log, which uses the standard library, to the bot's log."""
     log = logging.getLogger(core.__name__)
     if not log.handlers:
-        log.addHandler(LoguruHandler())
+        log.addHandler(_KeywordHandler())
         log.setLevel(logging.INFO)
         log.propagate = False
 

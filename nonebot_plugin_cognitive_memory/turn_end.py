@@ -92,6 +92,14 @@ async def record_end(  # the public signature is part of the contract
 
 async def consider(scene: core.Scene) -> str | None:
     """Hand in the recent dialogue of a scene without what was learned already; None if nothing is new or accepted."""
+    try:
+        return await submit_dialogue(scene)
+    except core.CognitiveMemoryError:
+        return None
+
+
+async def submit_dialogue(scene: core.Scene) -> str | None:
+    """Hand in the dialogue that :func:`consider` does; None if nothing is new, a refusal is logged and raised."""
     async with lifetime.in_order() as memory:
         try:
             lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
@@ -100,7 +108,7 @@ async def consider(scene: core.Scene) -> str | None:
             job_id = await memory.consider(scene, new) if new else None
         except core.CognitiveMemoryError as refused:
             complain(replies.log.not_considered(refused))
-            return None
+            raise
     considerer.learned(scene, [line.id for line in new])
     return job_id
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from nonebot.adapters import Bot, MessageSegment
 
+from .card_titles import json_title, xml_title
 from .onebot import v11, v12
+from .replies.markdown import plain_lines
 
 TEXT_LENGTH = 4_000
 SEGMENTS = 200
-LABEL_LENGTH = 40
+LABEL_LENGTH, CARD_LENGTH, PATH_LENGTH = 40, 80, 1_000
 FORWARDED = "[合并转发]"
 _FENCES = (  # round what is put before the model; the second pair is the former one, in older logs
     ("【记忆开始】", "【记忆结束】"),
@@ -33,8 +35,13 @@ class Wording:
     mentioned: tuple[str, ...] = ()
 
 
-def worded(segments: Iterable[MessageSegment], self_id: str = "") -> Wording:
-    """Put a message into words; cut before anything else looks at it. A mention of ``self_id`` is no word."""
+def worded(
+    segments: Iterable[MessageSegment], self_id: str = "", name_of: Callable[[str], str] = lambda _: ""
+) -> Wording:
+    """Put a message into words; cut before anything else looks at it. A mention of ``self_id`` is no word.
+
+    ``name_of`` returns the name of a person who is mentioned by id alone, "" if it is not known.
+    """
     parts: list[str] = []
     reply_to: str | None = None
     room, shown = TEXT_LENGTH, list(segments)[:SEGMENTS]
@@ -42,7 +49,7 @@ def worded(segments: Iterable[MessageSegment], self_id: str = "") -> Wording:
         if segment.type == "reply":
             reply_to = reply_to or _label(segment.data, "id", "message_id") or None
         elif room > 0 and not (self_id and _mentioned(segment) == self_id):
-            parts.append(_words(segment)[:room])
+            parts.append(_words(segment, name_of)[:room])
             room -= len(parts[-1])
     mentioned = dict.fromkeys(filter(None, map(_mentioned, shown)))
     return Wording(unrecalled(writable("".join(parts))).strip(), reply_to, tuple(mentioned))
@@ -68,7 +75,9 @@ def _mentioned(segment: MessageSegment) -> str:
     return _label(segment.data, key) if key else ""
 
 
-def _words(segment: MessageSegment) -> str:
+def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:
+    if segment.type in ("at", "mention"):
+        return _at(segment.data, name_of)
     if segment.type == "text":
         text = segment.data.get("text")
         return text if isinstance(text, str) else ""
@@ -81,8 +90,12 @@ def _label(fields: Fields, *keys: str) -> str:
     for key in keys:
         value = fields.get(key)
         if isinstance(value, str | int) and str(value).strip():
-            return " ".join(str(value)[:LABEL_LENGTH].translate(_NO_BRACKETS).split())
+            return _short_label(str(value))
     return ""
+
+
+def _short_label(text: str, length: int = LABEL_LENGTH) -> str:
+    return " ".join(text[:length].translate(_NO_BRACKETS).split())
 
 
 def _titled(name: str, *keys: str) -> Callable[[Fields], str]:
@@ -93,11 +106,40 @@ def _titled(name: str, *keys: str) -> Callable[[Fields], str]:
     return marker
 
 
-def _at(fields: Fields) -> str:
+def _at(fields: Fields, name_of: Callable[[str], str]) -> str:
     target = _label(fields, "qq", "user_id")
     if target == "all":
         return "@全体成员 "
-    return f"@{_label(fields, 'name').lstrip('@') or 'QQ'}({target}) " if target else ""
+    return f"@{_label(fields, 'name').lstrip('@') or name_of(target) or 'QQ'}({target}) " if target else ""
+
+
+def _file(fields: Fields) -> str:
+    name = _label(fields, "name", "file_name") or _file_name(fields.get("file"))
+    return f"[文件:{name}]" if name else "[文件]"
+
+
+def _file_name(path: object) -> str:
+    """Return the last part of a path; "" for data and addresses, which are no names."""
+    if not isinstance(path, str) or "://" in path or len(path) > PATH_LENGTH:
+        return ""
+    return _short_label(re.split(r"[/\\\\]", path)[-1])
+
+
+def _card(title: Callable[[object], str]) -> Callable[[Fields], str]:
+    def marker(fields: Fields) -> str:
+        label = _short_label(title(fields.get("data")), CARD_LENGTH)
+        return f"[卡片:{label}]" if label else "[卡片]"
+
+    return marker
+
+
+def _markdown(fields: Fields) -> str:
+    """Return the text of a Markdown message without its marks."""
+    content = fields.get("content")
+    if isinstance(content, Mapping):
+        content = content.get("content")
+    text = content[:TEXT_LENGTH] if isinstance(content, str) else ""
+    return " ".join(line.text for line in plain_lines(text)) or "[卡片]"
 
 
 def _image(fields: Fields) -> str:
@@ -107,8 +149,6 @@ def _image(fields: Fields) -> str:
 
 _NO_BRACKETS = str.maketrans("[]", "  ")
 _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
-    "at": _at,
-    "mention": _at,
     "mention_all": "@全体成员 ",
     "face": "[表情]",
     "mface": "[表情]",
@@ -119,15 +159,25 @@ _MARKERS: Mapping[str, str | Callable[[Fields], str]] = {
     "voice": "[语音]",
     "audio": "[音频]",
     "video": "[视频]",
-    "file": _titled("文件", "name", "file_name"),
+    "file": _file,
+    "onlinefile": _file,
+    "flashtransfer": _titled("文件", "title", "name"),
+    "markdown": _markdown,
+    "keyboard": "",
+    "bubble_face": "[表情]",
+    "longmsg": FORWARDED,
+    "miniapp": _card(json_title),
+    "ark": _card(json_title),
+    "new_rps": "[猜拳]",
+    "new_dice": "[骰子]",
     "share": _titled("链接", "title"),
     "location": _titled("位置", "title"),
     "music": _titled("音乐", "title"),
     "contact": "[名片]",
     "forward": FORWARDED,
     "node": FORWARDED,
-    "json": "[卡片]",
-    "xml": "[卡片]",
+    "json": _card(json_title),
+    "xml": _card(xml_title),
     "rps": "[猜拳]",
     "dice": "[骰子]",
     "shake": "[戳一戳]",

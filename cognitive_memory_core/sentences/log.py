@@ -8,6 +8,7 @@ LOG_TOO_LARGE = (
     "想多留一些就调大 COGNITIVE_MEMORY__CAPTURE__LOG_MAX_MB"
 )
 CLOCK_HAS_JUMPED = "系统时钟与预计相差 {days} 天；在它连续正常走满一天之前，不清理任何过期数据。请检查系统时间"
+WAITS_FOR_OWNER = "数据目录 {path} 还被另一个进程占着，最多等它 {seconds:g} 秒"
 PURGE_WAITS = "[认知记忆] 已忘记的内容还没从磁盘上抹去，稍后再试（{reason}）"
 PART_RESTS = "{part} 连续出错，暂停一会儿再试（{reason}）"
 PART_FAILED = "[认知记忆] {part} 连续出错，熔断：{reason}"

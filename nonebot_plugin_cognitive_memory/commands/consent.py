@@ -6,6 +6,7 @@ import asyncio
 import base64
 import re
 import tempfile
+from datetime import datetime, timezone
 from pathlib import Path
 
 from nonebot.adapters import Bot, Event
@@ -64,7 +65,9 @@ async def forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
         return refusal
     if not confirmations.is_confirmed(scene, "forget me", scene.user_id, call_id(event)):
         return replies.commands.CONFIRM_FORGET_ME
-    return replies.commands.erased(await erased_person(scene, scene.user_id))
+    erasure = await erased_person(scene, scene.user_id)
+    is_recorded = await get_memory().may_record(scene, datetime.now(timezone.utc))
+    return replies.commands.erased(erasure, is_recorded=is_recorded)
 
 
 async def _opted_out(scene: core.Scene) -> str:

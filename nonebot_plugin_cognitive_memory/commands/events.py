@@ -19,6 +19,7 @@ from ..params import Here
 from .authority import objection
 from .consent import forget_asker
 from .entry import answer, memory_command
+from .group_names import group_names
 from .numbers import Item, shown_lists
 from .words import words_of
 
@@ -32,19 +33,19 @@ _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 @memory_command.assign("list")
 async def list_events(bot: Bot, event: Event, here: Here, page: Match[int]) -> None:
     """List what is remembered here: pins first, then events, newest first."""
-    await answer(bot, event, _listed(here, page.result if page.available else 1))
+    await answer(bot, event, _listed(bot, here, page.result if page.available else 1))
 
 
 @memory_command.assign("show")
 async def show_item(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
     """Show one item of the list shown last, with the lines that it was made of."""
-    await answer(bot, event, _shown(here, number.result))
+    await answer(bot, event, _shown(bot, here, number.result))
 
 
 @memory_command.assign("search")
 async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
     """Search what is remembered here."""
-    await answer(bot, event, _found(here, words_of(words.result)))
+    await answer(bot, event, _found(bot, here, words_of(words.result)))
 
 
 @memory_command.assign("forget")
@@ -59,10 +60,10 @@ async def forget_item(bot: Bot, event: Event, here: Here, target: Match[str]) ->
 @memory_command.assign("correct")
 async def correct_item(bot: Bot, event: Event, here: Here, number: Match[int], words: Match[list[object]]) -> None:
     """Replace the text of one item of the list shown last."""
-    await answer(bot, event, _corrected(bot, event, here, number.result, words_of(words.result)))
+    await answer(bot, event, _corrected(bot, event, here, number.result, words_of(words.result, here)))
 
 
-async def _listed(scene: core.Scene, page: int) -> str:
+async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
     if page > LAST_PAGE:
         return replies.commands.NO_PAGE.format(page=page)
     memory, page = get_memory(), max(page, 1)
@@ -74,8 +75,9 @@ async def _listed(scene: core.Scene, page: int) -> str:
         return _nothing(scene) if page == 1 else replies.commands.NO_PAGE.format(page=page)
     first = 1 if page == 1 else len(pins) + offset + 1
     shown_lists.show(scene, [*shown_pins, *events[:PAGE]], first)
+    shown = await _showing(bot, scene, events)
     listed = replies.commands.item_list(
-        shown_pins, events[:PAGE], scene, setup.settings.zone, first=first, page=page, is_more=len(events) > PAGE
+        shown_pins, events[:PAGE], shown, first=first, page=page, is_more=len(events) > PAGE
     )
     return listed if events else f"{listed}\n{_nothing(scene)}"
 
@@ -85,7 +87,7 @@ def _nothing(scene: core.Scene) -> str:
     return replies.commands.nothing_yet(lines, seconds)
 
 
-async def _shown(scene: core.Scene, number: int) -> str:
+async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
     item = await _read(scene, number)
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
@@ -95,25 +97,38 @@ async def _shown(scene: core.Scene, number: int) -> str:
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.commands.event_details(item, lines, scene, setup.settings.zone)
+    return replies.commands.event_details(item, lines, await _showing(bot, scene, [item]))
 
 
-async def _found(scene: core.Scene, text: str) -> str:
+async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     asked = split_count(text)
     if asked is None or not asked[0]:
         return replies.commands.usage("search")
     query, wanted = asked
-    memory, floor = get_memory(), setup.settings.query.min_relevance
+    memory = get_memory()
     pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
     hits = await memory.search_events(scene, query, kinds=KINDS, top_k=MOST_FOUND)
+    said = await memory.search_events(scene, query, kinds=("message",), top_k=MOST_FOUND)
+    floor = _floor([*hits, *said])
     events = [hit.event for hit in hits if hit.relevance >= floor][:wanted]
     told = {message_id for event in events for message_id in event.message_ids}
-    said: Sequence[core.Hit] = ()
-    if len(events) < wanted:
-        said = await memory.search_events(scene, query, kinds=("message",), top_k=wanted)
+    texts = {event.text for event in events}
     lines = [hit.event for hit in said if hit.relevance >= floor and hit.event.id not in told]
+    lines = [line for line in lines if not any(line.text in text for text in texts)]
+    distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     shown_lists.show(scene, [*pins, *events])
-    return replies.commands.found(pins, events, lines[: wanted - len(events)], scene, setup.settings.zone)
+    shown = await _showing(bot, scene, [*events, *distinct])
+    return replies.commands.found(pins, events, distinct[: max(wanted - len(events), 0)], shown)
+
+
+def _floor(hits: Sequence[core.Hit]) -> float:
+    """Return the relevance below which hits only fill the list: half of the best one's."""
+    return max(setup.settings.query.min_relevance, max((hit.relevance for hit in hits), default=0.0) / 2)
+
+
+async def _showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.commands.Showing:
+    elsewhere = {event.group_id for event in events} - {"", scene.group_id}
+    return replies.commands.Showing(scene, setup.settings.zone, await group_names(bot, elsewhere))
 
 
 def _is_about(text: str, query: str) -> bool:

@@ -20,13 +20,13 @@ from .words import words_of
 @memory_command.assign("add")
 async def add_pin(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
     """Pin a fact for the asker; a call without words pins the message that it replies to."""
-    await answer(bot, event, _pinned(here, words_of(words.result), "add"))
+    await answer(bot, event, _pinned(here, words_of(words.result, here), "add"))
 
 
 @memory_command.assign("pin")
 async def add_group_pin(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
     """Pin a fact for the whole group."""
-    await answer(bot, event, _pinned_for_group(bot, event, here, words_of(words.result)))
+    await answer(bot, event, _pinned_for_group(bot, event, here, words_of(words.result, here)))
 
 
 @memory_command.assign("pins")

@@ -73,7 +73,10 @@ async def _switched(bot: Bot, event: Event, scene: core.Scene, switch: Switch) -
 
 
 async def _considered(scene: core.Scene) -> str:
-    job_id = await turn_end.consider(scene)
+    try:
+        job_id = await turn_end.submit_dialogue(scene)
+    except core.UnavailableError:
+        return replies.commands.CONSIDER_REFUSED
     return replies.commands.CONSIDERED if job_id else replies.commands.NOTHING_TO_CONSIDER
 
 

@@ -104,10 +104,11 @@ async def _rolled_back(bot: Bot, event: Event, scene: core.Scene, words: Iterabl
     wanted = _revision(
         words_of([part for part in parts if not isinstance(part, At)]), [revision.id for revision in revisions]
     )
-    if not wanted:
+    chosen = next((one for one in revisions if one.id == wanted), None)
+    if chosen is None:
         return replies.commands.NO_REVISIONS
     restored = await get_memory().restore_profile(operator, key, wanted)
-    return replies.commands.rolled_back(restored, wanted)
+    return replies.commands.rolled_back(restored, chosen, setup.settings.zone)
 
 
 def _revision(text: str, known: Sequence[str]) -> str:

@@ -6,15 +6,19 @@ from collections.abc import Iterable
 
 from nonebot_plugin_alconna import At, Text
 
+import cognitive_memory_core as core
+
+from ..heard_names import heard_names
 from ..wording import TEXT_LENGTH, writable
 
 
-def words_of(rest: Iterable[object]) -> str:
-    """Join texts and mentions; pictures and other parts are left out."""
-    return writable(" ".join(map(_word, rest))[:TEXT_LENGTH]).strip()
+def words_of(rest: Iterable[object], scene: core.Scene | None = None) -> str:
+    """Join texts and mentions, with the names heard in a scene's place; pictures and other parts are left out."""
+    return writable(" ".join(_word(part, scene) for part in rest)[:TEXT_LENGTH]).strip()
 
 
-def _word(part: object) -> str:
+def _word(part: object, scene: core.Scene | None) -> str:
     if isinstance(part, At):
-        return f"@{part.display or 'QQ'}({part.target})"
+        heard = heard_names.name(scene, part.target) if scene else ""
+        return f"@{part.display or heard or 'QQ'}({part.target})"
     return part.text if isinstance(part, Text) else part if isinstance(part, str) else ""

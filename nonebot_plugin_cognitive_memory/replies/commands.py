@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import tzinfo
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
 from typing import Literal
 
 import cognitive_memory_core as core
@@ -24,7 +26,7 @@ _HELP = """\
 记住 add 内容：置顶一件事，和你说话时总会想起；回复一条消息只发「/记忆 记住」就记那条
 置顶列表 pins：你的置顶和全群的置顶
 忘掉 forget 序号：忘掉一条；更正 correct 序号 内容：改一条你自己说的
-侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群
+侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群（加 -t 只要文字）
 共享 share on|off：你在私聊里的侧写，群里能不能用
 整理 consider：现在就把刚才的话整理成记忆
 无痕 incognito [分钟]：接下来说的不记（默认 30 分钟，0 结束）
@@ -101,8 +103,9 @@ SWITCHED = {
     "record_only": "好，这里只记不用：继续记，但机器人回答时不会想起来",
     "recall_only": "好，这里只用不记：机器人还会想起以前的，新说的不记",
 }
-CONSIDERED = "好，刚才的话交给史官整理了，过一会儿看 /记忆 列表"
-NOTHING_TO_CONSIDER = "没有新的话要整理"
+CONSIDERED = "好，开始整理刚才的话了；过一会儿发送 /记忆 列表 看看"
+CONSIDER_REFUSED = "现在收不下（排队的太多，或磁盘写不进）；说过的话都留着，过几分钟再发一次 /记忆 整理"
+NOTHING_TO_CONSIDER = "没有新的话要整理：说过的都整理过了，或者这里没有记"
 NOTHING_SAID = "这里最近没有记下什么话"
 SUMMARY = "最近 {count} 句的总结：\n{text}"
 UNKNOWN_JOB = "没有找到这一个任务：任务号看 /记忆 失败，写前几位就行，要能认出是哪一个"
@@ -173,7 +176,7 @@ def nothing_yet(lines: int, seconds: float) -> str:
 def gathered(lines: int, seconds: float) -> str:
     """Say how many lines wait to be considered, and when they will be."""
     minutes = max(round(seconds / 60), 1)
-    return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；想现在就整理，发送 /记忆 整理"
+    return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；现在就要：/记忆 整理"
 
 
 def pinned(text: str, *, is_cut: bool, for_group: bool) -> str:
@@ -195,8 +198,8 @@ def incognito(minutes: int) -> str:
     return f"好，接下来 {minutes} 分钟你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"
 
 
-def erased(erasure: core.Erasure) -> str:
-    """Report what an erasure removed, and what only people can delete."""
+def erased(erasure: core.Erasure, *, is_recorded: bool = False) -> str:
+    """Report what an erasure removed, what only people can delete, and whether the asker is recorded from now on."""
     counts = (
         ("整理出的事", erasure.events),
         ("原话", erasure.messages),
@@ -212,6 +215,8 @@ def erased(erasure: core.Erasure) -> str:
     lines.append("磁盘上的痕迹也清掉了" if erasure.purged else "从现在起查不到了，磁盘上的痕迹一小时内清掉")
     if erasure.copies:
         lines.append(f"以前导出或备份过 {len(erasure.copies)} 份，里面的要机器人管理员自己删")
+    if is_recorded:
+        lines.append("以后你再说话还会记；不想再被记，发送 /记忆 别记我")
     return "\n".join(lines)
 
 
@@ -259,13 +264,13 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
     remarks: list[Remark] = [("busy", gathered(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
-        remarks.append(("plain", "没有配置模型：由规则史官整理，认得的说法有限"))
+        remarks.append(("plain", "没有接模型，按规则整理，认得的说法有限"))
     if now.is_over_daily_calls:
-        remarks.append(("busy", "今天的模型调用已用完：先由规则史官整理，明天恢复"))
+        remarks.append(("busy", "今天的模型调用已用完：先按规则整理，明天恢复"))
     in_hand = now.jobs.pending + now.jobs.processing
     if in_hand:
-        remarks.append(("busy", f"史官手上还有 {in_hand} 段对话"))
-    remarks += toned("busy", (*_merge_lines(now), *_index_lines(now)))
+        remarks.append(("busy", f"还有 {in_hand} 段对话正在整理或等着"))
+    remarks += toned("busy", _merge_lines(now))
     if now.paused:
         remarks.append(("busy", "机器人管理员暂停了整理，说过的话都还收着"))
     if now.jobs.failed:
@@ -330,7 +335,11 @@ def stats_remarks(now: core.Status) -> list[Remark]:
         (now.dropped_messages, "没记下的消息"),
         (now.removed_messages, "按大小删掉的消息"),
     )
-    remarks = [*toned("plain", spent), *toned("bad", (f"启动以来{what} {count}" for count, what in lost if count))]
+    remarks = [
+        *toned("plain", spent),
+        *toned("busy", _index_lines(now)),
+        *toned("bad", (f"启动以来{what} {count}" for count, what in lost if count)),
+    ]
     if now.last_error:
         remarks.append(("bad", f"最近的错误：{now.last_error[:200]}"))
     return remarks
@@ -367,14 +376,15 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         lines.append(
             f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，试了 {failed.attempts} 次：{failed.error[:80]}"
         )
+    if any(failed.job is None for failed in jobs):
+        lines.append("读不出来的是文件坏了，重试也没有用；原文件在数据目录的 queues/failed/ 里")
     return "\n".join(lines)
 
 
 def item_list(  # everything that a page shows
     pins: Sequence[core.Pin],
     events: Sequence[core.Event],
-    scene: core.Scene,
-    zone: tzinfo,
+    shown: Showing,
     *,
     first: int,
     page: int,
@@ -385,8 +395,9 @@ def item_list(  # everything that a page shows
     if pins:
         lines += ["置顶", *(_numbered_pin(number, pin) for number, pin in enumerate(pins, first))]
     if events:
-        lines.append(f"这里记住的事（第 {page} 页；看全文 /记忆 详情 序号，忘掉 /记忆 忘掉 序号）")
-        lines += [_numbered(number, event, scene, zone) for number, event in enumerate(events, first + len(pins))]
+        at = f"第 {page} 页；" if page > 1 or is_more else ""
+        lines.append(f"这里记住的事（{at}看全文 /记忆 详情 序号，忘掉 /记忆 忘掉 序号）")
+        lines += [shown.numbered(number, event) for number, event in enumerate(events, first + len(pins))]
     if is_more:
         lines.append(f"下一页：/记忆 列表 {page + 1}")
     return "\n".join(lines)
@@ -407,23 +418,26 @@ def found(
     pins: Sequence[core.Pin],
     events: Sequence[core.Event],
     messages: Sequence[core.Event],
-    scene: core.Scene,
-    zone: tzinfo,
+    shown: Showing,
 ) -> str:
     """List the pins and events that a search found, numbered from 1, and lines of the log beside them."""
     numbered_pins = [_numbered_pin(number, pin) for number, pin in enumerate(pins, 1)]
-    numbered = [_numbered(number, event, scene, zone) for number, event in enumerate(events, 1 + len(pins))]
-    said = [
-        f"{_dated(message, zone)} {_placed(message, scene)}{speaker(message)}：{_shown(message)}"
-        for message in messages
+    numbered = [shown.numbered(number, event) for number, event in enumerate(events, 1 + len(pins))]
+    said = [shown.line(message) for message in messages]
+    parts = [
+        ("置顶", numbered_pins),
+        ("找到这些（忘掉：/记忆 忘掉 序号）", numbered),
+        ("相关的原话（没有序号，只供参考）", said),
     ]
-    parts = [("置顶", numbered_pins), ("找到这些（忘掉：/记忆 忘掉 序号）", numbered), ("相关的原话", said)]
-    return "\n".join(line for title, lines in parts if lines for line in (title, *lines)) or "没有找到相关的记忆"
+    return (
+        "\n".join(line for title, lines in parts if lines for line in (title, *lines))
+        or "没有找到相关的记忆；换个说法试试，或看 /记忆 列表"
+    )
 
 
-def event_details(event: core.Event, lines: Sequence[core.Message], scene: core.Scene, zone: tzinfo) -> str:
+def event_details(event: core.Event, lines: Sequence[core.Message], shown: Showing) -> str:
     """Show one event in full: who said it, when and where, how often, and the lines that it was made of."""
-    told = [event.text, f"{_dated(event, zone)} {_placed(event, scene)}{speaker(event)} 说的"]
+    told = [event.text, f"{shown.dated(event)} {shown.placed(event)}{speaker(event)} 说的"]
     if event.count > 1:
         told.append(f"说过 {event.count} 次")
     told += [
@@ -433,11 +447,12 @@ def event_details(event: core.Event, lines: Sequence[core.Message], scene: core.
     ]
     if not event.is_absolute:
         told.append("这条没能说清是谁或什么时候，只作参考")
-    if lines:
+    distinct = list({(line.scene.user_id, line.text): line for line in lines}.values())
+    if distinct:
         told.append("出自：")
         told += [
-            f"{line.sent_at.astimezone(zone):%m-%d %H:%M} {_sayer(line)}：{_short(line.text)}"
-            for line in lines[:SOURCES]
+            f"{line.sent_at.astimezone(shown.zone):%m-%d %H:%M} {_sayer(line)}：{_short(line.text)}"
+            for line in distinct[:SOURCES]
         ]
     return "\n".join(told)
 
@@ -449,28 +464,49 @@ def pin_details(pin: core.Pin, zone: tzinfo) -> str:
 
 
 def _sayer(line: core.Message) -> str:
-    return "机器人" if line.is_bot else f"{line.scene.user_name or 'QQ'}({line.scene.user_id})"
+    return "机器人" if line.is_bot else line.scene.user_name or f"QQ({line.scene.user_id})"
 
 
-def _numbered(number: int, event: core.Event, scene: core.Scene, zone: tzinfo) -> str:
-    return f"{number}. {_dated(event, zone)} {_placed(event, scene)}{_shown(event)}"
+@dataclass(frozen=True)
+class Showing:
+    """How events are shown to one person: for where they ask, in their time, with the names of ``groups`` by id."""
+
+    scene: core.Scene
+    zone: tzinfo
+    groups: Mapping[str, str]
+
+    def numbered(self, number: int, event: core.Event) -> str:
+        """Show an event under its number, people by their names alone; the details have the ids."""
+        return f"{number}. {self.dated(event)} {self.placed(event)}{_short(_named(event))}"
+
+    def line(self, message: core.Event) -> str:
+        """Show a line of the log that a search found."""
+        who = message.sender_name or speaker(message)
+        return f"{self.dated(message)} {self.placed(message)}{who}：{_short(_named(message))}"
+
+    def dated(self, event: core.Event) -> str:
+        """Return when an event was, without the year if it is this one."""
+        at = event.happened_at.astimezone(self.zone)
+        return f"[{at:%m-%d %H:%M}]" if at.year == datetime.now(self.zone).year else f"[{at:%Y-%m-%d}]"
+
+    def placed(self, event: core.Event) -> str:
+        """Name the group of an event that is shown outside it."""
+        if not event.group_id or event.group_id == self.scene.group_id:
+            return ""
+        name = self.groups.get(event.group_id, "")
+        return f"（{name}）" if name else f"（群 {event.group_id}）"
 
 
 def _numbered_pin(number: int, pin: core.Pin) -> str:
     return f"{number}. {'' if pin.owner_id else '（全群）'}{_short(pin.text)}"
 
 
-def _placed(event: core.Event, scene: core.Scene) -> str:
-    """Name the group of an event that is shown outside it."""
-    return f"（群 {event.group_id}）" if event.group_id and event.group_id != scene.group_id else ""
-
-
-def _dated(event: core.Event, zone: tzinfo) -> str:
-    return f"[{event.happened_at.astimezone(zone):%Y-%m-%d %H:%M}]"
-
-
-def _shown(event: core.Event) -> str:
-    return _short(event.text)
+def _named(event: core.Event) -> str:
+    """Return an event's text with the people of the event by name alone."""
+    text = event.text
+    for user_id in {event.sender_id, event.user_id, *event.subjects} - {""}:
+        text = re.sub(rf"(?<!QQ)(?<=[^\s(（])\({re.escape(user_id)}\)", "", text)
+    return text
 
 
 def _short(text: str) -> str:
@@ -508,6 +544,7 @@ def sharing(*, is_on: bool) -> str:
     return "好，你私聊里的侧写，在你说话的群里也能用了" if is_on else "好，你私聊里的侧写只在和你的私聊里用"
 
 
-def rolled_back(profile: core.Profile, revision_id: str) -> str:
+def rolled_back(profile: core.Profile, revision: core.Revision, zone: tzinfo) -> str:
     """Return the confirmation that an earlier profile was restored."""
-    return f"{profile.name or '这份侧写'}换回了版本 {revision_id}；换下来的也留着，可以再换回来"
+    at = f"{revision.profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
+    return f"{profile.name or '这份侧写'}换回了 {at} 的那一版；换下来的也留着，可以再换回来"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 
-STILL_OPENING = "记忆还在打开（上一个进程可能还没有放开数据目录），机器人照常工作"
+KEYWORD = "[认知记忆]"
+STILL_OPENING = "记忆打开得比平时慢，机器人照常工作；这期间到的消息会等着，不会丢"
 NOT_OPENED = "记忆没有打开，机器人照常工作，只是记不住事：{reason}"
 CAME_TOO_EARLY = "记忆打开之前到的，有 {lines} 条消息、{calls} 次记录（一轮、整理或撤回）没有收下"
 SETTINGS_ARE_NO_GROUP = (
@@ -43,16 +44,27 @@ def _place(scene: core.Scene) -> str:
 
 def logged(sentence: object) -> str:
     """Return a text on one line after the log keyword."""
-    return f"[认知记忆] {' '.join(str(sentence).split())}"
+    return f"{KEYWORD} {' '.join(str(sentence).split())}"
 
 
 def started(directory: Path, settings: core.Settings) -> str:
     """Return the line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
-    embedding = settings.models.embedding.model_name
-    mode = f"无模型：规则史官；{f'向量模型 {embedding}' if embedding else '本地 n-gram 向量'}"
-    return f"已启动；数据目录 {directory}；{mode}；{_recorded(settings.capture)}"
+    return f"已启动；数据目录 {directory}；{_models(settings.models)}；{_recorded(settings.capture)}"
+
+
+def _models(models: core.ModelsSettings) -> str:
+    """Say which models work, and what works without one."""
+    historian, embedding = models.historian.model_name, models.embedding.model_name
+    others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
+    named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", historian)]
+    parts = [
+        "、".join([f"模型 {historian}", *named]) if historian else "、".join(["无模型：规则史官", *named]),
+        f"向量模型 {embedding}" if embedding else "本地 n-gram 向量",
+        f"重排模型 {models.rerank.model_name}" if models.rerank.model_name else "",
+    ]
+    return "；".join(filter(None, parts))
 
 
 def _recorded(capture: core.CaptureSettings) -> str:

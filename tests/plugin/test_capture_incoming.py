@@ -178,3 +178,49 @@ async def test_what_is_no_chat_is_not_taken_in(stage: Stage, group: int) -> None
     for event in (own, ignored, poke, anonymous):
         await observe(stage.bot, event)
     assert await logged(group) == []
+
+
+async def test_nothing_is_logged_for_a_message(stage: Stage, group: int) -> None:
+    """A message that only the capture takes in makes no line at INFO."""
+    import nonebot
+
+    lines: list[str] = []
+    sink = nonebot.logger.add(lambda line: lines.append(str(line)), format="{level} {message}", level="INFO")
+    try:
+        await stage.hear(message("我对花生过敏", new_id(), group))
+    finally:
+        nonebot.logger.remove(sink)
+    assert [line for line in lines if "SUCCESS" not in line] == []  # NoneBot itself logs that it arrived
+
+
+async def test_a_mention_is_recorded_with_the_name(stage: Stage, group: int) -> None:
+    """Who is mentioned by id alone is recorded with the name under which they spoke here, not elsewhere."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user, other = new_id(), new_id()
+    mention = [{"type": "at", "data": {"qq": str(other)}}, {"type": "text", "data": {"text": " 周三来吗"}}]
+    await stage.hear(message("大家好", other, group))
+    await stage.hear(message(mention, user, group))
+    await stage.hear(message(mention, user, group + 500_000))
+    for place, name in ((group, "阿棠"), (group + 500_000, "QQ")):
+        lines = await get_memory().recent_messages(core.Scene.group(str(place), str(user)), 5)
+        assert lines[-1].text == f"@{name}({other})  周三来吗"
+
+
+async def test_what_is_not_recorded_is_not_gathered(stage: Stage, group: int) -> None:
+    """Lines said incognito, by people who opted out, or where the switch forbids it do not count as gathered."""
+    from nonebot_plugin_cognitive_memory import get_memory
+    from nonebot_plugin_cognitive_memory.auto_consider import considerer
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    await get_memory().incognito(here, 30)
+    await stage.hear(message("我在准备惊喜", user, group))
+    assert considerer.gathered(here)[0] == 0
+    await get_memory().incognito(here, 0)
+    await get_memory().set_switch(here, "off")
+    await stage.hear(message("没人听见", new_id(), group))
+    assert considerer.gathered(here)[0] == 0
+    await get_memory().set_switch(here, "on")
+    await stage.hear(message("这一句算", new_id(), group))
+    assert considerer.gathered(here)[0] == 1

@@ -99,12 +99,12 @@ async def test_status(stage: Stage, group: int) -> None:
     """The status reports a working memory without a model and contains no path."""
     answer = await stage.ask("/memory status", new_id(), group)
     assert "正在工作" in answer
-    assert "规则史官" in answer
+    assert "按规则整理" in answer
     assert "/" not in answer.replace("/记忆", "")
 
 
 async def test_status_of_refusals_and_index(stage: Stage) -> None:
-    """The status shows refused turns and rows missing in the vector store, and leaves out zeros."""
+    """The status shows refused turns, the figures rows missing in the vector store, and both leave out zeros."""
     from cognitive_memory_core.historian.indexing.reconciler import IndexState
     from nonebot_plugin_cognitive_memory.replies import commands
 
@@ -114,7 +114,9 @@ async def test_status_of_refusals_and_index(stage: Stage) -> None:
     index = IndexState(generation=1, behind=7, activity="asleep")
     told = commands.status(core.Status(is_running=True, refused=3, index=index), core.Activity(), 0)
     assert "没有收下的有 3 次" in told
-    assert "向量库休眠中，还差 7 条" in told
+    assert "向量库" not in told
+    figures = commands.stats(core.Status(is_running=True, index=index), core.Activity())
+    assert "向量库休眠中，还差 7 条" in figures
 
 
 async def test_list_pages(stage: Stage, group: int) -> None:
@@ -166,7 +168,7 @@ async def test_lines_that_a_search_finds_have_no_number(stage: Stage, group: int
     here = core.Scene.group(str(group), str(user))
     await stage.hear(message("周六去看星轨展", user, group))
     only_said = (await stage.ask("/记忆 搜索 星轨展", user, group)).splitlines()
-    assert only_said[0] == "相关的原话"
+    assert only_said[0].startswith("相关的原话")
     assert len(only_said) == 2
     assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user, group)
     await told(here, f"阿棠({user}) 喜欢星轨展")

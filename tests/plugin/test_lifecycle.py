@@ -135,3 +135,34 @@ def _summaries(folder: Path) -> object:
 
 def _jobs(folder: Path) -> list[Path]:
     return list(folder.glob("queues/*/*.json"))
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        ({}, "无模型：规则史官；本地 n-gram 向量；"),
+        ({"historian": {"model_name": "a"}}, "模型 a；本地 n-gram 向量；"),
+        ({"historian": {"model_name": "a"}, "merge": {"model_name": "b"}}, "模型 a、写侧写用 b；本地 n-gram 向量；"),
+        ({"embedding": {"model_name": "e"}, "rerank": {"model_name": "r"}}, "规则史官；向量模型 e；重排模型 r；"),
+    ],
+)
+def test_the_start_line_names_the_models(app: object, tmp_path: Path, models: dict[str, Any], said: str) -> None:
+    """The start line names the models that are set, and what works without one."""
+    from nonebot_plugin_cognitive_memory.replies import log
+
+    assert said in log.started(tmp_path, core.Settings.from_mapping({"models": models}))
+
+
+async def test_another_owner_is_named_only_where_there_is_one(app: object, tmp_path: Path, log: list[str]) -> None:
+    """Only an opening that waits for another process says so, and every line of the core has the keyword."""
+    lifetime = lifetime_of(tmp_path)
+    await lifetime.start()
+    await until(lambda: lifetime.memory.is_running)
+    assert not any("另一个进程" in line for line in log)
+    other = lifetime_of(tmp_path, historian={"shutdown_seconds": 0})
+    await other.start()
+    await until(lambda: any("还被另一个进程占着" in line for line in log))
+    assert all("[认知记忆]" in line for line in log if "进程" in line)
+    await lifetime.stop()
+    await until(lambda: other.memory.is_running)
+    await other.stop()

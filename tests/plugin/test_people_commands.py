@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timezone
 from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.builders import an_event
 from tests.support.waiting import PATIENCE
 
 from .stage import SUPERUSER, Stage, message, new_id
 from .test_commands import standing, told
 
+NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 EVERYBODY = (
     "帮助",
     "状态",
@@ -314,6 +317,9 @@ async def test_the_private_list_names_the_group(stage: Stage, group: int) -> Non
     """What was said in a group is marked with it where it is shown in private."""
     user = new_id()
     await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢乌龙茶")
+    stage.answers["get_group_info"] = {"group_name": "读书会\u202e"}
+    assert "（读书会）" in await stage.ask("/记忆 列表", user)
+    stage.answers["get_group_info"] = core_refusal()
     assert f"（群 {group}）" in await stage.ask("/记忆 列表", user)
 
 
@@ -358,7 +364,7 @@ async def test_versions_are_listed_and_chosen_by_number(stage: Stage, group: int
     assert await get_memory().drain(PATIENCE)
     assert "\n1. 20" in await stage.ask(f"/记忆 查看 {user}", SUPERUSER, group)
     assert "没有更早" in await stage.ask(f"/记忆 回滚 {user} 9", SUPERUSER, group)
-    assert "换回了版本" in await stage.ask(f"/记忆 回滚 {user} 1", SUPERUSER, group)
+    assert "换回了" in await stage.ask(f"/记忆 回滚 {user} 1", SUPERUSER, group)
     assert "美式咖啡" not in await stage.ask("/记忆 侧写", user, group)
 
 
@@ -416,3 +422,80 @@ async def test_words_of_people_who_are_not_recorded_are_not_pinned(stage: Stage,
     [answer] = await stage.hear(replying("/记忆 记住", "我的秘密", speaker, new_id(), group))
     assert "秘密" not in answer
     await get_memory().opt_in(str(speaker))
+
+
+async def test_people_stand_in_lists_by_name(stage: Stage, group: int) -> None:
+    """Lists and searches show people by name, without the year and their numbers; the details have the number."""
+    user = new_id()
+    await told(core.Scene.group(str(group), str(user), user_name="阿棠"), f"阿棠({user}) 喜欢乌龙茶")
+    for call in ("/记忆 列表", "/记忆 搜索 乌龙茶"):
+        answer = await stage.ask(call, user, group)
+        assert "阿棠 喜欢乌龙茶" in answer
+        assert str(user) not in answer
+        assert f"[{datetime.now(timezone.utc):%Y}-" not in answer
+    assert f"阿棠({user})" in await stage.ask("/记忆 详情 1", user, group)
+
+
+async def test_a_search_is_not_filled_up(stage: Stage, group: int) -> None:
+    """What is less than half as relevant as the best hit is left out, and a line that an event repeats, too."""
+    user = new_id()
+    here = core.Scene.group(str(group), str(user), user_name="阿棠")
+    await told(here, f"阿棠({user}) 对花生过敏", f"阿棠({user}) 的生日是三月九号", f"阿棠({user}) 住在青石巷附近")
+    answer = await stage.ask("/记忆 搜索 花生", user, group)
+    assert "过敏" in answer
+    assert "生日" not in answer
+    assert "青石巷" not in answer
+
+
+def test_the_same_line_is_quoted_once(app: object) -> None:
+    """An event that was said several times in the same words quotes them once."""
+    from nonebot_plugin_cognitive_memory.replies import commands
+
+    here = core.Scene.group("10001", "2000001", user_name="阿棠")
+    lines = [core.Message(str(n), here, "我不吃香菜", NOW) for n in range(3)]
+    shown = commands.event_details(an_event("阿棠(2000001) 不吃香菜"), lines, commands.Showing(here, timezone.utc, {}))
+    assert shown.count("我不吃香菜") == 1
+
+
+async def test_a_full_queue_is_told(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the queue refuses a dialogue, the answer says so; it is not the one for nothing new."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    async def full(*_: object) -> str:
+        raise core.QueueFull
+
+    user = new_id()
+    assert "没有新的话" in await stage.ask("/记忆 整理", user, group)
+    await stage.hear(message("我周六要去爬黄山", user, group))
+    monkeypatch.setattr(get_memory(), "consider", full)
+    assert "现在收不下" in await stage.ask("/记忆 整理", user, group)
+    monkeypatch.undo()
+    assert "开始整理" in await stage.ask("/记忆 整理", user, group)
+
+
+async def test_a_rollback_names_the_version_by_its_date(stage: Stage, group: int) -> None:
+    """The confirmation of a rollback has the date that the list of versions shows, not an id."""
+    from .test_profile_commands import told as portrayed
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user), user_name="阿棠")
+    await portrayed(here, f"阿棠({user}) 喜欢喝乌龙茶")
+    await portrayed(here, f"阿棠({user}) 喜欢喝美式咖啡")
+    answer = await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
+    assert re.search(r"换回了 \d{4}-\d\d-\d\d \d\d:\d\d 的那一版", answer)
+
+
+async def test_who_forgot_themselves_learns_what_comes_next(stage: Stage, group: int) -> None:
+    """After an erasure the answer says that new lines are recorded, except to those who opted out."""
+    user = new_id()
+    await stage.ask("/记忆 忘记我", user, group)
+    assert "别记我" in await stage.ask("/记忆 忘记我", user, group)
+    await stage.ask("/记忆 别记我", user, group)
+    await stage.ask("/记忆 忘记我", user, group)
+    assert "别记我" not in await stage.ask("/记忆 忘记我", user, group)
+
+
+async def test_a_page_that_does_not_exist_is_named(stage: Stage, group: int) -> None:
+    """A page beyond the list is answered with its own number, and a count that is no number with the usage."""
+    assert await stage.ask("/记忆 列表 99999", new_id(), group) == "没有第 99999 页"
+    assert "写法：/记忆 搜索" in await stage.ask("/记忆 搜索 花生 -n abc", new_id(), group)

@@ -7,6 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nonebot.adapters.onebot import v11, v12
 
+APP = (
+    '{"app": "com.tencent.structmsg", "prompt": "[分享]苏州三日攻略", "meta": {"news": {"title": "苏州三日攻略",'
+    ' "desc": "园林与评弹", "jumpUrl": "https://example.com"}}}'
+)
 V11 = [
     ([("text", {"text": "看 "}), ("image", {"file": "a.jpg"})], "看 [图片]"),
     ([("image", {"file": "a", "sub_type": 1})], "[表情]"),
@@ -23,6 +27,18 @@ V11 = [
     ([("at", {"qq": "2000002"})], "@QQ(2000002)"),
     ([("at", {"qq": "all"}), ("text", {"text": "开会"})], "@全体成员 开会"),
     ([("at", {"qq": "1"}), ("text", {"text": " 你好"})], "你好"),
+    ([("file", {"file": "C:\\tmp\\作业.docx", "file_id": "/a1"})], "[文件:作业.docx]"),
+    ([("file", {"file": "https://example.com/x"})], "[文件]"),
+    ([("onlinefile", {"fileName": "a", "file_name": "片子.mp4"})], "[文件:片子.mp4]"),
+    ([("json", {"data": APP})], "[卡片:苏州三日攻略 园林与评弹]"),
+    ([("json", {"data": '{"prompt": "[QQ小程序]点餐", "meta": 3}'})], "[卡片:QQ小程序 点餐]"),
+    ([("json", {"data": "[" * 19_999})], "[卡片]"),
+    ([("json", {"data": ["x"]})], "[卡片]"),
+    ([("xml", {"data": "<msg brief='[分享] &lt;好文&gt;]'/>"})], "[卡片:分享 <好文>]"),
+    ([("xml", {"data": "<msg><title color='1'>读书会</title></msg>"})], "[卡片:读书会]"),
+    ([("markdown", {"content": "# 通知\n**周三**[报名](https://example.com/x)"})], "通知 周三报名"),
+    ([("markdown", {"content": {"content": "- 好"}})], "好"),
+    ([("markdown", {}), ("keyboard", {"content": {}})], "[卡片]"),
     ([("something_new", {})], "[其他]"),
     ([("text", {"text": None}), ("text", {})], ""),
     ([("text", {"text": "a\0b\ud800"})], "ab?"),
@@ -47,6 +63,18 @@ def test_replies(app: object) -> None:
     """The replied-to message is kept by id and is not part of the text."""
     assert v11_words([("reply", {"id": "-77"}), ("text", {"text": "对"})]) == ("对", "-77")
     assert v11_words([("reply", {"id": 78}), ("reply", {"id": 79})]) == ("", "78")
+
+
+def test_a_mention_has_the_name_that_was_heard(app: object) -> None:
+    """A mention by id alone gets the name of the person if it is known, and keeps the one it comes with."""
+    from nonebot_plugin_cognitive_memory.wording import worded
+
+    segments = [
+        v11.MessageSegment("at", {"qq": "2000002"}),
+        v11.MessageSegment("at", {"qq": "2000003", "name": "小南"}),
+    ]
+    names = {"2000002": "小北", "2000003": "小东"}
+    assert worded(segments, "1", lambda user: names.get(user, "")).text == "@小北(2000002) @小南(2000003)"
 
 
 def test_version_twelve(app: object) -> None:

@@ -65,8 +65,11 @@ class DirectoryOwner:
         Raises DirectoryInUse if the owner stays, StorageRefused if the directory is not writable.
         """
         clock = asyncio.get_running_loop()
-        deadline = clock.time() + timeout
+        deadline, has_told = clock.time() + timeout, False
         while not await self._has_got():
+            if not has_told and timeout > 0:
+                has_told = True
+                log.info("%s", sentences.log.WAITS_FOR_OWNER.format(path=self._data_dir, seconds=timeout))
             if clock.time() >= deadline:
                 raise DirectoryInUse(sentences.storage_errors.DIRECTORY_IN_USE.format(path=self._data_dir))
             await asyncio.sleep(_PAUSE)

@@ -1,0 +1,42 @@
+"""Names of the people heard lately, for mentions that carry only an id."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+
+import cognitive_memory_core as core
+
+from .erasing import on_erased
+
+PEOPLE = 10_000
+
+
+class HeardNames:
+    """The name that each person was last heard with in each place; in memory only, and gone with an erasure."""
+
+    def __init__(self, limit: int = PEOPLE) -> None:
+        """Keep at most ``limit`` names."""
+        self._limit = limit
+        self._names: OrderedDict[tuple[Hashable, str], core.Scene] = OrderedDict()
+
+    def note(self, scene: core.Scene) -> None:
+        """Keep the name of a scene's person; the one heard longest ago is dropped where there are too many."""
+        if scene.user_name:
+            self._names[scene.scope, scene.user_id] = scene
+            self._names.move_to_end((scene.scope, scene.user_id))
+            if len(self._names) > self._limit:
+                self._names.popitem(last=False)
+
+    def name(self, scene: core.Scene, user_id: str) -> str:
+        """Return a person's name in a scene's place, "" if they were not heard."""
+        known = self._names.get((scene.scope, user_id))
+        return known.user_name if known else ""
+
+    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
+        """Drop the names from the scenes that were erased."""
+        self._names = OrderedDict((key, scene) for key, scene in self._names.items() if not goes(scene))
+
+
+heard_names = HeardNames()
+on_erased(heard_names.forget)
