@@ -145,7 +145,7 @@ class Lifetime:
             )
 
 
-class _KeywordHandler(LoguruHandler):
+class _LinesWithKeyword(LoguruHandler):
     """Forwards lines with the keyword in front, by which people find them."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -160,7 +160,7 @@ def _hear_the_core() -> None:
     """Forward the core's log, which uses the standard library, to the bot's log."""
     log = logging.getLogger(core.__name__)
     if not log.handlers:
-        log.addHandler(_KeywordHandler())
+        log.addHandler(_LinesWithKeyword())
         log.setLevel(logging.INFO)
         log.propagate = False
 

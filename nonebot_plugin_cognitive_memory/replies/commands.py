@@ -427,7 +427,7 @@ def found(
     parts = [
         ("置顶", numbered_pins),
         ("找到这些（忘掉：/记忆 忘掉 序号）", numbered),
-        ("相关的原话（没有序号，只供参考）", said),
+        ("相关的原话", said),
     ]
     return (
         "\n".join(line for title, lines in parts if lines for line in (title, *lines))

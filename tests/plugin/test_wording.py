@@ -88,7 +88,8 @@ def test_version_twelve(app: object) -> None:
         v12.MessageSegment.voice("f"),
         v12.MessageSegment("qq.face", {}),
     ]
-    assert worded(segments, "b") == type(worded([], ""))("@QQ(u-2) @全体成员 [语音][表情]", "r-1")
+    wording = worded(segments, "b")
+    assert (wording.text, wording.reply_to) == ("@QQ(u-2) @全体成员 [语音][表情]", "r-1")
 
 
 def test_bounds(app: object) -> None:
