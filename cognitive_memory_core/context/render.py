@@ -212,9 +212,7 @@ def _attribution(event: Event) -> str:
     if not event.sender_id:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label
-    is_told = event.text.startswith(sentences.context.SAID_BY.format(speaker=speaker))
-    is_told = is_told or sentences.stored_text.quoted_words(event.text, event.sender_id) is not None
-    if not event.is_absolute and not is_told:
+    if not event.is_absolute and not sentences.context.is_quotation_of(event.text, event.sender_id):
         return quoted(sentences.context.OWN_WORDS.format(speaker=speaker))
     return "" if _begins_with_speaker(event, speaker) else quoted(sentences.context.SAID_BY.format(speaker=speaker))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 MEMORY_OPENED, MEMORY_CLOSED = "【记忆开始】", "【记忆结束】"  # quoted text never contains these brackets
@@ -23,6 +24,11 @@ NOW_CALLED = "{label}，当时叫“{then}”"
 CALLED_THEN = "〔当时叫{name}〕"  # behind the label of a person who is called otherwise now
 SPOKEN = "{speaker}：{text}"
 SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
+
+
+def is_quotation_of(text: str, speaker_id: str) -> bool:
+    """Return whether a statement begins by saying that its speaker said this: name(id)：“…” or name(id) 说：…."""
+    return bool(re.match(rf"[^：]*\({re.escape(speaker_id)}\)(?:〔[^〕]*〕)?(?:：“| 说：)", text))
 
 
 def portrayed(label: str, tags: Iterable[str]) -> str:

@@ -95,6 +95,9 @@ def test_own_words_go_with_their_speaker():
     quoted_line = "阿棠(2000001)：“我不吃他们的香菜”"
     (line,) = event_lines([an_event(quoted_line, is_absolute=False, sender_name="阿棠")], ZONE)
     assert line == f"- [2026-03-04 12:00] {quoted_line}", "a quotation names its speaker already"
+    renamed = "海棠(2000001)〔当时叫阿棠〕：“我不吃他们的香菜”"
+    (line,) = event_lines([an_event(renamed, is_absolute=False, sender_name="海棠")], ZONE)
+    assert line == f"- [2026-03-04 12:00] {renamed}"
     (line,) = event_lines([an_event("我不吃香菜", is_absolute=False, sender_id="")], ZONE)
     assert line == "- [2026-03-04 12:00] 我不吃香菜"
 
