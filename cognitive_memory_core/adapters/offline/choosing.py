@@ -20,6 +20,7 @@ _EDGES = " ，,、；;：:\n\t"
 _MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|https?://\S+")
 _PASSING_DAYS = frozenset(("今天", "今日", "今晚", "今早", "现在", "刚才", "刚刚"))
 _NO_WORDS = re.compile(r"[\W_]+")
+_HAN = re.compile("[一-龥]")
 
 _JOKE = re.compile(
     "[(（](?:不是.?|bushi|狗头|doge|误|划掉|嘘|急|大雾|并不|才怪|开玩笑|逃|滑稽|手动.{0,4})[)）]?|🐶|🙃|🤡"
@@ -59,7 +60,9 @@ _DISCLOSURE = re.compile(
 _NUMBER = re.compile(
     "[0-9]+(?:[.:：/x×-][0-9]+)*[%万千块元天周月年号点分米人张间格帧票条行次遍个岁寸套版期ms]*|[一两二三四五六七八九十百千]+[块万千百张间人杯格帧票条位步层趟遍寸折岁个](?!人$)"
 )
-_NAMED = re.compile('《[^《》]+》|["“「][^"”」]{2,}["”」]|[a-z][a-z0-9_+.-]{2,}')
+_NAMED = re.compile(
+    '《[^《》]+》|["“「][^"”」]{2,}["”」]|[a-z][a-z0-9_+.-]{2,}(?=.*[一-龥])|[一-龥].*[a-z][a-z0-9_+.-]{2,}'
+)
 _TROUBLE = re.compile(
     "崩[了溃]|必崩|报错|闪退|卡死|黑屏|没声|编不过|坏了|丢了|修[了好复]|失灵|故障|漏洞|bug|误[判合注]|错位|超时|宕机|断网"
 )
@@ -68,6 +71,7 @@ _CAUSE = re.compile("因为|原因|所以|不然|理由|由于|导致|免得|省
 _WISH = re.compile("帮我记|记一[下个]|记住|记着|提醒我|记得.{3,}|备忘|remember|remind")
 _CONTENT = ((10, 1), (18, 1))  # letters and digits from which a passage gets a point
 _SHORTEST = 4
+_LETTERS = 3  # of a text without Chinese characters that tell as much as one of those
 _THIN = 9  # letters and digits below which only a number, a rule or something personal tells enough
 _FIRM = (_RULE, _DISCLOSURE, _NUMBER, _WISH)
 _WEIGHTS = (
@@ -111,7 +115,7 @@ def is_in_earnest(message: str) -> bool:
 def points(sentence: str, names: Collection[str] = ()) -> int:
     """Return how much a sentence tells, in points; see ``ENOUGH``."""
     read = _MARKERS.sub("", folded(sentence)).strip(_EDGES)
-    length = len(_NO_WORDS.sub("", read))
+    length = _length(_NO_WORDS.sub("", read))
     is_worthy = bool(worthy(sentence, names))
     if length < _SHORTEST or (asks(sentence) and not is_worthy):
         return 0
@@ -123,6 +127,10 @@ def points(sentence: str, names: Collection[str] = ()) -> int:
     total += 1 if len(_NUMBER.findall(read)) > 1 else 0
     total -= 2 if length < _THIN and not is_lasting and not any(words.search(read) for words in _FIRM) else 0
     return total + (2 if is_worthy else 0)
+
+
+def _length(letters: str) -> int:
+    return len(letters) if _HAN.search(letters) else len(letters) // _LETTERS
 
 
 def _runs(text: str, names: Collection[str]) -> list[tuple[int, int]]:
