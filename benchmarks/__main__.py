@@ -38,6 +38,7 @@ BENCHMARKS = {
     "locomo": "locomo",
     "madial": "madial",
     "qmsum": "qmsum",
+    "remarks": "remarks",
     "ablation": "ablation",
     "tokens": "tokens",
     "peers": "peers",

@@ -156,13 +156,14 @@ def bm25(terms: Sequence[str], texts: Sequence[Counter[str]]) -> list[int]:
     having = {term: sum(term in text for text in texts) for term in asked}
     rarity = {term: math.log(1 + (len(texts) - count + 0.5) / (count + 0.5)) for term, count in having.items()}
     scores = [
-        sum(rarity[term] * _saturated(text[term], length / usual) for term in asked if term in text)
+        sum(rarity[term] * saturated(text[term], length / usual) for term in asked if term in text)
         for text, length in zip(texts, lengths, strict=True)
     ]
     return sorted((at for at, score in enumerate(scores) if score > 0), key=lambda at: -scores[at])
 
 
-def _saturated(count: int, length: float) -> float:
+def saturated(count: int, length: float) -> float:
+    """Return what a term's count adds to BM25, for a text of a length relative to the usual one."""
     return count * (K1 + 1) / (count + K1 * (1 - B + B * length))
 
 
