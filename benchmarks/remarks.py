@@ -105,8 +105,8 @@ async def figures(tuning: Tuning = DEFAULTS, *, every: int = 1) -> Mapping[str, 
 
 def made(threads: int, seed: int, unrelated: int) -> Diary:
     """Return the diary of a seed; remarks and questions do not depend on the number of unrelated remarks."""
-    chance, aside = random.Random(seed), random.Random(seed + 1)  # noqa: S311  # a set, no secret
-    told = [_thread(chance, matter, thing) for matter in MATTERS for thing in matter.things]
+    chance, aside = random.Random(seed), random.Random(seed + 1)
+    told = [_thread(chance, matter, thing) for matter in MATTERS for thing in matter.things.split()]
     told = chance.sample(told, min(threads, len(told)))
     moments = sorted(
         (day, at, stage) for at, thread in enumerate(told) for stage, day in enumerate(_days(chance, thread))

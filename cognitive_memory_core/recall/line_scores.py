@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
+from heapq import nlargest
 from itertools import chain
 
 from ..domain.hit import Hit
@@ -19,7 +20,7 @@ from ..domain.message import Message, Passage
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.frequency import telling
 from ..text.lexical.indexed import indexed_text
-from ..text.lexical.terms import index_terms
+from ..text.lexical.terms import SEARCHED, index_terms
 from .term_coverage import saturated
 
 REACH = 4  # lines before and after a line that count as its neighbours
@@ -29,18 +30,18 @@ LONGEST_TOPIC = 20  # lines of a session that count as one topic
 ECHO = 0.6  # share of the query: a recent line that contains as much is taken for the query itself
 READ = 600  # characters of a line
 _FULL_LENGTH = 60  # terms from which a line counts as long
-COVERAGE_SATURATION = 0.3  # see saturated
+COVERAGE_SATURATION = 1.0  # see saturated; a smaller one lets age and people outweigh half of the query
 
 
 @dataclass(frozen=True)
 class Weights:
     """Weights of the parts of a line's score relative to its own words (1); 0 disables a part."""
 
-    window: float = 0.3  # for the adjacent line; halved with each line of distance
+    window: float = 0.2  # for the adjacent line; halved with each line of distance
     reply: float = 0.5
     session: float = 0.15  # for lines of the same topic of the session
     label: float = 0.3  # for its speaker's name and day: lines by somebody tell less about them than lines about them
-    substance: float = 0.5  # gain of a long line over an empty one
+    substance: float = 0.3  # gain of a long line over an empty one
     single: float = 0.7  # factor of a single character compared with a pair or word
     saturation: float = 1.2  # how soon repeated occurrences of a term stop counting (BM25's k1)
 
@@ -110,7 +111,7 @@ def _worths(
     labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
     having = Counter(chain.from_iterable((*said, *labels)))
     rarity = {term: _rarity(term, having[term], len(lines), weights) for term in asked}
-    whole = sum(rarity.values()) or 1.0
+    whole = sum(nlargest(SEARCHED, rarity.values())) or 1.0
     echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
     lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]
     covered = _coverage(lines, (said, labels, lending), rarity, weights)

@@ -58,14 +58,15 @@ class MessageSearch:
         top_k: int,
         decay: Decay | None,
         candidates: int | None = None,
+        reach: int = REACH,
         settles: bool = True,
     ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
         Each hit has the surrounding lines that the scene may read, including those that a narrower reading excludes.
-        ``candidates`` lines that share words with the query (None: 120 or more) are read with the lines around them;
-        the cost grows with their number. Without ``settles`` lines of the last half second may be missing, and nothing
-        waits for the disk.
+        ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
+        and after each; the cost grows with both. Without ``settles`` lines of the last half second may be missing, and
+        nothing waits for the disk.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
@@ -75,7 +76,7 @@ class MessageSearch:
             with suppress(*_AWAY):  # a log whose writes fail may still be readable
                 await with_timeout(self._patience * SETTLING, self._settle())
         try:
-            passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES)))
+            passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES), reach))
             rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit)
             hits = await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
@@ -83,13 +84,14 @@ class MessageSearch:
         admitted = (hit for hit in hits if reading.admits(hit.event))
         return SearchResult(tuple(collapsed(admitted))[:limit])
 
-    async def _talk(self, reading: ReadFilter, query: Query, limit: int) -> Sequence[Passage]:
+    async def _talk(self, reading: ReadFilter, query: Query, limit: int, reach: int) -> Sequence[Passage]:
         searches = [self._lexical.messages(query.terms, reading, limit)]
-        searches += [self._lexical.messages(query.terms, narrow, NARROWED) for narrow in narrowed(reading, query)]
+        more = min(limit, NARROWED)
+        searches += [self._lexical.messages(query.terms, narrow, more) for narrow in narrowed(reading, query)]
         found: list[tuple[Message, float]] = []
         for rows in await asyncio.gather(*searches):
             found += rows
-        return await self._log.around([message for message, _ in found], _wide(reading), REACH)
+        return await self._log.around([message for message, _ in found], _wide(reading), reach)
 
 
 def _wide(reading: ReadFilter) -> ReadFilter:

@@ -14,14 +14,13 @@ from ..domain.people import Person
 from ..domain.scope import Scene
 from ..text.identity.names import clean_name, clean_text
 from ..text.lexical.frequency import telling
-from ..text.lexical.terms import LEAST_TELLING, query_terms
+from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker
 from ..text.time.timewords import time_window
 from .naming import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000
 SHORT = 20
-TERMS = 64
 LINES = 32  # lines of a batch that are searched for people and intent
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
@@ -115,7 +114,7 @@ def _terms(lines: list[str]) -> tuple[str, ...]:
     in_turn = zip_longest(*(query_terms(line, characters=True) for line in lines))
     terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
     has_pairs = any(len(term) > 1 for term in terms)  # if there are pairs, very common single characters are skipped
-    return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:TERMS]
+    return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:ASKED]
 
 
 def _placed(said: str, scene: Scene, addressed: bool | None) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from heapq import nlargest
 
 from ..text.lexical.frequency import telling
+from ..text.lexical.terms import SEARCHED
 
 SATURATION = 0.5
 
@@ -13,11 +15,13 @@ SATURATION = 0.5
 def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
     """Return, for each text, the share of the query's term weight that it contains, in [0, 1].
 
-    A term's weight is its rarity in the language and among ``among`` texts (None: the given ones).
+    A term's weight is its rarity in the language and among ``among`` texts (None: the given ones). Of a long query only
+    as many of the heaviest terms make up the whole as are searched.
     """
     weights = {term: _weight(term, texts, len(texts) if among is None else among) for term in terms}
-    whole = sum(weights.values())
-    return [sum([weight for term, weight in weights.items() if term in text]) / whole for text in texts]
+    whole = sum(nlargest(SEARCHED, weights.values()))
+    shares = (sum([weight for term, weight in weights.items() if term in text]) / whole for text in texts)
+    return [min(share, 1.0) for share in shares]
 
 
 def saturated(coverage: float, half_point: float = SATURATION) -> float:

@@ -19,7 +19,8 @@ from .word_forms import simplified, stem
 TERMS_VERSION = 2
 _READ = 8_000  # characters of a text that are read
 _INDEXED = 4_000  # terms of a text: 2,000 characters of Chinese
-_ASKED = 64
+ASKED = 256  # terms of a question that are read: a question may stand at the end of a long message
+SEARCHED = 64  # of them that are searched: the rarest
 LEAST_TELLING = 0.5  # minimum weight of a single character searched beside pairs
 _WORD_LENGTH = 64
 _LAST_OF_16_BITS = "\uffff"
@@ -71,7 +72,7 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
             terms += _telling(run) if characters else ()
     asked = list(dict.fromkeys(terms))
     idle = _idle_terms()
-    return ([term for term in asked if term not in idle] or asked)[:_ASKED]
+    return ([term for term in asked if term not in idle] or asked)[:ASKED]
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:

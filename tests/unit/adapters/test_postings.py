@@ -94,3 +94,13 @@ def test_the_best_are_the_highest_and_of_equals_the_newest(scores: list[float], 
     seqs = np.arange(len(scores))[::-1].copy()
     expected = sorted(zip(seqs.tolist(), scores, strict=True), key=lambda row: (-row[1], -row[0]))[:limit]
     assert list(best(seqs, np.array(scores), limit).items()) == expected
+
+
+def test_of_many_terms_the_rarest_are_searched():
+    """A rare term counts, however many commoner ones stand before it; a term of no row takes no place."""
+    common = [f"w{number}" for number in range(10)]
+    postings = Postings().having([(1, common), (2, common), (3, ["乌龙"])])
+    found = dict(zip((1, 2, 3), postings.scores([*common, "没有", "乌龙"], 3).tolist(), strict=True))
+    few = dict(zip((1, 2, 3), postings.scores(["乌龙", *common[:2]], 3).tolist(), strict=True))
+    assert found == few
+    assert found[3] > 0

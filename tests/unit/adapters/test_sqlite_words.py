@@ -14,7 +14,7 @@ from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search import words
 from cognitive_memory_core.domain.hit import ReadFilter
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.text.lexical.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed
@@ -105,3 +105,12 @@ def test_the_same_ids_in_another_place_make_another_token() -> None:
         for scene in (GROUP, PRIVATE, type(GROUP).private("10001"), type(GROUP).group("10001", "1", agent="another"))
     }
     assert len(places) == 4
+
+
+def test_of_many_terms_the_rarest_in_the_language_are_matched():
+    """Common words before a rare one do not push it out of the expression."""
+    common = [a + b for a in "的一是不了在人有我" for b in "他这个们中来上大为和"]
+    expression = words.match([*common, "鳜鱼"], ReadFilter(GROUP))
+    assert expression is not None
+    assert '"鳜鱼"' in expression
+    assert expression.count(" OR ") == SEARCHED - 1

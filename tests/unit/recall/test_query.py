@@ -9,8 +9,8 @@ import pytest
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.naming import Names
-from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, TERMS, query_of
-from cognitive_memory_core.text.lexical.terms import query_terms
+from cognitive_memory_core.recall.query import LINES, QUERY_LENGTH, query_of
+from cognitive_memory_core.text.lexical.terms import ASKED, query_terms
 from cognitive_memory_core.text.time.timewords import time_window
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
@@ -97,7 +97,13 @@ def test_all_lines_of_a_batch_count():
     query = query_of(f"{first}\n周六去不去爬山", GROUP, NOON)
     assert {"爬山", "周六"} <= set(query.terms)
     assert set(query.terms) & set(query_terms(first))
-    assert len(query.terms) <= TERMS
+    assert len(query.terms) <= ASKED
+
+
+def test_a_question_behind_chatter_keeps_its_words():
+    """The terms of a question count that stands at the end of a long line."""
+    chatter = "".join(chr(0x4E00 + number) for number in range(100))
+    assert {"爬山", "周六"} <= set(query_of(f"{chatter}，周六去不去爬山", GROUP, NOON).terms)
 
 
 def test_lone_common_characters_of_a_batch_are_no_words():

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ....text.lexical.terms import SEARCHED
+
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
 _MOST_COUNTED = np.iinfo(np.uint8).max
 Terms = NDArray[np.int64]
@@ -96,12 +98,18 @@ class Postings:
         left = tuple(segment for segment in segments if len(segment.rows))
         return replace(self, seqs=self.seqs[stays], lengths=self.lengths[stays], segments=left)
 
-    def scores(self, terms: Iterable[str]) -> Scores:
-        """Return each row's BM25 score, 0 if it shares no term; statistics are per place, and every IDF is above 0."""
+    def scores(self, terms: Iterable[str], most: int = SEARCHED) -> Scores:
+        """Return each row's BM25 score, 0 if it shares none of the ``most`` rarest terms that any row has.
+
+        Statistics are per place, and every IDF is above 0.
+        """
         asked = np.fromiter(map(hash, dict.fromkeys(terms)), np.int64)
         scores = np.zeros(len(self.seqs))
         runs = [segment.runs(asked) for segment in self.segments]
         holding = sum((end - begin for begin, end in runs), np.zeros(len(asked)))
+        if np.count_nonzero(holding) > most:
+            rarest = np.argsort(np.where(holding > 0, holding, np.inf), kind="stable")[:most]
+            holding, runs = holding[rarest], [(begin[rarest], end[rarest]) for begin, end in runs]
         rarity = np.log1p((len(scores) - holding + 0.5) / (holding + 0.5))
         damping = self._damping()
         for segment, (begin, end) in zip(self.segments, runs, strict=True):

@@ -9,6 +9,7 @@ must never change without :data:`FORM` changing, which rebuilds the index at the
 from __future__ import annotations
 
 import hashlib
+import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -18,8 +19,9 @@ from ....domain.event import Event
 from ....domain.hit import ReadFilter
 from ....domain.message import Message
 from ....domain.scope import Scope
+from ....text.lexical.frequency import telling
 from ....text.lexical.indexed import indexed_text
-from ....text.lexical.terms import TERMS_VERSION, index_terms
+from ....text.lexical.terms import SEARCHED, TERMS_VERSION, index_terms
 from ....text.lexical.word_forms import forms_version
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of, moment_of
 from ..database.statements import insert, select
@@ -106,8 +108,12 @@ def message_terms(row: Row) -> list[str]:
 
 
 def match(terms: Sequence[str], reading: ReadFilter) -> str | None:
-    """Build a query for any of the terms within the places of a scene; None if no term is left."""
-    asked = [f'"{word}"' for word in map(_plain, terms) if word]
+    """Build a query for any of the terms within the places of a scene; None if no term is left.
+
+    Of many terms those that are rarest in the language are used: how many rows have a term is not known here.
+    """
+    rarest = sorted(terms, key=lambda term: -math.prod(map(telling, term)))[:SEARCHED]
+    asked = [f'"{word}"' for word in map(_plain, rarest) if word]
     return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
 
 
