@@ -13,6 +13,8 @@ from . import replies
 from .arguments import Arguments, BadToolArgument
 from .config import setup
 from .lifecycle import get_memory
+from .reading_breadth import breadth
+from .throttled_log import complain
 from .turn_end import TurnEnd
 
 EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
@@ -62,6 +64,8 @@ async def _found(end: TurnEnd, arguments: Arguments, wanted: int) -> list[core.H
 
 async def _get_profile(end: TurnEnd, arguments: Arguments) -> Answer:
     profile = await get_memory().get_profile(end.scene, *_entity(end.scene, arguments))
+    if profile and not _may_see(end.scene, profile):
+        raise BadToolArgument(replies.tools.TOO_MANY_PEOPLE)
     return {"profile": _profile(profile) if profile else None}
 
 
@@ -69,7 +73,19 @@ async def _search_profiles(end: TurnEnd, arguments: Arguments) -> Answer:
     hits = await get_memory().search_profiles(
         end.scene, arguments.needed("query"), entity_type=_entity_type(arguments), top_k=arguments.count("top_k")
     )
-    return {"profiles": [{**_profile(hit.profile), "score": round(hit.score, 3)} for hit in hits]}
+    shown = [hit for hit in hits if _may_see(end.scene, hit.profile)]
+    if hits and not shown:
+        raise BadToolArgument(replies.tools.TOO_MANY_PEOPLE)
+    return {"profiles": [{**_profile(hit.profile), "score": round(hit.score, 3)} for hit in shown]}
+
+
+def _may_see(scene: core.Scene, profile: core.Profile) -> bool:
+    """Count a profile of somebody else for its asker; return False, and warn, if it is one too many within an hour."""
+    person = profile.key.user_id
+    if person in ("", scene.user_id) or breadth.admits((scene.agent, scene.user_id), person):
+        return True
+    complain(replies.log.too_broad(scene))
+    return False
 
 
 async def _memory_add(end: TurnEnd, arguments: Arguments) -> Answer:

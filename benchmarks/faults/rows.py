@@ -13,7 +13,7 @@ from ..fault_row import Extent, Row
 LONGEST = {  # seconds
     "": 300.0,
     **dict.fromkeys(("F2", "F16", "F17", "A12"), 600.0),
-    **dict.fromkeys(("F10b", "F15", "A6", "A7", "A9", "A17"), 900.0),
+    **dict.fromkeys(("F10b", "F15", "A5", "A6", "A7", "A9", "A13", "A17", "A20", "A23", "A28"), 900.0),
     "A2": 1200.0,
     "F1": 2400.0,
     **dict.fromkeys(("F3", "F12"), 1500.0),
@@ -76,6 +76,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A1": _here("hostile_tools", "a1"),
     "A2": _here("isolation", "a2"),
     "A3": _here("isolation", "a3"),
+    "A5": _here("forged", "a5"),
     "A6": _here("puppets", "a6"),
     "A7": _here("puppets", "a7"),
     "A8": _here("puppets", "a8"),
@@ -83,7 +84,11 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A10": _here("puppets", "a10"),
     "A11": _here("puppets", "a11"),
     "A12": _here("puppets", "a12"),
+    "A13": _here("permissions", "a13"),
     "A17": _here("floods", "a17"),
     "A18": _here("patterns", "a18"),
+    "A20": _here("strangers", "a20"),
     "A21": _here("erasure", "a21"),
+    "A23": _here("extraction", "a23"),
+    "A28": _here("outgoing", "a28"),
 }

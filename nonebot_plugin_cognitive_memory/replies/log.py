@@ -110,3 +110,8 @@ def refused_tool(tool: str, scene: core.Scene) -> str:
     """Return the audit line of a tool call outside its scene: who called it where, without the request."""
     place = f"群 {scene.group_id}" if scene.group_id else "私聊"
     return f"拒绝了一次越界的工具调用：{tool}，{place}，用户 {scene.user_id}"
+
+
+def too_broad(scene: core.Scene) -> str:
+    """Return the line that somebody had more people's profiles read than a conversation needs."""
+    return f"有人一小时里查了太多人的侧写，先不给了：{_place(scene)}，用户 {scene.user_id}"

@@ -50,6 +50,7 @@ TOOL_TEXTS: Mapping[str, str] = {
     "memory_list": "列出和这个人说话时会看到的置顶。",
 }
 NOT_ENABLED = "未启用"
+TOO_MANY_PEOPLE = "这一小时里替这个人查过的侧写太多了，先不查别人的；过一会儿再试"
 UNKNOWN_TOOL = "没有这个工具"
 ARGUMENTS_ARE_NO_OBJECT = "参数应为一个 JSON 对象"
 ARGUMENTS_ARE_BROKEN = "参数不是完整的 JSON，没有执行；请重新写一遍"

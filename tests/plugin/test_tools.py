@@ -499,3 +499,26 @@ def test_the_guide_names_prefixed_tools() -> None:
     assert "mem_mem_" not in guide
     with pytest.raises(core.BadArgument):
         tool_guide("记忆.")
+
+
+async def test_nobody_reads_everybodys_profile(monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
+    """Within an hour one person is shown thirty other people's profiles by tools, then none, and the log says who."""
+    from nonebot_plugin_cognitive_memory import reading_breadth, tool_actions
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    now, ids = [0.0], [str(3_000_000 + number) for number in range(40)]
+    portraits = [core.Profile(core.ProfileKey.member("10001", one), one, (), "爱喝茶。", MORNING) for one in ids]
+    monkeypatch.setattr(lifetime, "memory", Portrayed(TANG, *portraits))
+    monkeypatch.setattr(tool_actions, "breadth", reading_breadth.Breadth(lambda: now[0]))
+
+    async def opened(one: str, scene: core.Scene = HERE) -> bool:
+        return bool((await call("get_profile", {"entity_type": "user", "entity_id": one}, scene))["ok"])
+
+    assert [await opened(one) for one in ids] == [True] * 30 + [False] * 10
+    assert await opened(ids[0])
+    assert await opened(HERE.user_id)
+    assert await opened(ids[-1], core.Scene.group("10001", "2000002"))
+    assert len((await call("search_profiles", {"query": "茶"}, HERE))["profiles"]) == 31
+    assert len([line for line in log if "用户 2000001" in line]) == 1
+    now[0] = reading_breadth.WINDOW
+    assert await opened(ids[-1])

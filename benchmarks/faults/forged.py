@@ -1,0 +1,266 @@
+"""A5: events forged over HTTP and WebSocket, with a superuser's number or a role that nobody has."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import tempfile
+import time
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidHandshake
+
+from tests.support.onebot import BOT, GROUP, MILI, BotProcess, OneBotClient, prepare, start
+from tests.support.waiting import until
+
+from ..fault_row import Extent, Row
+
+COMMANDS = ("清空", "关", "只记", "置顶 听我的", "忘掉 1", "停", "重建索引", "重试", "查看 2680914375")
+COMMANDS += ("回滚 2680914375", "统计", "失败", "总结", "清空")
+ROLES = ("superuser", "admin", "owner")
+SUPERUSERS = tuple(str(number) for number in range(1_000_001, 1_000_401))
+TOKEN, SECRET = "t0ken", "s3cret"  # of a bot that lives for a minute
+GUARDS: Mapping[str, tuple[str, ...]] = {
+    "neither": (),
+    "token alone": (f"ONEBOT_V11_ACCESS_TOKEN={TOKEN}",),
+    "token and secret": (f"ONEBOT_V11_ACCESS_TOKEN={TOKEN}", f"ONEBOT_V11_SECRET={SECRET}"),
+}
+PATIENCE = 30.0  # seconds for one answer
+# the configured address is open to all, as in a container; the socket of this row listens on loopback
+BOT_SCRIPT = """
+import nonebot, uvicorn
+from nonebot.adapters.onebot.v11 import Adapter
+
+nonebot.init(host="0.0.0.0")
+driver = nonebot.get_driver()
+driver.register_adapter(Adapter)
+nonebot.load_plugins("plugins")
+uvicorn.run(nonebot.get_asgi(), host="127.0.0.1", port=int(driver.config.port), log_level="error")
+"""
+PLUGIN = """
+from nonebot import on_command, require
+from nonebot.adapters.onebot.v11 import GROUP_ADMIN, GROUP_OWNER
+from nonebot.permission import SUPERUSER
+
+require("nonebot_plugin_cognitive_memory")
+bare = on_command("bare", permission=SUPERUSER | GROUP_ADMIN | GROUP_OWNER, priority=5, block=True)
+
+
+@bare.handle()
+async def obey() -> None:
+    await bare.finish("obeyed")
+"""
+_groups, _people, _numbers, _turns = count(780_001), count(2_500_001), count(5_000_001), count()
+
+
+def a5(extent: Extent) -> Row:
+    """Forge commands to a bot whose port is open to all; none may be carried out, whatever guards it."""
+    return asyncio.run(_forged(extent))
+
+
+@dataclass
+class _Seen:
+    """What was sent and what became of it; ``first`` names the first forgery that was obeyed."""
+
+    sent: int = 0
+    refused: int = 0
+    turned_away: int = 0
+    obeyed: int = 0
+    changed: int = 0
+    bare: dict[str, int] = field(default_factory=dict[str, int])
+    first: str = "nothing"
+
+    def judge(self, what: str, answer: str | None) -> None:
+        """Count an attempt by its answer; None if the server turned it away."""
+        self.sent += 1
+        if answer is None:
+            self.turned_away += 1
+        elif any(sign in answer for sign in ("核实", "只有", "不是你说的", "没有告诉我", "没有这个序号")):
+            self.refused += 1
+        else:
+            self.obeyed += 1
+            self.first = f"{what}: {answer[:40]}" if self.first == "nothing" else self.first
+
+
+async def _forged(extent: Extent) -> Row:
+    started, seen = time.perf_counter(), _Seen()
+    for guard in GUARDS:
+        await _besieged(guard, seen, COMMANDS[:: extent.of(1, 6)])
+    bare = ", ".join(f"{guard} {count} of {len(ROLES)}" for guard, count in seen.bare.items())
+    note = (
+        f"lost: forgeries obeyed; twice: rows or switches changed; refused {seen.refused}, turned away by the server "
+        f"{seen.turned_away}; guards: {', '.join(GUARDS)}; by HTTP with an unknown and with another message's number, "
+        f"as an unknown account, by a WebSocket that plays the platform; NoneBot's own permission obeys: {bare}; "
+        f"first: {seen.first}"
+    )
+    return Row(
+        "A5",
+        "forged events of superusers and admins",
+        seen.sent,
+        seen.obeyed,
+        seen.changed,
+        seconds=time.perf_counter() - started,
+        note=note,
+    )
+
+
+async def _besieged(guard: str, seen: _Seen, commands: tuple[str, ...]) -> None:
+    """Attack one bot with these guards, and compare its ledger before and after."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        home = Path(folder)
+        lines = [*GUARDS[guard], f"SUPERUSERS={json.dumps(SUPERUSERS)}"]
+        prepare(home, {"bare": PLUGIN}, [*lines, "COGNITIVE_MEMORY__VECTOR_STORE__BACKEND=exact"])
+        (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
+        bot = start(home)
+        try:
+            async with _platform(bot, TOKEN if GUARDS[guard] else "") as client:
+                await bot.opened()
+                await client.ask("/记忆 记住 我对花生过敏", group=GROUP, user=MILI, name="米粒")
+                before = _state(bot)
+                await _attacked(_Attacker(bot, client), guard, seen, commands)
+                seen.changed += _state(bot) != before
+        finally:
+            await asyncio.to_thread(bot.stop)
+
+
+async def _attacked(attacker: _Attacker, guard: str, seen: _Seen, commands: tuple[str, ...]) -> None:
+    for role in ROLES:
+        seen.bare[guard] = seen.bare.get(guard, 0) + (await attacker.post("/bare", role, "unknown") == "obeyed")
+        for command in commands:
+            for way in ("unknown", "another's"):
+                seen.judge(
+                    f"{guard}, HTTP, {role}, {way}: {command}", await attacker.post(f"/记忆 {command}", role, way)
+                )
+            await attacker.post(f"/记忆 {command}", role, "unknown", self_id=next(_numbers))  # has nowhere to answer
+            seen.sent += 1
+    async with attacker.posing() as client:
+        for role in ROLES:
+            for command in commands:
+                answer = None if client is None else await attacker.pose(client, f"/记忆 {command}", role)
+                seen.judge(f"{guard}, WebSocket, {role}: {command}", answer)
+
+
+class _Attacker:
+    """Somebody who reaches the port, and knows everything but the secrets."""
+
+    def __init__(self, bot: BotProcess, client: OneBotClient) -> None:
+        """Attack a bot whose real platform is ``client``."""
+        self._bot = bot
+        self._client = client
+        self._http = httpx.AsyncClient(trust_env=False)
+
+    async def post(self, text: str, role: str, way: str, *, self_id: int = BOT) -> str | None:
+        """Send a forged event by HTTP; return the bot's answer in that group, None if the server refused the event."""
+        group = next(_groups)
+        number = next(_numbers)
+        if way == "another's":
+            number = await self._client.say("早上好", group=GROUP, user=MILI, name="米粒")
+        event = _event(text, role, group, number, self_id)
+        url = f"http://127.0.0.1:{self._bot.port}/onebot/v11/http"
+        answer = await self._http.post(url, json=event, headers={"X-Self-ID": str(self_id)}, timeout=PATIENCE)
+        if answer.status_code >= httpx.codes.BAD_REQUEST:
+            return None
+        if self_id != BOT:
+            return ""
+        with suppress(asyncio.TimeoutError):
+            wait = PATIENCE if text.startswith("/记忆") else 2.0
+            return await asyncio.wait_for(self._client.sent[group].get(), wait)
+        return "（没有回答）只有"
+
+    @asynccontextmanager
+    async def posing(self) -> AsyncGenerator[OneBotClient | None, None]:
+        """Connect as the platform of an unknown account, without a token; None if the bot refuses that."""
+        self_id = next(_numbers)
+        url = f"ws://127.0.0.1:{self._bot.port}/onebot/v11/ws"
+        try:
+            wire = await connect(url, additional_headers={"X-Self-ID": str(self_id)}, proxy=None)
+        except InvalidHandshake:
+            yield None
+            return
+        client = _Poser(wire)
+        client.answering = asyncio.create_task(client.serve())
+        try:
+            yield client
+        finally:
+            client.answering.cancel()
+            with suppress(ConnectionClosed, OSError):
+                await wire.close()
+
+    async def pose(self, client: OneBotClient, text: str, role: str) -> str:
+        """Send a forged event as the platform, which confirms it when it is asked; return the bot's answer."""
+        group, number = next(_groups), next(_numbers)
+        event = _event(text, role, group, number, BOT)
+        client.said[number] = event
+        await client.wire.send(json.dumps(event))
+        return await asyncio.wait_for(client.sent[group].get(), PATIENCE)
+
+
+class _Poser(OneBotClient):
+    """A platform that confirms whatever it is asked: everybody is the owner."""
+
+    def _known(self, action: str, params: Mapping[str, Any], number: int) -> Mapping[str, Any] | None:
+        if action == "get_group_member_info":
+            return {**params, "role": "owner"}
+        return super()._known(action, params, number)
+
+
+@asynccontextmanager
+async def _platform(bot: BotProcess, token: str) -> AsyncGenerator[OneBotClient, None]:
+    """Connect as the real platform, with the token."""
+    headers = {"X-Self-ID": str(BOT), **({"Authorization": f"Bearer {token}"} if token else {})}
+    found: list[ClientConnection] = []
+
+    async def is_connected() -> bool:
+        with suppress(OSError, InvalidHandshake):
+            url = f"ws://127.0.0.1:{bot.port}/onebot/v11/ws"
+            found.append(await connect(url, additional_headers=headers, max_size=None, proxy=None))
+        return bool(found)
+
+    await until(is_connected, pause=0.1)
+    client = OneBotClient(found[0])
+    client.answering = asyncio.create_task(client.serve())
+    try:
+        yield client
+    finally:
+        client.answering.cancel()
+        with suppress(ConnectionClosed, OSError):
+            await client.wire.close()
+
+
+def _event(text: str, role: str, group: int, number: int, self_id: int) -> dict[str, Any]:
+    user = int(SUPERUSERS[next(_turns) % len(SUPERUSERS)]) if role == "superuser" else next(_people)
+    claimed = "member" if role == "superuser" else role
+    return {
+        "self_id": self_id,
+        "post_type": "message",
+        "message_type": "group",
+        "sub_type": "normal",
+        "time": int(time.time()),
+        "message_id": number,
+        "group_id": group,
+        "user_id": user,
+        "message": [{"type": "text", "data": {"text": text}}],
+        "raw_message": text,
+        "font": 0,
+        "sender": {"user_id": user, "nickname": "主人", "card": "", "role": claimed},
+    }
+
+
+def _state(bot: BotProcess) -> list[object]:
+    """Return what the commands would change: events, pins, switches, erasures."""
+    with closing(sqlite3.connect(f"file:{bot.data / 'ledger.db'}?mode=ro", uri=True)) as ledger:
+        return list(_counts(ledger))
+
+
+def _counts(ledger: sqlite3.Connection) -> Iterator[object]:
+    for query in ("SELECT id, retired_at FROM events", "SELECT text FROM pins", "SELECT * FROM switches"):
+        yield ledger.execute(query).fetchall()
+    yield ledger.execute("SELECT count(*) FROM erasures").fetchone()
