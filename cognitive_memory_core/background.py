@@ -39,13 +39,13 @@ class Trouble:
         if said == self.error:
             return
         if not (is_logged or self.error):  # a known outage is not logged again when its error text changes
-            log.warning("%s: %s", self.name, said)
+            log.warning("%s: %s", sentences.log.PARTS.get(self.name, self.name), said)
         self.error, self.began = said, next(_order)
 
     def end(self) -> None:
         """Record that the component works."""
         if self.error:
-            log.info("%s: works again", self.name)
+            log.info("%s", sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name)))
         self.error = ""
 
 

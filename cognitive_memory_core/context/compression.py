@@ -85,7 +85,7 @@ class Compressor:
             if len(fitting) * 2 < len(whole):
                 raise BadAnswer(sentences.models.SUMMARY_TOO_LONG.format(tokens=inside))
         except AWAY as failure:
-            log.warning("compress: %s", described(failure))
+            log.warning("%s", sentences.log.NOT_COMPRESSED.format(reason=described(failure)))
             return ""
         return sentences.context.SUMMED_UP.format(summary=fitting)
 

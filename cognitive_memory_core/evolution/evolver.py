@@ -135,7 +135,7 @@ class Evolver:
         try:
             judgement, unreadable = await self._judged(self.model, given)
         except AWAY as away:
-            log.warning("evolution: %s", described(away))
+            log.warning("%s", sentences.log.NOT_EVOLVED.format(reason=described(away)))
             return Evolution(message=sentences.evolution.FAILED.format(reason=described(away)))
         edits = await self._with_events(scene, judgement.edits)
         async with self._commit:

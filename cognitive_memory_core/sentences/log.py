@@ -8,6 +8,37 @@ LOG_TOO_LARGE = (
     "想多留一些就调大 COGNITIVE_MEMORY__CAPTURE__LOG_MAX_MB"
 )
 CLOCK_HAS_JUMPED = "系统时钟与预计相差 {days} 天；在它连续正常走满一天之前，不清理任何过期数据。请检查系统时间"
+PARTS = {  # by the name of their loop; names that are public keywords stay
+    "Indexer": "算向量",
+    "accounts": "记模型用量",
+    "belief index": "群记忆的索引",
+    "clock": "系统时钟",
+    "clock watch": "看时钟",
+    "housekeeping": "清理过期数据",
+    "message log": "消息记录",
+    "messages": "消息记录",
+    "profile index": "侧写的索引",
+    "profile names": "侧写里的名字",
+    "vector index": "向量索引",
+}
+QUEUE_REFUSED = "{refusal}；启动以来没收下 {count} 次"
+JOBS_FOUND = "{pending} 个任务等着，{processing} 个做到一半重新做，{failed} 个失败的留着"
+JOBS_REMOVED = "失败的任务太多或太久，删掉了：{jobs}"
+JOB_TWICE = "任务文件 {worse} 和 {best} 是同一个，删掉了前一个"
+FACT_REFUSED = "historian_profile_merge {entity_type}：模型不肯写这一条，跳过：{event_id}"
+PROFILE_NOT_READ = "有一份侧写（{entity_type}）读不出来，没有编入索引：{reason}"
+PROFILE_NOT_EMBEDDED = "有一份侧写（{entity_type}）没有算出向量：{reason}"
+EVENT_NOT_EMBEDDED = "事件 {event_id} 没有算出向量：{reason}"
+ROWS_ASTRAY = "向量索引抽查：{asked} 条里有 {astray} 条按自己的向量找不到，将重建"
+ROWS_DIFFER = "向量索引缺 {missing} 条、多 {extra} 条，已补齐"
+INDEX_BUILDS = "开始建第 {generation} 代向量索引，共 {rows} 条"
+INDEX_IN_USE = "第 {generation} 代向量索引建好了，已启用"
+TIMES_SWAPPED = "time_from 晚于 time_to，已对调"
+NOT_COMPRESSED = "总结没做成，改用最近的几句：{reason}"
+NOT_EVOLVED = "群记忆这一次没能演进：{reason}"
+WORKS_AGAIN = "{name} 恢复了"
+PROFILE_LEFT_OUT = "导入：跳过一份侧写：{reason}"
+LINE_LEFT_OUT = "导入：跳过第 {number} 行：{reason}"
 WAITS_FOR_OWNER = "数据目录 {path} 还被另一个进程占着，最多等它 {seconds:g} 秒"
 PURGE_WAITS = "[认知记忆] 已忘记的内容还没从磁盘上抹去，稍后再试（{reason}）"
 PART_RESTS = "{part} 连续出错，暂停一会儿再试（{reason}）"

@@ -170,7 +170,7 @@ def _rows(lines: Sequence[bytes], before: int) -> list[ExportedRow]:
         try:
             rows.append(row_of(line))
         except (ValueError, MistakeError, OverflowError) as bad:
-            log.warning("import: line %d left out: %s", number, _reason(bad))
+            log.warning("%s", sentences.log.LINE_LEFT_OUT.format(number=number, reason=_reason(bad)))
     return rows
 
 

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from .. import sentences
 from ..domain.profile import Profile, Revision
 from ..errors import MistakeError
 from ..ports.profiles import Overtaken, ProfileStore
@@ -46,7 +47,7 @@ async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: 
             is_past = isinstance(row, Revision)
             count += await profiles.add_revision(row) if is_past else await _is_first(row, profiles)
         except MistakeError as refused:
-            log.warning("import: profile left out: %s", refused)
+            log.warning("%s", sentences.log.PROFILE_LEFT_OUT.format(reason=refused))
     return count
 
 

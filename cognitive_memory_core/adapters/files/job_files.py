@@ -18,6 +18,7 @@ from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
+from ... import sentences
 from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...domain.ids import derived_id
 from ...domain.job import FailedJob, Job
@@ -52,7 +53,9 @@ class JobFiles:
         self._disk.make_folder(self._root)
         names = {folder: self._names_in(folder) for folder in _STATES}
         if any(names.values()):
-            log.info("queue: %d jobs wait, %d were in hand, %d are buried", *map(len, names.values()))
+            pending, processing, failed = map(len, names.values())
+            said = sentences.log.JOBS_FOUND.format(pending=pending, processing=processing, failed=failed)
+            log.info("%s", said)
         kept: dict[str, JobEntry] = {}
         strangers: list[tuple[str, str]] = []
         for folder, listed in names.items():
@@ -265,7 +268,8 @@ class JobFiles:
 
     def _better(self, *twins: JobEntry) -> JobEntry:
         worse, best = sorted(twins, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
-        log.warning("queue: %s/%s is also in %s, removed", worse.folder, worse.name, best.folder)
+        said = sentences.log.JOB_TWICE.format(worse=f"{worse.folder}/{worse.name}", best=best.folder)
+        log.warning("%s", said)
         self._disk.discard(self._path(worse))
         return best
 
@@ -309,7 +313,7 @@ class JobFiles:
         try:
             self._disk.sync_folder(self._root / folder)
         except StorageRefused as refused:
-            log.warning("queue: %s", refused)
+            log.warning("%s", refused)
 
     def _path(self, entry: JobEntry) -> Path:
         return self._folders[entry.folder] / entry.name

@@ -459,7 +459,7 @@ class FileQueue:
                 self._backlog.drop(entry)
                 gone.append(entry.job_id)
         if gone:
-            log.warning("queue: buried jobs removed: %s", " ".join(gone))
+            log.warning("%s", sentences.log.JOBS_REMOVED.format(jobs=" ".join(gone)))
 
     def _is_indexed(self, name: str) -> bool:
         """Return whether a file in pending is indexed; fast for fifty thousand names, called in a thread."""

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
+from ... import sentences
 from ...background import BackgroundLoop
 from ...errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
 from ...ports.ledger import VectorLedger, VectorRow
@@ -135,7 +136,8 @@ class Indexer:
             try:
                 vectors = await self._embedder.embed_documents([text])
             except self._blaming as refused:
-                log.warning("Indexer: no vector for %s: %s", event_id, described(refused))
+                said = sentences.log.EVENT_NOT_EMBEDDED.format(event_id=event_id, reason=described(refused))
+                log.warning("%s", said)
                 self._refused[event_id] = self._elapsed() + LEFT_ALONE
             else:
                 await self._keep([(event_id, text)], vectors)

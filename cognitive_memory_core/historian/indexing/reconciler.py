@@ -215,7 +215,7 @@ class IndexReconciler:
         self._vain_examinations = 0
         self._left_to_ask = 0 if seen.is_last and not seen.astray else self._left_to_ask - seen.asked
         if seen.astray and not await self._is_put_right(serving, seen.astray):
-            log.warning("vector index: %d of %d rows are not found by their vectors", len(seen.astray), seen.asked)
+            log.warning("%s", sentences.log.ROWS_ASTRAY.format(astray=len(seen.astray), asked=seen.asked))
             self._give_up()
         return seen.asked
 
@@ -317,7 +317,7 @@ class IndexReconciler:
             if is_worth_mending:
                 await self._mend(copy, missing, extra)
         if missing or extra:
-            log.warning("vector index: %d rows were missing, %d too many", len(missing), len(extra))
+            log.warning("%s", sentences.log.ROWS_DIFFER.format(missing=len(missing), extra=len(extra)))
         self._compared_at, self._left_to_ask = self._elapsed(), self._asked_a_day
         return len(missing) + len(extra), is_worth_mending
 
@@ -335,7 +335,8 @@ class IndexReconciler:
         number, self._to_build = self._begun, await self._ledger.behind(self._fingerprint, Checkpoint())
         copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
         self._growing = copy
-        log.info("vector index: building generation %d of %d rows", copy.generation.number, self._to_build)
+        said = sentences.log.INDEX_BUILDS.format(generation=copy.generation.number, rows=self._to_build)
+        log.info("%s", said)
         while await self._has_shipped(copy):
             await self._keep_serving()
         async with self._turn:
@@ -345,7 +346,7 @@ class IndexReconciler:
             self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
             self._finished, self._left_to_ask = number, self._asked_a_day
             self._refused.clear()
-        log.info("vector index: generation %d is in use", copy.generation.number)
+        log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
 
     async def _keep_serving(self) -> None:
         """Keep the old generation up to date while the next one is built; if that fails it stops serving."""

@@ -116,7 +116,7 @@ class Admission:
         refusal, now = said.format(limit=limit, seconds=math.ceil(wait)), self.elapsed()
         if now - self._logged_at >= LOG_PAUSE:
             self._logged_at = now
-            log.warning("queue: %s; refused since the start: %d", refusal, self.refused + 1)
+            log.warning("%s", sentences.log.QUEUE_REFUSED.format(refusal=refusal, count=self.refused + 1))
         raise QueueFull(refusal)
 
 

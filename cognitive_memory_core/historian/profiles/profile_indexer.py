@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 
+from ... import sentences
 from ...background import BackgroundLoop, Trouble, latest
 from ...completion import together
 from ...domain.profile import Profile, ProfileKey
@@ -87,7 +88,8 @@ class ProfileIndexer:
                 await taken_in(self._store, self._index, key)
         except UnavailableError as refused:
             if key not in self._unread:
-                log.warning("profile index: a %s cannot be read: %s", key.entity_type, described(refused))
+                said = sentences.log.PROFILE_NOT_READ.format(entity_type=key.entity_type, reason=described(refused))
+                log.warning("%s", said)
             self._unread[key] = described(refused)
             self._reading.tell(described(refused), is_logged=True)
         else:
@@ -132,7 +134,8 @@ class ProfileIndexer:
             try:
                 await self._embed([profile])
             except REFUSALS as refused:
-                log.warning("profile index: no vector for a %s: %s", profile.key.entity_type, described(refused))
+                kind, reason = profile.key.entity_type, described(refused)
+                log.warning("%s", sentences.log.PROFILE_NOT_EMBEDDED.format(entity_type=kind, reason=reason))
                 self._refused[profile.key, profile.version] = self._elapsed() + LEFT_ALONE
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from ... import sentences
 from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile
@@ -59,7 +60,8 @@ class SiftingMerger:
         if left:
             await sieve.take(self.rules, left)
         for fact in sieve.refused:
-            log.warning("historian_profile_merge %s: refused, left out: %s", fact.key.entity_type, fact.event_id)
+            said = sentences.log.FACT_REFUSED.format(entity_type=fact.key.entity_type, event_id=fact.event_id)
+            log.warning("%s", said)
 
 
 @dataclass

@@ -27,7 +27,7 @@ def interval_of(time_from: datetime | str | None, time_to: datetime | str | None
     start = EARLIEST if _blank(time_from) else instant_of(time_from, zone, "time_from")
     last = LATEST if _blank(time_to) else instant_of(time_to, zone, "time_to", end=True)
     if start > last:
-        log.warning("time_from > time_to: swapped")
+        log.warning("%s", sentences.log.TIMES_SWAPPED)
         start, last = instant_of(time_to, zone, "time_to"), instant_of(time_from, zone, "time_from", end=True)
     return Interval(start, last + _TICK)
 

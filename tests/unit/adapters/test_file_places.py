@@ -231,4 +231,4 @@ async def test_opening_says_how_many_jobs_wait(tmp_path: Path, caplog: pytest.Lo
     await taken(queue)
     await queue.close()
     await (await opened(tmp_path, FaultyDisk())).close()
-    assert caplog.messages == ["queue: 2 jobs wait, 1 were in hand, 0 are buried"]
+    assert caplog.messages == ["2 个任务等着，1 个做到一半重新做，0 个失败的留着"]

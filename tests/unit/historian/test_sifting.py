@@ -64,7 +64,7 @@ async def test_one_refused_fact_is_found_and_left_out(at: int, caplog: pytest.Lo
     content = await sifted(model, facts_of(*texts))
     assert content == ProfileContent(("画过",), "\n".join(text for text in texts if "违禁" not in text))
     assert len(model.asked) <= 13
-    assert f"historian_profile_merge user: refused, left out: e{at}" in caplog.text
+    assert f"historian_profile_merge user：模型不肯写这一条，跳过：e{at}" in caplog.text
     assert "违禁" not in caplog.text
 
 

@@ -431,7 +431,7 @@ async def test_an_outage_is_one_line_however_many_wait(caplog: pytest.LogCapture
         await until(lambda: worker.is_idle)
         await until(lambda: worker.last_error == "")
     lines = [record.getMessage() for record in caplog.records if "HistorianWorker" in record.getMessage()]
-    assert lines == ["HistorianWorker: 模型不在", "HistorianWorker: works again"]
+    assert lines == ["HistorianWorker: 模型不在", "HistorianWorker 恢复了"]
 
 
 async def test_an_error_that_is_over_hides_no_later_one() -> None:
