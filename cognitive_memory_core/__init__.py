@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .background import BackgroundLoop
 from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
 from .context.render import Context, Section
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
@@ -59,6 +60,7 @@ from .text.time.timewords import time_window
 __all__ = [
     "Activity",
     "AlreadyEvolving",
+    "BackgroundLoop",
     "BadArgument",
     "Belief",
     "BeliefHit",

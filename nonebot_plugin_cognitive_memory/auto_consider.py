@@ -7,7 +7,6 @@ collected lines, so that a bot that was killed can collect them again.
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
 from collections import OrderedDict, deque
@@ -22,6 +21,7 @@ from . import replies
 from .config import setup
 from .lifecycle import get_memory, lifetime
 from .pending_store import FILE, Bookmark, Waiting
+from .running_loops import IDLE, RunningLoops
 from .throttled_log import complain
 
 PLACES = 5_000  # more than any bot has groups; beyond it the place quiet longest is dropped
@@ -96,14 +96,14 @@ class Considerer:
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
         self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
-        self._changed = asyncio.Event()
-        self._touched = asyncio.Event()
-        self._loops: list[asyncio.Task[None]] = []
+        self._handing_over = core.BackgroundLoop("auto_consider", self._round, gathered=0.0, longest_pause=RETRY)
+        self._keeping = core.BackgroundLoop(FILE, self._keep, gathered=0.0, spacing=PAUSE)
+        self._loops = RunningLoops(self._handing_over, self._keeping)
 
     def follow(self, capture: core.CaptureSettings) -> None:
         """Use other settings from now on; what they make due is handed over soon."""
         self._capture = capture
-        self._changed.set()
+        self._handing_over.nudge()
 
     def note(self, line: core.Message) -> None:
         """Collect a line if the settings include it."""
@@ -115,9 +115,9 @@ class Considerer:
         if len(stretch.lines) > LINES and sum(len(other.lines) for other in self._stretches.values()) > ROOM:
             stretch.lines.popitem(last=False)
         _bounded(self._stretches, scope)
-        self._touched.set()
+        self._keeping.nudge()
         if stretch.due_at(self._capture) < self._next:
-            self._changed.set()
+            self._handing_over.nudge()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
         """Drop lines whose turn was recorded, that were considered, or that were withdrawn."""
@@ -128,7 +128,7 @@ class Considerer:
             stretch.drop(line_ids)
             if not stretch.said_at:
                 del self._stretches[scene.scope]
-            self._touched.set()
+            self._keeping.nudge()
 
     async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
         """Drop the lines of the scenes that were erased, and write the file without them.
@@ -157,18 +157,12 @@ class Considerer:
 
     async def start(self) -> None:
         """Start the background loops."""
-        if not self._loops:
-            self._changed, self._touched = asyncio.Event(), asyncio.Event()
-            self._loops = [asyncio.create_task(self._run()), asyncio.create_task(self._keep())]
+        self._loops.start()
 
     async def stop(self) -> None:
         """Hand over all collected lines; those that the memory does not accept stay listed in the file."""
-        loops, self._loops = self._loops, []
-        if not loops:
+        if not await self._loops.stop():
             return
-        for loop in loops:
-            loop.cancel()
-        await asyncio.wait(loops)
         for stretch in list(self._stretches.values()):
             await self._submit(stretch, [line.message for line in stretch.lines.values()])
         await self._save()
@@ -192,7 +186,7 @@ class Considerer:
         for waiting in list(self._left):
             if await self._has_gathered(waiting):
                 self._left.remove(waiting)
-                self._touched.set()
+                self._keeping.nudge()
 
     async def _has_gathered(self, waiting: Waiting) -> bool:
         """Hand over the lines left in one place; return False if it must be retried."""
@@ -232,25 +226,13 @@ class Considerer:
         self.learned(scene, [line.id for line in lines])
         return True
 
-    async def _run(self) -> None:
-        while True:
-            self._changed.clear()
-            try:
-                await self.submit_due()
-                await self.gather_again()
-            except Exception as unforeseen:  # noqa: BLE001  # the loop outlives whatever happens in one round
-                complain(replies.log.not_considered(unforeseen))
-            await self._until_next()
-
-    async def _until_next(self) -> None:
+    async def _round(self) -> float:
+        """Hand over what is due; return the seconds until more will be."""
+        await self.submit_due()
+        await self.gather_again()
         due = min((stretch.due_at(self._capture) for stretch in self._stretches.values()), default=math.inf)
-        self._next = due = min(due, self._clock() + self._again_in())
-        seconds = None if math.isinf(due) else max(due - self._clock(), 0.0)
-        waiting = asyncio.ensure_future(self._changed.wait())
-        try:
-            await asyncio.wait((waiting,), timeout=seconds)
-        finally:
-            waiting.cancel()
+        self._next = min(due, self._clock() + self._again_in())
+        return min(max(self._next - self._clock(), 0.0), IDLE)
 
     def _again_in(self) -> float:
         """Return the seconds until lines left from before the start are retried."""
@@ -258,13 +240,10 @@ class Considerer:
             return math.inf
         return RETRY if self._memory().is_running else OPENING
 
-    async def _keep(self) -> None:
-        """Write the file after each change, until cancelled."""
-        while True:
-            await self._touched.wait()
-            self._touched.clear()
-            await self._save()
-            await asyncio.sleep(PAUSE)
+    async def _keep(self) -> float:
+        """Write the file, at the start and after each change."""
+        await self._save()
+        return IDLE
 
     async def _save(self) -> None:
         if self._bookmark is None or self._left is None:

@@ -25,6 +25,7 @@ from .erasing import erased_place, on_erased
 from .json_file import replace_json
 from .lifecycle import get_memory
 from .onebot import v11, v12
+from .running_loops import RunningLoops
 from .scene import agent_of, qq_id, scene_at, text_id
 from .throttled_log import complain
 
@@ -97,19 +98,15 @@ class Leaving:
     def __init__(self, departures: Departures) -> None:
         """Use a record of departures."""
         self.departures = departures
-        self._loop: asyncio.Task[None] | None = None
+        self._loops = RunningLoops(core.BackgroundLoop("departures", self._round, longest_pause=EVERY))
 
     async def start(self) -> None:
         """Start the background loop."""
-        if self._loop is None:
-            self._loop = asyncio.create_task(self._run())
+        self._loops.start()
 
     async def stop(self) -> None:
         """End the background loop."""
-        loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.cancel()
-            await asyncio.wait((loop,))
+        await self._loops.stop()
 
     async def note(self, scene: core.Scene) -> None:
         """Record that the bot left a place, and say so in the log."""
@@ -131,14 +128,10 @@ class Leaving:
             count += 1
         return count
 
-    async def _run(self) -> None:
+    async def _round(self) -> float:
         await self.departures.load()
-        while True:
-            try:
-                await self.forget_due()
-            except (OSError, core.CognitiveMemoryError) as refused:
-                complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
-            await asyncio.sleep(EVERY)
+        await self.forget_due()
+        return EVERY
 
 
 def left_scene(bot: Bot, event: Event) -> core.Scene | None:

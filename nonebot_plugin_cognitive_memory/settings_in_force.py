@@ -18,9 +18,10 @@ from . import replies
 from .auto_consider import considerer
 from .config import ENV_FILES, Setup, settings_again, setup
 from .lifecycle import get_memory
-from .throttled_log import complain
+from .running_loops import RunningLoops
 
 POLL = 2.0  # seconds between two looks at the files
+LONGEST_POLL = 60.0  # seconds between two looks while they fail
 Signature = tuple[int, int, int] | None
 
 
@@ -34,20 +35,16 @@ class SettingsInForce:
         self._read = read
         self._one_at_a_time = asyncio.Lock()
         self._known = self._seen = _signatures(files)
-        self._loop: asyncio.Task[None] | None = None
+        self._loops = RunningLoops(core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL))
 
     async def start(self) -> None:
         """Begin to watch the files."""
-        if self._loop is None and self._setup.configuration is not None:
-            self._one_at_a_time = asyncio.Lock()
-            self._loop = asyncio.create_task(self._run())
+        if self._setup.configuration is not None:
+            self._loops.start()
 
     async def stop(self) -> None:
         """Stop watching."""
-        loop, self._loop = self._loop, None
-        if loop is not None:
-            loop.cancel()
-            await asyncio.wait((loop,))
+        await self._loops.stop()
 
     async def change(self, name: str, text: str) -> core.SettingsMoved:
         """Set one setting and store it; raises BadArgument, StorageRefused."""
@@ -112,13 +109,9 @@ class SettingsInForce:
             await get_memory().configure(settings)
             return result
 
-    async def _run(self) -> None:
-        while True:
-            await asyncio.sleep(POLL)
-            try:
-                await self.look()
-            except core.CognitiveMemoryError as refused:
-                complain(str(refused))
+    async def _round(self) -> float:
+        await self.look()
+        return POLL
 
 
 def _signatures(files: Sequence[Path]) -> tuple[Signature, ...]:

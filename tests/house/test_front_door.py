@@ -73,7 +73,7 @@ SETTINGS = {
     "setting_keys",
     "unknown_keys",
 }
-BESIDE = {"Activity", "DayCount", "Section"}  # a Context is made of sections, an activity of days
+BESIDE = {"Activity", "BackgroundLoop", "DayCount", "Section"}  # parts of nouns, and the loop that the plugin shares
 METHODS = {
     "observe": "(self, message)",
     "remember": "(self, turn)",

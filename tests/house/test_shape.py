@@ -26,7 +26,6 @@ BLANKET = {  # where every exception is caught: how often, and why
         "the thread's main: what fails is raised where it is awaited",
     ),
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
-    f"{PLUGIN}/auto_consider.py": (1, "the loop runner: one bad round must not end the considering"),
     f"{PLUGIN}/capture_incoming.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
     f"{PLUGIN}/capture_outgoing.py": (1, "the capture hook: what goes wrong must not cost a reply"),
 }

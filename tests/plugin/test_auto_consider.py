@@ -56,7 +56,7 @@ class Listener(core.CognitiveMemory):
 
     async def find_messages(self, scene: core.Scene, message_ids: Sequence[str]) -> list[core.Message]:
         """Return lines of the log by id."""
-        return [line for line in self.log if line.scene.scope == scene.scope and line.id in message_ids]
+        return [line for line in self.log if line.id in message_ids and line.scene.scope == scene.scope]
 
 
 class World:
