@@ -97,9 +97,14 @@ def chosen(message: str, names: Collection[str] = ()) -> list[str]:
     Sentences that are kept and follow one another stay one passage, so that a reversal (不去…改…) is never torn apart.
     """
     text = message[:_READ]
-    if not is_told(text) or _JOKE.search(folded(text)):
+    if not is_told(text) or is_joke(text):
         return []
     return [text[start:stop].strip(_EDGES) for start, stop in _runs(text, names)][:MOST]
+
+
+def is_joke(message: str) -> bool:
+    """Return whether a message says or shows that it is not meant seriously."""
+    return bool(_JOKE.search(folded(message[:_READ])))
 
 
 def takes_back(message: str) -> bool:

@@ -20,11 +20,13 @@ from .known_people import Cast
 from .phrasing import STATEMENT_LENGTH, is_group_word
 
 MOST_NOTES = 6
+ANSWERED_LENGTH = 60  # characters of a line that is answered
 _LINE_READ = 1_000
 _LONGEST_DAY = timedelta(hours=36)  # an evening extends into the night
 _MYSELF = frozenset(("我", "俺", "i", "me", "my", "mine"))
 _YOU = frozenset(("你", "您", "you"))
 _NESTED = str.maketrans("“”", "「」")
+_CORNERED = str.maketrans("“”「」（）", "『』『』()")
 _AMOUNT = re.compile("[0-9零一二三四五六七八九十百两几半数好]+个?(?:多|半)?(?:秒|分钟|小时|钟头|天|周|星期|礼拜|月|年)")
 _DAYS_AWAY = re.compile("[0-9一二三四五六七八九十两]+天[之以]?[前后]")
 _STEPPED = re.compile("[上下这本]{1,2}[一1]?个?(?:周|星期|礼拜|月|年|季度)(?!半)")
@@ -49,12 +51,24 @@ class Quoting:
     me: Person
     you: Person | None = None
 
-    def quote(self, line: str, when: datetime) -> Quotation:
-        """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment."""
+    def answer(self, line: str, when: datetime, answered: str) -> Quotation:
+        """Quote a line with the line of ``you`` that it answers beside it; absolute if both are."""
+        told = Quoting(self.cast, self.you or self.me).quote(answered, when)
+        begun = shortened(one_line(answered[:_LINE_READ]).translate(_CORNERED), ANSWERED_LENGTH)
+        speaker = (self.you or self.me).label
+        beside = sentences.stored_text.ANSWERING.format(speaker=speaker, line=begun)
+        quotation = self.quote(line, when, (beside,))
+        return Quotation(quotation.text, quotation.is_absolute and told.is_absolute)
+
+    def quote(self, line: str, when: datetime, first: tuple[str, ...] = ()) -> Quotation:
+        """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment.
+
+        ``first`` are notes that stand before its own.
+        """
         text = one_line(line[:_LINE_READ])
         spared = spared_in(text, self.cast.names)
         found, dates = sightings(text, spared), _dates(text, when, spared)
-        beside = (*_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
+        beside = (*first, *_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
         notes = tuple(dict.fromkeys(beside))
         room = STATEMENT_LENGTH - len(sentences.stored_text.quoted_line(self.me.label, "", notes[:MOST_NOTES]))
         return Quotation(

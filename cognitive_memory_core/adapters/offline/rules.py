@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -19,6 +19,7 @@ from .known_people import Cast
 from .lasting import begins_with_speaker, ended_matters, lasting_clause
 from .phrasing import Phrasing
 from .quoting import Quotation, Quoting
+from .settling import can_be_settled, settles
 from .worth import kind_of
 
 CONFIDENCE = 0.6
@@ -45,16 +46,18 @@ class RuleHistorian:
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what people disclosed, planned, decided or asked to remember, as quotations of their senders.
 
-        Lines whose sender takes them back, and announcements made on 1 April, are left out.
+        A short answer that settles somebody else's line is quoted with that line. Lines whose sender takes them back,
+        and announcements made on 1 April, are left out.
         """
-        by_id = {message.id: message for message in dialogue.messages}
+        by_id = {message.id: message for message in (*job_context.answered, *dialogue.messages)}
         senders = [_sender(message) for message in reversed(dialogue.messages) if not message.is_bot]
         cast = Cast(job_context, senders)
         kept: list[Statement] = []
         doubtful = _taken_back(dialogue.messages)
         for message in dialogue.messages:
             if not message.is_bot and message.id not in doubtful:
-                kept.extend(self._kept(message, by_id, cast))
+                told = [*self._kept(message, by_id, cast)]
+                kept += told or self._settled(message, by_id, cast, doubtful)
             await asyncio.sleep(0)
         return kept
 
@@ -94,6 +97,28 @@ class RuleHistorian:
                 is_own=True,
                 is_of_place=quoting.is_of_place(passage),
                 message_ids=(message.id,),
+                happened_at=message.sent_at,
+            )
+
+    def _settled(
+        self, message: Message, by_id: Mapping[str, Message], cast: Cast, doubtful: Collection[str]
+    ) -> Iterator[Statement]:
+        when, answered = message.sent_at.astimezone(self.zone), by_id.get(message.reply_to or "")
+        addressee = _addressee(message, by_id, cast)
+        if answered is None or addressee is None or answered.id in doubtful or (when.month, when.day) == _FOOLS_DAY:
+            return
+        if settles(message.text) and can_be_settled(answered.text):
+            sender = _sender(message) if message.scene.user_name else cast.person(message.sender_id)
+            quotation = Quoting(cast, sender, addressee).answer(message.text, when, answered.text)
+            voices = (sender.id, addressee.id)
+            yield Statement(
+                quotation.text,
+                "event",
+                subjects=tuple(dict.fromkeys((*voices, *cast.standing_in(quotation.text)))),
+                confidence=CONFIDENCE,
+                is_absolute=quotation.is_absolute,
+                voices=voices,
+                message_ids=(answered.id, message.id),
                 happened_at=message.sent_at,
             )
 
