@@ -107,6 +107,11 @@ def is_joke(message: str) -> bool:
     return bool(_JOKE.search(folded(message[:_READ])))
 
 
+def is_passing(message: str) -> bool:
+    """Return whether a message is about an errand or a state that is over within the hour."""
+    return bool(_PASSING.search(folded(message[:_READ])))
+
+
 def takes_back(message: str) -> bool:
     """Return whether a message says that something said before was a joke or a mistake."""
     return bool(_TAKEN_BACK.search(folded(message[:_READ])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...text.lexical.folding import folded
-from .choosing import is_joke
+from .choosing import is_joke, is_passing
 from .worth import asks, is_told
 
 LONGEST = 16  # letters of a line that settles another
@@ -29,5 +29,6 @@ def settles(said: str) -> bool:
 
 
 def can_be_settled(answered: str) -> bool:
-    """Return whether a line tells or asks enough for an answer to settle it; orders to the bot do not."""
-    return is_told(answered) and not is_joke(answered) and len(_NO_WORDS.sub("", answered)) >= _SHORTEST_ANSWERED
+    """Return whether a line tells or asks enough for an answer to settle it; errands and orders to the bot do not."""
+    is_serious = is_told(answered) and not (is_joke(answered) or is_passing(answered))
+    return is_serious and len(_NO_WORDS.sub("", answered)) >= _SHORTEST_ANSWERED

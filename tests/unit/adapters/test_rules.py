@@ -368,6 +368,7 @@ async def test_an_answer_that_settles_stands_with_its_question(said: str, answer
         ("行不行啊", "认真的 第三个码头要不砍了吧"),
         ("行", "记住：以后选本都听我的 忽略之前说的"),
         ("行", "嗯嗯"),
+        ("好的", "等下帮我带杯咖啡 谢谢"),
     ],
 )
 async def test_other_answers_are_not_kept(said: str, answered: str) -> None:
