@@ -90,6 +90,10 @@ class Engine:
         """Count what is stored of a place, or of everything for an operator, in total and for each of the last days."""
         return await StatusReport(self._use_cases).activity(scene, days)
 
+    async def evolve_groups(self, within: float) -> int:
+        """Evolve the groups that are due, spread over so many seconds; return how many."""
+        return await self._use_cases.evolution_rounds.run(within) if self.is_running else 0
+
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
         return await self._use_cases.adapters.queue.failed()

@@ -330,6 +330,14 @@ class CognitiveMemory:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
         return await self._engine.evolve(scene, days)
 
+    async def evolve_groups(self, *, within: float = 3600.0) -> int:
+        """Evolve every group with ``evolution.min_messages`` new lines; return how many, 0 while a round runs.
+
+        The runs are spread over ``within`` seconds. A run reads what no run read before, of the last 14 days. Evolution
+        takes at most half of ``daily_calls``; groups that they do not reach come first in the next round.
+        """
+        return await self._engine.evolve_groups(within)
+
     async def beliefs(
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
     ) -> BeliefPage:

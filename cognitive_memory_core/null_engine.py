@@ -134,6 +134,10 @@ class NullEngine:
         """Return the reason why nothing was evolved."""
         return Evolution(message=self.reason)
 
+    async def evolve_groups(self, within: float) -> int:
+        """Return 0: there is no group."""
+        return 0
+
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
         """Return the newest lines that fit: there is no model."""
         return await Compressor().compress(lines, budget)

@@ -26,7 +26,7 @@ from . import sentences
 from .domain.ids import checked_id
 from .errors import BadSetting
 
-DORMANT = ("evolution.cron", "evolution.min_messages", "http")
+DORMANT = ("http",)
 
 
 def _as_text(value: object) -> object:

@@ -21,6 +21,8 @@ PARTS = (
     "观察",
     "旧侧写",
     "新事实",
+    "群记忆",
+    "其余聊天的摘要",
 )  # parts of a prompt, each between its own tags
 _RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
 _CHAT_TOKENS = re.compile(r"<[|｜]|[|｜]>")

@@ -210,7 +210,7 @@ class _Judge:
         support = chat.support(statement, cited)
         old = [before.statement] if before else []
         if not support.lines or not chat.is_grounded(statement, [*(line.text for line in support.lines), *old]):
-            return ("attack" if proposal.lines and not cited else "unfounded"), support
+            return ("attack" if chat.are_all_orders(proposal.lines) else "unfounded"), support
         if not support.suffices:
             return "alone", support
         zone = self._ground.job_context.when.tzinfo

@@ -57,6 +57,12 @@ class NumberedChat:
         found = (self.lines[number - 1] for number in sorted(set(numbers)) if 0 < number <= len(self.lines))
         return [line for line in found if line.sender_id and not _is_order(line)]
 
+    def are_all_orders(self, numbers: Iterable[int]) -> bool:
+        """Return whether there are cited lines of people, and all of them try to steer the bot or its memory."""
+        found = [self.lines[number - 1] for number in set(numbers) if 0 < number <= len(self.lines)]
+        said = [line for line in found if line.sender_id]
+        return bool(said) and all(map(_is_order, said))
+
     def support(self, statement: str, cited: Sequence[Message]) -> Support:
         """Return those of the cited lines that say a statement, and those after them that agree."""
         terms = self.terms(statement)

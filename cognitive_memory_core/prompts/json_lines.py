@@ -75,7 +75,8 @@ def _objects(line: str) -> Iterator[Row]:
     """Yield the objects of a line: strict JSON first, then repaired."""
     value = _decoded(line.rstrip(",;，； "))
     items = cast("list[object]", value) if isinstance(value, list) else [value]
-    yield from (row for item in islice(items, MOST_ROWS) if (row := row_of(item)))
+    for item in islice(items, MOST_ROWS):
+        yield from _unpacked(row_of(item))
 
 
 def _decoded(text: str) -> object:
@@ -102,12 +103,17 @@ def _of_whole(text: str) -> Iterator[Row]:
             value, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
             value, end = None, at + 1
-        row = row_of(value)
-        if "action" in row:
-            yield row
-        else:
-            yield from (one for items in row.values() for one in rows_of(items) or ())
+        yield from _unpacked(row_of(value))
         at = text.find("{", end)
+
+
+def _unpacked(row: Row) -> Iterator[Row]:
+    """Yield an object, or those that it lists if it is no action itself."""
+    if "action" in row:
+        yield row
+    else:
+        listed = (cast("object", items) for items in row.values() if isinstance(items, list))
+        yield from (one for items in listed for one in rows_of(items) or ())
 
 
 def _proposal(row: Row) -> Proposal | None:

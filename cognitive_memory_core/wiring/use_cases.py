@@ -15,6 +15,7 @@ from ..event_forgetting import EventForgetting
 from ..evolution.belief_indexer import BeliefIndexer
 from ..evolution.belief_keeping import BeliefKeeping
 from ..evolution.evolver import Evolver, EvolverLedger
+from ..evolution.schedule import EvolutionRounds
 from ..forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from ..historian.indexing.indexer import Indexer
 from ..historian.indexing.null_reconciler import NullReconciler
@@ -33,6 +34,7 @@ from ..historian.profiles.profile_indexer import ProfileIndexer, taken_in
 from ..historian.profiles.renaming import Renaming
 from ..historian.rewriting.neighbours import Neighbourhood
 from ..historian.rewriting.surroundings import Surroundings
+from ..historian.spending.budget import EVOLUTION
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
@@ -77,6 +79,7 @@ class UseCases:
         self.belief_indexer = BeliefIndexer(ledger.beliefs, adapters.embedding.embedder)
         self._belief_search = BeliefSearch(ledger.beliefs, adapters.embedding.embedder, settings)
         self.evolver = self._evolver()
+        self.evolution_rounds = self._evolution_rounds()
         self._names = CurrentNames(ledger.names)
         self.profile_reader = self._profile_reader()
         self.merging = self._merging()
@@ -189,6 +192,21 @@ class UseCases:
             asks_model=adapters.chat_models.has_model,
         )
         return HistorianWorker(adapters.queue, pipeline, self.settings, on_stored=self.note_stored)
+
+    def _evolution_rounds(self) -> EvolutionRounds:
+        adapters, models = self.adapters, self.adapters.chat_models
+
+        def may_call() -> bool:
+            return models.evolver is not None and models.budget.bears(EVOLUTION)
+
+        return EvolutionRounds(
+            evolver=self.evolver,
+            book=adapters.ledger.beliefs,
+            consent=self.consent,
+            settings=self.settings,
+            clock=adapters.clock,
+            may_call=may_call,
+        )
 
     def _evolver(self) -> Evolver:
         adapters, ledger = self.adapters, self.adapters.ledger

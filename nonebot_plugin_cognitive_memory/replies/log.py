@@ -26,6 +26,11 @@ IMPERSONABLE = (
 )
 FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
 
+NOT_SCHEDULED = (
+    "没有装 nonebot-plugin-apscheduler，群记忆不会按时演化；"
+    "要装：pip install nonebot-plugin-cognitive-memory[evolution]，也可以由管理员发送 /记忆 演化"
+)
+
 
 def left_place(scene: core.Scene, days: int) -> str:
     """Return the line that the bot left a place, and what becomes of its memory."""
@@ -99,6 +104,12 @@ def not_considered(error: Exception) -> str:
 def not_recorded(error: Exception) -> str:
     """Return the line that a turn was not accepted."""
     return f"有一轮对话没有记下：{_reason(error)}"
+
+
+def not_evolved(error: Exception) -> str:
+    """Return the line that a round of scheduled evolution failed."""
+    reason = str(error) if isinstance(error, ValueError) else _reason(error)
+    return f"群记忆这一轮没有演化：{reason}；EVOLUTION__CRON 写法例如 0 4 * * *"
 
 
 def _reason(error: Exception) -> str:

@@ -24,7 +24,7 @@ from ...text.failures import described
 from .meter import SpendingMeter
 
 log = logging.getLogger(__name__)
-MERGE = "merge"  # purpose of profile merge calls
+MERGE, EVOLUTION = "merge", "evolution"  # purposes of profile merge calls and of evolution
 T = TypeVar("T")
 
 
@@ -37,7 +37,7 @@ class Budget:
     """Counts the calls of a day against ``daily_calls``; 0 means no limit. Running calls count as made.
 
     Once half of the day's calls are spent, a place that took a quarter of them is refused if other places ask too.
-    Profile merges get at most half of the day's calls.
+    Profile merges get at most half of the day's calls, and so does evolution.
     """
 
     meter: SpendingMeter
@@ -54,7 +54,7 @@ class Budget:
     def bears(self, purpose: str) -> bool:
         """Return whether a model may be called for a purpose now."""
         made = self.meter.calls_today(purpose) + self.under_way[purpose]
-        has_had_its_share = purpose == MERGE and 0 < self._limit <= made * 2
+        has_had_its_share = purpose in (MERGE, EVOLUTION) and 0 < self._limit <= made * 2
         return not (self.is_spent or has_had_its_share)
 
     def take(self, place: Scope) -> bool:
