@@ -64,6 +64,7 @@ class Statement:
     the same; ``heard_as`` is the observation that it was made from, or "". ``voices`` are the ids of the people whose
     lines it rests on if they are several: it has no speaker then. ``backers`` are those of them whose lines say it or
     agree to it. ``updates`` is the one of them whose profile must follow, since it tells a change of theirs alone.
+    ``dictated_by`` is the person, if any, whose cited line tells the memory what to write: it is their word then.
     """
 
     text: str
@@ -79,6 +80,7 @@ class Statement:
     voices: tuple[str, ...] = ()
     backers: tuple[str, ...] = ()
     updates: str = ""
+    dictated_by: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     pain: str = ""

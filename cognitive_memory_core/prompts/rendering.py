@@ -36,6 +36,7 @@ _WITHDRAWN = (
     "[以下已经作废：旧侧写（含标签）里由它们来的内容都删净，换了说法的也删，也不写“已撤回”之类；其余照旧写回。"
     "删了也算有变化，nothing_new 填 false；删完什么都不剩，summary 就留空，数组全空]"
 )
+_FULL_DAY = re.compile(r"\d{4}(?:年\d{1,2}月\d{1,2}日|-\d{2}-\d{2})")
 _WEEKDAYS = "一二三四五六日"
 _QUOTED = re.compile(
     r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
@@ -134,7 +135,7 @@ def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
 
 
 def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Number facts, oldest first, each with its day unless its text holds the day."""
+    """Number facts, oldest first, each with its day unless its text names one."""
     ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
     return "\n".join(f"{number}. {_dated(fact, zone)}" for number, fact in enumerate(ordered, 1))
 
@@ -213,7 +214,7 @@ def _day(instant: datetime, zone: tzinfo | None) -> str:
 
 def _dated(fact: Fact, zone: tzinfo | None) -> str:
     day, text = _day(fact.happened_at, zone), cut(fact.text, TEXT)
-    return text if day in text else f"{day} {text}"
+    return text if _FULL_DAY.search(text) else f"{day} {text}"
 
 
 def _full(day: date) -> str:

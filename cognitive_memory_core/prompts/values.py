@@ -43,11 +43,13 @@ def row_of(value: object) -> Row:
 def rows_of(value: object) -> list[Row] | None:
     """Return the objects of a list; a single object or a JSON text counts as a list. None for anything else.
 
-    A bare text in the list counts as an object with this ``text``, and with the number that it begins with. An object
-    whose members are numbered texts is a list, too.
+    A text that is no JSON is a list of its lines. A bare text in the list counts as an object with this ``text`` and
+    the number that it begins with. An object whose members are numbered texts is a list, too.
     """
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         value = loaded(value)
+    if isinstance(value, str):
+        value = value.splitlines()
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         if members and all(name.isdecimal() and isinstance(text, str) for name, text in members.items()):

@@ -154,8 +154,9 @@ class _MergeSession:
 
     @property
     def _wanted(self) -> _Complaint | None:
-        """The complaint about "nothing new" when there is no profile yet; None if there is one."""
-        return None if self.old.summary else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
+        """The complaint about "nothing new" when there is no profile yet and a fact is more than an occasion."""
+        lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
+        return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 
     def composed(self, drawn: Drawn) -> ProfileContent:
         """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.

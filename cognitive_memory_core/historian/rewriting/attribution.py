@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ...domain.event import Event, Statement
@@ -22,6 +23,7 @@ from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import Line
 from ...text.statements.assent import assents, refuses
 from ...text.statements.corrections import puts_right
+from ...text.statements.polarity import clauses_of
 from ...text.statements.sameness import may_be_same
 
 READ = 2_000  # characters read of an answer
@@ -30,6 +32,8 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _FEW_WORDS = 3
+_TIMES_OWN = 2  # a clause with more words of others than so many times those of its own speakers is borrowed
+_CLAUSE_ENDS = re.compile("[，,；;。！!？?\n]")
 _TAKEN_UP = 2  # terms that a text shares with the line it rests on, if the model cites none
 _SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
 
@@ -42,6 +46,9 @@ class RewriteTask:
     said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited`` are the lines it must agree
     with. ``own`` is the id of the person known by code, not by a model, to have said it themselves; "" if unknown.
     ``voices`` are the senders of the cited lines if they are several: what rests on all of them is nobody's own.
+    ``beside`` are further lines of these people and lines that they answer, ``others`` those of everybody else.
+    ``backing`` are the cited lines that may support it, by sender; ``dictated_by`` is who tells the memory what to
+    write.
     """
 
     number: int
@@ -55,6 +62,10 @@ class RewriteTask:
     happened_at: datetime | None = None
     cited: tuple[Line, ...] = ()
     voices: tuple[str, ...] = ()
+    beside: str = ""
+    others: str = ""
+    backing: Mapping[str, str] = field(default_factory=dict[str, str])
+    dictated_by: str = ""
 
 
 def stated(task: RewriteTask, said: Said, job_context: JobContext) -> Statement:
@@ -79,8 +90,9 @@ def stated(task: RewriteTask, said: Said, job_context: JobContext) -> Statement:
         repeats=_repeated(said.same_as, text, speaker, job_context),
         heard_as=task.heard_as if is_own else "",
         voices=task.voices,
-        backers=tuple(one for one in task.voices if _backs(text, task.lines.get(one, ""), job_context)),
+        backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, ""), job_context)),
         updates=_updated(text, task, job_context),
+        dictated_by=task.dictated_by,
         message_ids=task.message_ids,
         happened_at=task.happened_at,
         pain=said.pain if is_experience else "",
@@ -157,9 +169,10 @@ def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
 
 
 def _backs(text: str, said: str, job_context: JobContext) -> bool:
-    """Return whether somebody's lines say what a text tells, or agree to it."""
-    is_refusal = any(map(refuses, said.split("\n")))
-    return not is_refusal and (any(map(assents, said.split("\n"))) or echoes(text, said, job_context))
+    """Return whether somebody's lines say what a text tells, or agree to it; a question does neither."""
+    lines = said.split("\n")
+    told = "\n".join(line for line in lines if not all(clause.asks for clause in clauses_of(line)))
+    return not any(map(refuses, lines)) and (any(map(assents, lines)) or echoes(text, told, job_context))
 
 
 def _means(named: str, speaker: Person) -> bool:
@@ -220,6 +233,23 @@ def echoes(text: str, heard: str, job_context: JobContext) -> bool:
     if words and heard_words and len(source - heard_words - FUNCTION_WORDS) > _SHORT:
         return not words.isdisjoint(heard_words)
     return not own.isdisjoint(source)
+
+
+def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
+    """Return whether a clause of a text consists of words of people whose lines it does not rest on.
+
+    Who obeys a line of the chat puts its words into another person's mouth.
+    """
+    if not task.others:
+        return False
+    own = _words(_content(f"{task.heard}\n{task.beside}", job_context))
+    foreign = _words(_content(task.others, job_context)) - own
+    return any(_is_borrowed(_words(_content(one, job_context)), own, foreign) for one in _CLAUSE_ENDS.split(text))
+
+
+def _is_borrowed(words: AbstractSet[str], own: AbstractSet[str], foreign: AbstractSet[str]) -> bool:
+    taken = len(words & foreign)
+    return taken >= _TAKEN_UP and taken > _TIMES_OWN * len(words & own)
 
 
 def is_translated(text: str, heard: str) -> bool:

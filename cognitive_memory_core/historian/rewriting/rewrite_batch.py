@@ -14,7 +14,7 @@ from ...prompts.answers import Said
 from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
-from .attribution import RewriteTask, called, echoes, is_translated, stated
+from .attribution import RewriteTask, borrows, called, echoes, is_translated, stated
 from .gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt
@@ -110,7 +110,7 @@ class RewriteBatch:
         """Add the fault "unfounded" to a text that shares no word with what was heard, else what it contradicts."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.heard):
             return verdict
-        if not echoes(text, task.heard, self.job_context):
+        if not echoes(text, task.heard, self.job_context) or borrows(text, task, self.job_context):
             return replace(verdict, faults=("unfounded",))
         return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ... import sentences
@@ -15,6 +15,8 @@ from ...text.identity.names import one_line
 from ...text.identity.persons import speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
+from ...text.statements.assent import assents
+from ...text.statements.authority import dictates
 from .attribution import READ, RewriteTask, likeliest, said_by
 from .rewrite_batch import PREVIOUS, RewriteBatch
 
@@ -31,7 +33,8 @@ def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> t
             job_context.job_id,
             sentences.log.UNCITED.format(count=len(said) - len(founded)),
         )
-    tasks = [_task(number, one, lines, job_context) for number, (one, lines) in enumerate(founded, 1)]
+    messages = dialogue.messages
+    tasks = [_task(number, one, lines, messages, job_context) for number, (one, lines) in enumerate(founded, 1)]
     answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
     return RewriteBatch(tasks, [line.text for line in dialogue.messages], job_context), answers
 
@@ -50,7 +53,9 @@ def _cited(said: Said, messages: Sequence[Message], job_context: JobContext) -> 
     return [line for line in lines if line.sender_id and line.text.strip()]
 
 
-def _task(number: int, said: Said, lines: Sequence[Message], job_context: JobContext) -> RewriteTask:
+def _task(
+    number: int, said: Said, lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext
+) -> RewriteTask:
     """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
     spoken = said_by(lines)
     senders = tuple(spoken)
@@ -64,8 +69,30 @@ def _task(number: int, said: Said, lines: Sequence[Message], job_context: JobCon
         voices=senders if len(senders) > 1 else (),
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
+        backing=said_by(line for line in lines if _may_back(line, lines)),
+        dictated_by=next((line.sender_id for line in lines if dictates(line.text)), ""),
+        beside="\n".join(_beside(lines, messages, job_context)),
+        others="\n".join(line.text for line in messages if line.sender_id not in spoken and line.sender_id),
         cited=tuple(Line(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),
     )
+
+
+def _may_back(line: Message, cited: Sequence[Message]) -> bool:
+    """Return whether a line counts as support: no line that dictates, and no consent to something else."""
+    is_elsewhere = bool(line.reply_to) and line.reply_to not in {one.id for one in cited}
+    return not dictates(line.text) and not (is_elsewhere and assents(line.text))
+
+
+def _beside(lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext) -> Iterator[str]:
+    """Yield the other lines of the cited people, and the lines that they answer: by reply, else the line before."""
+    senders, cited = {line.sender_id for line in lines}, {line.id for line in lines}
+    known = {line.id: line for line in (*job_context.answered, *job_context.earlier, *messages)}
+    before = dict(zip([line.id for line in messages[1:]], messages, strict=False))
+    for line in messages:
+        if line.sender_id in senders and line.id not in cited:
+            yield line.text
+        elif line.id in cited and (answered := known.get(line.reply_to or "") or before.get(line.id)):
+            yield answered.text
 
 
 def _is_of_others(lines: Sequence[Message]) -> bool:

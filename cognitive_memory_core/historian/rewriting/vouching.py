@@ -9,7 +9,7 @@ from ... import sentences
 from ...domain.event import Statement
 from ...domain.people import JobContext
 from ...text.identity.written_ids import plain
-from ...text.statements.authority import borrows_a_name, is_unvouched, speaks_for_all
+from ...text.statements.authority import borrows_a_name, is_unvouched, speaks_for_all, speaks_of_money
 
 LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member alone for the group
 
@@ -17,16 +17,17 @@ LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member al
 def vouched(statement: Statement, job_context: JobContext) -> Statement:
     """Return the statement; a claim that only its speaker vouches for becomes "X 说：…", and reaches no profile."""
     is_alone = len(statement.backers) < LEAST_SUPPORT
-    if is_unvouched(statement.text) or _has_borrowed_name(statement, job_context):
+    if statement.dictated_by or is_unvouched(statement.text) or _has_borrowed_name(statement, job_context):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
         return replace(said, is_of_place=False, updates="", repeats="", heard_as="")
-    if statement.is_of_place and is_alone and speaks_for_all(statement.text):
+    is_for_all = is_alone and speaks_for_all(statement.text)
+    if statement.is_of_place and (is_for_all or speaks_of_money(statement.text)):
         return replace(statement, is_of_place=False)
     return statement
 
 
 def _reported(statement: Statement, job_context: JobContext) -> str:
-    speaker = statement.speaker or next(iter(statement.voices), "")
+    speaker = statement.dictated_by or statement.speaker or next(iter(statement.voices), "")
     label = job_context.named(speaker).label if speaker else ""
     said = sentences.context.SAID_BY.format(speaker=label)
     return (

@@ -9,12 +9,13 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 from .figures import differing_figures
-from .polarity import Clause, clauses_of, dismisses, weight_of
+from .polarity import Clause, clauses_of, declines, dismisses, weight_of
 
 Disagreement = Literal["polarity", "question", "figure"]
 READ = 600  # characters of a statement and of a line that are read
 READ_OF_ALL = 2_000  # characters of all lines
 _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+_QUOTED = re.compile('[“”"「『《]([^“”"「」『』《》]{1,40})[“”"」』》]')
 _NEAR = 0.92  # of the best overlap; clauses that share about as much may be the ones that a clause was made of
 _SHARED = 0.4  # weight of common words from which two clauses are compared
 _CONTRARY = 0.3  # weight of common words with contrary signs that is tolerated
@@ -40,7 +41,9 @@ def disagreements(
     told = _bare(statement, names)
     share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
     said = [Line(_bare(line.text[:share], names), line.when) for line in lines]
-    found: list[Disagreement] = _denials(clauses_of(told), _spoken([line.text for line in said]))
+    quoted = _quoted_by_both(told, said)
+    spoken = [_unasked(line.text, quoted) for line in said]
+    found: list[Disagreement] = _denials(clauses_of(_unasked(told, quoted)), _spoken(spoken))
     if differing_figures(told, said, around):
         found.append("figure")
     return tuple(dict.fromkeys(found))
@@ -53,16 +56,33 @@ def _bare(text: str, names: Collection[str]) -> str:
     return _LABEL.sub("", text)
 
 
+def _quoted_by_both(told: str, said: Sequence[Line]) -> frozenset[str]:
+    """Return the words that a line and the statement put between quotation marks: a slogan may end as a question."""
+    in_lines = {match[1] for line in said for match in _QUOTED.finditer(line.text) if len(match[0]) < len(line.text)}
+    return frozenset(match[1] for match in _QUOTED.finditer(told) if match[1] in in_lines)
+
+
+def _unasked(text: str, quoted: Collection[str]) -> str:
+    for words in quoted:
+        text = text.replace(words, words.rstrip("吗么呢？? "))
+    return text
+
+
 def _spoken(lines: Sequence[str]) -> list[Clause]:
     """Return the clauses of all lines; a question that a later line may answer counts as undecided, not as asked."""
     parsed = [clauses_of(line) for line in lines]
     spoken: list[Clause] = []
     for index, clauses in enumerate(parsed):
-        if spoken and dismisses(lines[index]):
+        if spoken and (dismisses(lines[index]) or (declines(lines[index]) and _is_put(spoken[-1], lines[index - 1]))):
             spoken[-1] = spoken[-1].denied()
         is_answered = any(not any(clause.asks for clause in later) for later in parsed[index + 1 :])
         spoken += [Clause(clause.signs) if is_answered else clause for clause in clauses]
     return spoken
+
+
+def _is_put(clause: Clause, line: str) -> bool:
+    """Return whether a line puts something to others, so that a bare no answers it."""
+    return clause.asks or clause.wishes or line.rstrip("。！!~ ").endswith("吧")
 
 
 def _denials(told: Sequence[Clause], said: Sequence[Clause]) -> list[Disagreement]:

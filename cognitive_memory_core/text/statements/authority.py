@@ -36,6 +36,16 @@ _EVERYBODY = Pattern(
     "(?:同意|决定|通过|赞成|认可|答应|支持|约定|认为|承认|规定|知道)"
     "|everyone (?:agreed|agrees|decided)"
 )
+_DICTATION = Pattern(
+    "(?:请|要|帮我)?把[^。！!\\n]{1,60}(?:记成|写成|当成|记为|都记)|(?:写进|记进|写成)[^。！!\\n]{0,12}(?:规矩|群规|事实|记忆|侧写)"
+    "|observations?(?![a-z])|same_as|should_remember|confidence(?![a-z])|(?:lines?|speaker|text) ?(?:填|写|=|为)"
+    "|史官|给记忆的|新的任务[：:]|系统提示|补充事实|记成(?:群的|他|她|事实)|输出[^。]{0,8}(?:true|text|json)"
+    "|(?:write|record|store) (?:this |it )?(?:down )?as (?:a )?(?:fact|rule|memory)|new task:"
+)
+_MONEY = Pattern(
+    "公费|公款|转账|转走|卷款|挪用|垫[付了钱]|先垫|欠[^，。]{0,16}(?:钱|元|块|[百千万]|账)|还钱|收款|打款|汇款|报销|平摊"
+    "|(?<![a-z])owes?(?![a-z])"
+)
 _LABEL = re.compile(r"([^\s，。：:、（）()“”]{1,48})[(（]([0-9A-Za-z_-]{1,128})[)）]")
 
 
@@ -48,6 +58,16 @@ def is_unvouched(text: str) -> bool:
 def speaks_for_all(text: str) -> bool:
     """Return whether a text says that everybody agrees, which one person cannot vouch for."""
     return bool(_EVERYBODY.compiled.search(folded(text[:READ])))
+
+
+def speaks_of_money(text: str) -> bool:
+    """Return whether a text tells who paid, owes or took money, which no group's profile tells."""
+    return bool(_MONEY.compiled.search(folded(text[:READ])))
+
+
+def dictates(line: str) -> bool:
+    """Return whether a line of chat tells the memory itself what to write, in which field, or as whose words."""
+    return bool(_DICTATION.compiled.search(folded(line[:READ])))
 
 
 def borrows_a_name(text: str, bearers: Mapping[str, Collection[str]], known: Collection[str]) -> bool:

@@ -45,6 +45,8 @@ _TWO = 2  # digits of a year: 零七年, 98年
 _FIXED = ("absolute", "yearless")
 _SPELT = (("一刻钟", "15分钟"), ("三刻钟", "45分钟"), ("俩", "两"), ("仨", "三"))
 _BEFORE = re.compile("原[为定来是]|[从由][^，。]{1,16}[改换调涨降]")
+_FORMERLY = re.compile("原[为定来是]|此前[是为]|以前[是为]|(?<![一-鿿])(?:was|formerly|previously)(?![a-z])")
+_CLAUSE = re.compile("[，,；;。]")
 _TITLE = re.compile("《[^《》]{0,80}》")
 _LEANS: tuple[Lean, ...] = ("back", "past", "ahead")
 _LEAP = datetime(2024, 1, 1)  # noqa: DTZ001  # a wall clock, of a year that has every day
@@ -79,7 +81,20 @@ def differing_figures(statement: str, lines: Sequence[Dated], around: str = "") 
     """
     told, said = _spelled(_TITLE.sub(" ", statement)), _spelled("\n".join(line.text for line in lines))
     days = [(_spelled(line.text), line.when) for line in lines]
-    return _differ_in_days(told, days) or _differ_in_hours(told, said) or _differ_in_numbers(told, said, around)
+    now = _without_past(told, _spelled(around))
+    return _differ_in_days(now, days) or _differ_in_hours(now, said) or _differ_in_numbers(told, said, around)
+
+
+def _without_past(told: str, around: str) -> str:
+    """Return a statement without the clauses that tell what was before in hours and days of the texts around."""
+    return "，".join(one for one in _CLAUSE.split(told) if not (_FORMERLY.search(one) and _is_timed_by(one, around)))
+
+
+def _is_timed_by(clause: str, around: str) -> bool:
+    """Return whether texts name every hour and day of a clause."""
+    hours, spans = set(_hours(around)), list(_named(around, None))
+    is_timed = all(hour in hours for hour in _hours(clause))
+    return is_timed and all(_meet(days, spans) for days in _dated(clause, None))
 
 
 def _spelled(text: str) -> str:

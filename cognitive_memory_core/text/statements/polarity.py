@@ -114,6 +114,7 @@ _PARTS = re.compile(
     "|(?=而是|但是?|可是|所以|因为|然后|结果|后来|反而|倒是|否则|虽然|如果)|(?<=[一-鿿])(?=[只却就](?![^一-鿿])|改[去成为到])"
 )
 _ALONE = Pattern(f"(?:免谈|没门|休想|做梦|想得美|免了|算了|{_NOT}{_MAY}|{_NOT}可能|想都别想)(?:吧|的)?")
+_REJECTED = Pattern("(?:免谈|没门|休想|做梦|想得美|免了|算了|想都别想)(?:吧|的)?")
 _TOKEN = re.compile(f"[一-鿿㐀-䶿{''.join((*_MARKS, *_CANONICAL))}]|[a-z]{{2,32}}")
 _LEAD = re.compile(
     "[ ]*(?:(?:说|表示|认为|觉得|要求|提醒|希望|更正|坦言|声称|强调|承认|通知|宣布|补充"
@@ -161,6 +162,11 @@ def clauses_of(text: str) -> list[Clause]:
 
 def dismisses(text: str) -> bool:
     """Return whether a line only rejects what was said before it: 做梦, 免谈."""
+    return bool(_REJECTED.compiled.fullmatch(_reworded(_spelled(text).strip("。！!~ "))))
+
+
+def declines(text: str) -> bool:
+    """Return whether a line only answers a question or a proposal with no: 不能, 不行."""
     return bool(_ALONE.fullmatch(_reworded(_spelled(text).strip("。！!~ "))))
 
 

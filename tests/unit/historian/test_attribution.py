@@ -36,13 +36,23 @@ def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: b
 
 @pytest.mark.parametrize(
     ("second", "backers"),
-    [("同意", 2), ("链接确实不许发", 2), ("好的收到", 2), ("+1", 2), ("晚上吃什么", 1), ("不同意", 1), ("同意个鬼", 1)],
+    [
+        ("同意", 2),
+        ("链接确实不许发", 2),
+        ("好的收到", 2),
+        ("+1", 2),
+        ("晚上吃什么", 1),
+        ("不同意", 1),
+        ("同意个鬼", 1),
+        ("不许发链接吗", 1),
+        ("什么链接不许发？", 1),
+    ],
 )
 def test_a_rule_is_supported_by_who_says_it_or_agrees(second: str, backers: int) -> None:
     """Of the people whose lines a statement about the group cites, those support it who say it or agree to it."""
     lines = {TANG.id: "本群不许发链接", "2000002": second}
     heard = "\n".join(lines.values())
-    task = RewriteTask(1, heard, heard, tuple(lines), lines, voices=tuple(lines))
+    task = RewriteTask(1, heard, heard, tuple(lines), lines, voices=tuple(lines), backing=lines)
     said = Said(1, "读书会(10001)不许发链接", subjects=("10001",))
     statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert len(statement.backers) == backers

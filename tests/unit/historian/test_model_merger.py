@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -152,14 +153,18 @@ async def test_a_drawing_of_the_news_counts_whatever_stands_beside_it(profile: P
 
 
 async def test_nothing_new_of_somebody_without_a_profile_is_asked_once_more() -> None:
-    """Nothing new for a person without a profile is asked again with the reason; repeated, it settles the facts."""
+    """Nothing new for a person without a profile is asked again with the reason, unless all facts are occasions."""
+    merger, chat = a_merger({"nothing_new": True})
+    assert await merger.merge(TANG, None, facts_of(FACT), NOON) == ProfileContent((), "")
+    assert chat.calls == 1
     merger, chat = a_merger({"nothing_new": True}, a_drawing())
-    content = await merger.merge(TANG, None, facts_of(FACT, *sum(LINES.values(), ())), NOON)
+    facts = [replace(fact, kind="knowledge") for fact in facts_of(FACT, *sum(LINES.values(), ()))]
+    content = await merger.merge(TANG, None, facts, NOON)
     assert "5400" in content.summary
     assert "还没有侧写" in chat.asks[1].prompt
     merger, chat = a_merger({"nothing_new": True}, a_drawing(topics=["好友 98765432"]))
     with pytest.raises(BadAnswer):
-        await merger.merge(TANG, None, facts_of(), NOON)
+        await merger.merge(TANG, None, [replace(fact, kind="knowledge") for fact in facts_of()], NOON)
 
 
 async def test_news_in_the_words_of_no_news_is_news() -> None:

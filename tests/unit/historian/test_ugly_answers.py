@@ -84,6 +84,7 @@ UGLY: dict[str, tuple[str, set[str]]] = {
     "a bare list of objects": (f"[{ONE}]", {"m1"}),
     "strings and objects mixed": (f'{{"observations": [{ONE}, "{CAT}", 7, null]}}', {"m1", "m3"}),
     "numbered strings": (json.dumps({"observations": [f"1. {NUTS}", f"2、{CAT}"]}), {"m1", "m3"}),
+    "lines of one text": (json.dumps({"observations": f"1. {NUTS}\n2. {CAT}\n"}), {"m1", "m3"}),
     "numbers as keys": (json.dumps({"observations": {"1": NUTS, "2": MOVE}}), {"m1", "m6"}),
     "one object for the list": (f'{{"should_remember": "yes", "observations": {ONE}}}', {"m1"}),
     "the observation itself": (ONE, {"m1"}),

@@ -80,6 +80,8 @@ def test_what_several_lines_say_is_taken_together() -> None:
     assert found("@周六去爬山", "周六去爬山吗") == ("question",)
     assert found("@周六去爬山", "周六不去爬山", "还是去爬山吧") == ()
     assert found("@否决了加联机的提议", "要不加个联机", "做梦") == ()
+    assert found("@周六去爬山", "周六去爬山吧", "不行") == ("polarity",)
+    assert found("@用饭勺搅出了划桨声", "划桨声 我用饭勺搅的", "不能") == ()
 
 
 def test_a_wish_may_be_put_as_a_question() -> None:
@@ -92,3 +94,16 @@ def test_figures_may_come_from_around_where_the_lines_have_none() -> None:
     assert found("@垫了460元", "我垫了", around="打样460块") == ()
     assert found("@垫了640元", "我垫了", around="打样460块") == ("figure",)
     assert found("@垫了460元", "我垫了50", around="打样460块") == ("figure",)
+
+
+def test_a_slogan_is_no_question() -> None:
+    """Words that statement and line put between quotation marks may end like a question."""
+    assert found("海报印“上船吗”", '印"上船吗"') == ()
+    assert found("@上船", '"上船吗"') == ("question",)
+
+
+def test_what_was_before_may_come_from_around() -> None:
+    """The hour or day that was changed may be named only in an earlier line; an invented one is detected."""
+    assert found("周会挪到周四20:30，原为周二21:00", "周会挪到周四八点半", around="周会每周二21:00") == ()
+    assert found("周会挪到周四20:30，原为周二19:00", "周会挪到周四八点半", around="周会每周二21:00") == ("figure",)
+    assert found("周会挪到周四21:00，原为周二21:00", "周会挪到周四八点半", around="周会每周二21:00") == ("figure",)
