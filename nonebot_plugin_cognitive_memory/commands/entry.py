@@ -6,6 +6,7 @@ from collections.abc import Awaitable
 
 from arclet.alconna import Alconna, AllParam, Args, Arparma, CommandMeta, Namespace, Subcommand, command_manager, config
 from nonebot.adapters import Bot, Event
+from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 from nonebot_plugin_alconna import AlcMatches, on_alconna
 
@@ -107,10 +108,17 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str | Pictured]) -> Non
 
 
 async def say(bot: Bot, event: Event, result: str | Pictured) -> None:
-    """Reply outside the conversation; in a group that was not told yet the notice goes with it."""
+    """Reply outside the conversation; in a group that was not told yet the notice goes with it.
+
+    A platform that does not take the reply costs one line in the log.
+    """
     with unrecorded():
-        if isinstance(result, str) or not await is_shown(bot, event, result.card):
-            await _say_text(bot, event, result if isinstance(result, str) else result.text)
+        try:
+            if isinstance(result, str) or not await is_shown(bot, event, result.card):
+                await _say_text(bot, event, result if isinstance(result, str) else result.text)
+        except AdapterException as refused:
+            complain(replies.log.NOT_ANSWERED.format(reason=type(refused).__name__))
+            return
         if scene := find_scene(bot, event):
             await announce(bot, event, scene)
 

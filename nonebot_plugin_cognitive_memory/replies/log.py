@@ -19,6 +19,7 @@ NOT_CAPTURED = "有一条消息没有记下：{reason}"
 NOT_ANNOUNCED = "没能在群里说明机器人会记事：{reason}"
 NOT_WITHDRAWN = "有一条撤回的消息没有从记忆里撤掉：{reason}"
 PICTURE_REFUSED = "协议端没有收下图片（{reason}），改发文字"
+NOT_ANSWERED = "一个命令的回答没有发出去：{reason}"
 DEPARTURE_NOT_KEPT = "没能写下机器人离开了哪些地方，或没能忘掉到期的：{reason}；稍后再试"
 NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
 IMPERSONABLE = (

@@ -499,3 +499,15 @@ async def test_a_page_that_does_not_exist_is_named(stage: Stage, group: int) -> 
     """A page beyond the list is answered with its own number, and a count that is no number with the usage."""
     assert await stage.ask("/记忆 列表 99999", new_id(), group) == "没有第 99999 页"
     assert "写法：/记忆 搜索" in await stage.ask("/记忆 搜索 花生 -n abc", new_id(), group)
+
+
+async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group: int, log: list[str]) -> None:
+    """If the platform takes no reply, the log says so in one line, without a traceback, and nothing else is sent."""
+    from nonebot_plugin_cognitive_memory import throttled_log
+
+    throttled_log._last.clear()
+    stage.answers["send_msg"] = core_refusal()
+    await stage.bot.handle_event(message("/记忆 帮助", new_id(), group))
+    assert [line for line in log if "没有发出去：ActionFailed" in line]
+    assert not [line for line in log if line.startswith("ERROR")]
+    assert [api for api, _ in stage.calls].count("send_msg") == 1
