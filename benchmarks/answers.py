@@ -79,7 +79,8 @@ def _report(chat: Chat, lives: Sequence[Life], judged: Judged) -> Report:
         _add_sizes(report, lives)
     if judged:
         _add_verdicts(report, lives, judged)
-    _add_costs(report, lives)
+    if any(each.reads for each in lives):
+        _add_costs(report, lives)
     shares = [mean([float(one.share > 0) for one in _known(each)]) for each in lives if chat.known]
     report.failed = any(one.forbidden for each in lives for one in each.shown) or any(it < REACH for it in shares[:1])
     report.notes += [

@@ -57,7 +57,8 @@ _FAMILY = (
     "|叫(?![你他她它我人停车外醒])[^了着]{2,}|的?(?:真名|本名|英文名|网名|外号|小名)(?:是|叫).+)"
 )
 _ENGLISH_TASTES = (
-    "i(?: really| also| still)? (?:like|love|hate|prefer|enjoy|can't stand|don't (?:like|eat|drink)) .{3,}"
+    "i(?: really| also| still)? (?:like|love|hate|prefer|enjoy|can't stand|don't (?:like|eat|drink))"
+    " (?!(?:all |also )?(?:the|th(?:at|is|ose|ese)|its?|y?our|his|her|he|my|how|what|when|being) )(?!not ).{3,}"
     "|i(?:'m| am) (?:allergic|vegetarian|vegan|afraid of|into|fond of).*|my favou?rite .+"
 )
 _ENGLISH_LIFE = (
