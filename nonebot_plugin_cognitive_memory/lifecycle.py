@@ -44,6 +44,11 @@ class Lifetime:
         return self.memory.is_running or not self._opening.is_over
 
     @property
+    def is_open(self) -> bool:
+        """Return whether there is an open memory, also one that is switched off by ``enabled=false``."""
+        return self._opened.is_set() and not self._over.is_set()
+
+    @property
     def refused(self) -> Refused:
         """Return what was refused because the memory was not open yet."""
         return self._opening.refused

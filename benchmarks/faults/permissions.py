@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from itertools import count
 from typing import Any
 
@@ -20,10 +21,15 @@ MEMBERS = frozenset(
         *("group", "share", "consider", "export", "optout", "optin", "incognito"),
     )
 )
-ADMINS = frozenset(("on", "off", "record", "recall", "summarize", "pin", "clear"))
+ADMINS = frozenset(
+    (
+        *("on", "off", "record", "recall", "summarize", "pin", "clear"),
+        *("beliefs", "history", "changes", "evolve", "retire", "restore"),
+    )
+)
 OPERATORS = frozenset(("stats", "queue", "failed", "retry", "reindex", "view", "rollback", "config", "pause", "resume"))
 WORDS = {
-    **dict.fromkeys(("show", "forget"), "1"),
+    **dict.fromkeys(("show", "forget", "history", "retire", "restore"), "1"),
     **dict.fromkeys(("search", "add", "pin"), "乌龙茶"),
     **dict.fromkeys(("view", "rollback"), "2000001"),
     "correct": "1 阿棠喜欢红茶",
@@ -159,12 +165,10 @@ def _fields(role: str) -> dict[str, Any]:
 
 async def _state(memory: core.CognitiveMemory, author: core.Scene) -> object:
     """Return what commands of admins and superusers change: events, the group's pins, switch and pause."""
-    from nonebot_plugin_cognitive_memory.lifecycle import lifetime  # noqa: PLC0415  # after NoneBot's start
-
-    engine: Any = lifetime.memory._engine  # noqa: SLF001  # the switch is not part of the front door
     pins = [pin.text for pin in await memory.pins(author) if not pin.owner_id]
     events = [(event.id, event.text) for event in await memory.events(author, limit=500)]
-    return events, pins, engine.consent.switch(author.scope), engine.worker.paused
+    may_record = await memory.may_record(author, datetime.now(timezone.utc))
+    return events, pins, may_record, (await memory.status()).paused
 
 
 async def _in_private(seen: _Count, step: int) -> None:

@@ -25,6 +25,7 @@ from .long_text import send_long
 from .pace import Pace
 from .pictures import Pictured, is_shown
 
+ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
 _NAMESPACE = Namespace(
     "cognitive_memory",
@@ -137,7 +138,7 @@ async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arp
     if not result.matched or len(result.subcommands) > 1:
         return replies.commands.usage(subcommand) if subcommand else replies.commands.UNKNOWN_SUBCOMMAND
     memory = get_memory()
-    if memory.is_running or subcommand in (None, "help"):
+    if memory.is_running or subcommand in (None, "help") or (lifetime.is_open and subcommand in ONES_OWN):
         return ""
     if lifetime.is_listening:
         return replies.commands.OPENING

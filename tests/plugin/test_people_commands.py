@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -511,3 +512,38 @@ async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group:
     assert [line for line in log if "没有发出去：ActionFailed" in line]
     assert not [line for line in log if line.startswith("ERROR")]
     assert [api for api, _ in stage.calls].count("send_msg") == 1
+
+
+async def test_a_memory_that_is_switched_off_still_forgets(
+    stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ``enabled=false`` memos are kept, so people can be forgotten, left out and given their data; no more."""
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    user = new_id()
+    here = core.Scene.private(str(user))
+    settings = core.Settings.from_mapping({"enabled": False, "vector_store": {"backend": "exact"}})
+    async with core.CognitiveMemory.open(settings, tmp_path) as memory:
+        monkeypatch.setattr(lifetime, "memory", memory)
+        await memory.remember(core.Turn(here, memo="聊了暗号青石板"))
+        assert "记忆未启用" in await stage.ask("/记忆 列表", user)
+        assert "发给你了" in await stage.ask("/记忆 导出", user)
+        assert "60 秒内再发一次" in await stage.ask("/记忆 忘记我", user)
+        assert "备忘 1" in await stage.ask("/记忆 忘记我", user)
+        assert await memory.memos(here) == []
+        assert "不记你" in await stage.ask("/记忆 别记我", user)
+
+
+@pytest.mark.parametrize("call", ["忘记我", "别记我", "导出"])
+async def test_without_a_memory_nobody_is_told_that_they_were_forgotten(
+    stage: Stage, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the memory could not be opened, the answer is that it is off, however often one asks."""
+    from nonebot_plugin_cognitive_memory.commands import entry
+    from nonebot_plugin_cognitive_memory.lifecycle import Lifetime, lifetime
+
+    closed = Lifetime(lifetime._setup)
+    monkeypatch.setattr(entry, "lifetime", closed)
+    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
+    user = new_id()
+    assert {await stage.ask(f"/记忆 {call}", user) for _ in range(2)} == {"记忆未启用"}
