@@ -24,7 +24,7 @@ from tests.support.clock import FrozenClock
 from tests.support.onebot import GROUP, OneBotClient, data_of, open_bot
 
 from .measure import Report
-from .transcript_script import ASKED, CHAT, DAYS, PEOPLE, PORTRAITS, Asked, Person
+from .transcript_script import ASKED, CHAT, DAYS, FILLERS, PEOPLE, PORTRAITS, Asked, Person
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = "pictures"
@@ -36,6 +36,7 @@ PLUGIN = (
 )
 QUIET, PATIENCE = 1.0, 60.0  # seconds without a message after which an answer is over; seconds to wait for one
 NOON, MIDNIGHT = 12, 0
+NEW_A_DAY = 3  # lines of a day that say something new
 GROUP_NAME = "山脚读书会"
 
 
@@ -197,10 +198,10 @@ async def _told(memory: core.CognitiveMemory, clock: FrozenClock, day: int, line
     """Let people say some lines on one day, and the historian consider them."""
     said: list[core.Message] = []
     for number in range(lines):
-        who, text = CHAT[(day * 7 + number) % len(CHAT)]
-        scene = _scene(PEOPLE[who])
-        at = clock.instant - timedelta(minutes=lines - number)
-        said.append(core.Message(f"{day}-{number}", scene, text if number < len(CHAT) else f"嗯嗯{number}", at))
+        at = clock.instant - timedelta(minutes=2 * (lines - number))
+        who, text = CHAT[(day * 3 + number) % len(CHAT)]
+        text = text if number < NEW_A_DAY else FILLERS[number % len(FILLERS)]
+        said.append(core.Message(f"{day}-{number}", _scene(PEOPLE[who]), text, at))
     for message in said:
         await memory.observe(message)
     await memory.consider(said[-1].scene, said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from nonebot.adapters import Bot, Event
@@ -14,6 +15,7 @@ import cognitive_memory_core as core
 from .. import replies
 from ..cards.contents import profile_card
 from ..config import setup
+from ..heard_names import heard_names
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import superuser_objection
@@ -23,6 +25,7 @@ from .words import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 _PLACE = re.compile(replies.commands.VERSION)
+_LABEL = re.compile(r"(?<!QQ)(?<=[^\s(（])\(([0-9]{5,20})\)")
 _NUMBER = re.compile(r"[0-9]{5,20}")
 
 
@@ -66,8 +69,18 @@ async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form:
     profile = await get_memory().get_profile(scene, entity_type, entity_id)
     if profile is None:
         return replies.commands.NO_PROFILE
+    profile = _by_name(profile, scene)
     text, at = replies.commands.profile(profile, zone), f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
     return text if as_text else Pictured(text, profile_card(profile, scene, at))
+
+
+def _by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
+    """Leave out the number behind the name of each person who was heard here lately."""
+
+    def known(label: re.Match[str]) -> str:
+        return "" if label[1] == scene.user_id or heard_names.name(scene, label[1]) else label[0]
+
+    return replace(profile, summary=_LABEL.sub(known, profile.summary))
 
 
 async def _shared(scene: core.Scene, wish: str) -> str:
