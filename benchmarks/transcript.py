@@ -96,7 +96,7 @@ async def _played(fonts: Sequence[Path], pictures: Path) -> list[Spoken]:
         for font in fonts:
             (data_of(home) / "fonts").mkdir(parents=True, exist_ok=True)
             shutil.copy(font, data_of(home) / "fonts")
-        for name, hour in (("light", NOON), ("dark", MIDNIGHT)):
+        for name, hour in (("dark", MIDNIGHT), ("light", NOON)):  # the second run changes what the first one shows
             asked = ASKED if name == "light" else [one for one in ASKED if one.picture and not one.is_text]
             async with _bot(home, hour) as client:
                 stage = _Stage(client, pictures if fonts else None, name)

@@ -46,12 +46,10 @@ def clusters(text: str) -> Iterator[str]:
         at = end
 
 
-def wrapped(
-    text: str, width: float, measure: Callable[[str], float], *, most: int, first_indent: float = 0.0
-) -> list[list[str]]:
+def wrapped(text: str, width: float, measure: Callable[[str], float], *, most: int) -> list[list[str]]:
     """Break a text into at most ``most`` lines of clusters; what is left out is marked by "…" at the end."""
     lines: list[list[str]] = [[]]
-    room = width - first_indent
+    room = width
     for piece in _pieces(clusters(" ".join(text.split()))):
         length = sum(map(measure, piece))
         if length > room and lines[-1]:

@@ -48,11 +48,6 @@ class Typefaces:
         self._face_of = lru_cache(GLYPHS)(self._choose)
         self.tile: Callable[[str, int], Image.Image | None] = lru_cache(TILES)(self._drawn_tile)
 
-    @property
-    def has_emoji(self) -> bool:
-        """Return whether emoji are drawn in colour."""
-        return self._emoji is not None
-
     def length(self, cluster: str, size: int, bold: bool) -> float:
         """Return the width of a cluster."""
         if is_emoji(cluster) and self.tile(cluster, size):

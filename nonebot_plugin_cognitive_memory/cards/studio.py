@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +60,3 @@ class Studio:
             except NoChineseFont:
                 self.missing = "font"
         return self._typefaces
-
-
-Drawer = Callable[[Card, Theme], bytes | None]

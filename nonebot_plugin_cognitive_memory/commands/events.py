@@ -97,7 +97,7 @@ async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.commands.event_details(item, lines, await _showing(bot, scene, [item]))
+    return replies.commands.event_details(number, item, lines, await _showing(bot, scene, [item]))
 
 
 async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
@@ -114,7 +114,7 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     told = {message_id for event in events for message_id in event.message_ids}
     texts = {event.text for event in events}
     lines = [hit.event for hit in said if hit.relevance >= floor and hit.event.id not in told]
-    lines = [line for line in lines if not any(line.text in text for text in texts)]
+    lines = [line for line in lines if _is_about(line.text, query) and not any(line.text in text for text in texts)]
     distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     shown_lists.show(scene, [*pins, *events])
     shown = await _showing(bot, scene, [*events, *distinct])

@@ -59,10 +59,10 @@ TOO_OFTEN = "命令用得太快了，请过一会儿再试"
 TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
 OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
-FORGOTTEN = "忘掉了；30 天内机器人管理员还能恢复"
+FORGOTTEN = "忘掉了，马上就想不起来；30 天后从磁盘上删掉"
 UNPINNED = "这条置顶去掉了"
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 或 /记忆 搜索，序号只对你在这里最近看到的那一次有效（10 分钟）"
-NO_PAGE = "没有第 {page} 页"
+NO_PAGE = "没有第 {page} 页；从头看：/记忆 列表"
 NOT_YOURS = "这条不是你说的，只有群主、管理员或机器人管理员能让机器人忘掉"
 ADMINS_ONLY = "只有群主、管理员或机器人管理员能用这个命令"
 ADMIN_UNKNOWN = (
@@ -95,7 +95,7 @@ CONFIRM_CLEAR_GROUP = (
 CONFIRM_CLEAR_PRIVATE = (
     "会删掉这个私聊的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
 )
-EXPORTED = "发给你了，共 {rows} 条（JSON Lines，一行一条）"
+EXPORTED = "发给你了，共 {rows} 条（一行一条的 JSON，用文本编辑器就能看）"
 EXPORTED_AS_TEXT = "平台不让发文件，内容在下面：\n{text}"
 SWITCHED = {
     "on": "好，这里说的会记，记住的也会用",
@@ -108,11 +108,12 @@ CONSIDER_REFUSED = "现在收不下（排队的太多，或磁盘写不进）；
 NOTHING_TO_CONSIDER = "没有新的话要整理：说过的都整理过了，或者这里没有记"
 NOTHING_SAID = "这里最近没有记下什么话"
 SUMMARY = "最近 {count} 句的总结：\n{text}"
+NO_SUMMARY = "没有接模型，写不了总结；最近说的是：\n{text}"
 UNKNOWN_JOB = "没有找到这一个任务：任务号看 /记忆 失败，写前几位就行，要能认出是哪一个"
 REVIVED = "重新排队 {count} 个任务"
 REINDEXED = "向量索引重建好了，共 {count} 条"
-PAUSED = "史官停下了；说过的话照样收着，发送 /记忆 启 继续整理"
-RESUMED = "史官继续整理"
+PAUSED = "整理停下了；说过的话照样收着，发送 /记忆 启 继续"
+RESUMED = "继续整理了；还排着多少，看 /记忆 队列"
 _USAGE = {
     "help": "/记忆 帮助",
     "status": "/记忆 状态；只要文字：/记忆 状态 -t",
@@ -360,7 +361,7 @@ def queue(now: core.Status) -> str:
     """Show the jobs by state, to a superuser."""
     jobs = now.jobs
     lines = [f"等着 {jobs.pending}，正在做 {jobs.processing}，失败 {jobs.failed}（看 /记忆 失败）"]
-    lines += [*_merge_lines(now), *(["史官停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
+    lines += [*_merge_lines(now), *(["整理停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
     return "\n".join(lines)
 
 
@@ -435,8 +436,8 @@ def found(
     )
 
 
-def event_details(event: core.Event, lines: Sequence[core.Message], shown: Showing) -> str:
-    """Show one event in full: who said it, when and where, how often, and the lines that it was made of."""
+def event_details(number: int, event: core.Event, lines: Sequence[core.Message], shown: Showing) -> str:
+    """Show one event in full: who said it, when and where, how often, its lines, and how to change it by number."""
     told = [event.text, f"{shown.dated(event)} {shown.placed(event)}{speaker(event)} 说的"]
     if event.count > 1:
         told.append(f"说过 {event.count} 次")
@@ -454,6 +455,7 @@ def event_details(event: core.Event, lines: Sequence[core.Message], shown: Showi
             f"{line.sent_at.astimezone(shown.zone):%m-%d %H:%M} {_sayer(line)}：{_short(line.text)}"
             for line in distinct[:SOURCES]
         ]
+    told.append(f"改它：/记忆 更正 {number} 新的说法；忘掉：/记忆 忘掉 {number}")
     return "\n".join(told)
 
 
@@ -541,7 +543,11 @@ def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone:
 
 def sharing(*, is_on: bool) -> str:
     """Confirm a person's choice about their profile."""
-    return "好，你私聊里的侧写，在你说话的群里也能用了" if is_on else "好，你私聊里的侧写只在和你的私聊里用"
+    return (
+        "好，你私聊里的侧写，在你说话的群里也能用了；收回：/记忆 共享 off"
+        if is_on
+        else "好，你私聊里的侧写只在和你的私聊里用"
+    )
 
 
 def rolled_back(profile: core.Profile, revision: core.Revision, zone: tzinfo) -> str:

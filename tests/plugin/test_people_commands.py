@@ -375,7 +375,9 @@ async def test_a_summary_of_the_latest_lines(stage: Stage, group: int) -> None:
     user = new_id()
     assert "没有记下什么话" in await stage.ask("/记忆 总结", user, group)
     await stage.hear(message("周六去爬山", user, group))
-    assert "周六去爬山" in await stage.ask("/记忆 总结 20", user, group)
+    answer = await stage.ask("/记忆 总结 20", user, group)
+    assert "周六去爬山" in answer
+    assert "没有接模型" in answer
 
 
 def test_the_same_message_confirms_nothing() -> None:
@@ -442,8 +444,13 @@ async def test_a_search_is_not_filled_up(stage: Stage, group: int) -> None:
     user = new_id()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
     await told(here, f"阿棠({user}) 对花生过敏", f"阿棠({user}) 的生日是三月九号", f"阿棠({user}) 住在青石巷附近")
+    for text in ("花生酱也不行吗", "周五晚上有空", "哈哈哈"):
+        await stage.hear(message(text, user, group))
     answer = await stage.ask("/记忆 搜索 花生", user, group)
     assert "过敏" in answer
+    assert "花生酱" in answer
+    assert "哈哈哈" not in answer
+    assert "有空" not in answer
     assert "生日" not in answer
     assert "青石巷" not in answer
 
@@ -454,8 +461,11 @@ def test_the_same_line_is_quoted_once(app: object) -> None:
 
     here = core.Scene.group("10001", "2000001", user_name="阿棠")
     lines = [core.Message(str(n), here, "我不吃香菜", NOW) for n in range(3)]
-    shown = commands.event_details(an_event("阿棠(2000001) 不吃香菜"), lines, commands.Showing(here, timezone.utc, {}))
+    shown = commands.event_details(
+        7, an_event("阿棠(2000001) 不吃香菜"), lines, commands.Showing(here, timezone.utc, {})
+    )
     assert shown.count("我不吃香菜") == 1
+    assert "/记忆 忘掉 7" in shown
 
 
 async def test_a_full_queue_is_told(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -498,7 +508,7 @@ async def test_who_forgot_themselves_learns_what_comes_next(stage: Stage, group:
 
 async def test_a_page_that_does_not_exist_is_named(stage: Stage, group: int) -> None:
     """A page beyond the list is answered with its own number, and a count that is no number with the usage."""
-    assert await stage.ask("/记忆 列表 99999", new_id(), group) == "没有第 99999 页"
+    assert await stage.ask("/记忆 列表 99999", new_id(), group) == "没有第 99999 页；从头看：/记忆 列表"
     assert "写法：/记忆 搜索" in await stage.ask("/记忆 搜索 花生 -n abc", new_id(), group)
 
 
