@@ -21,7 +21,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 from tests.support.clock import FrozenClock
-from tests.support.onebot import GROUP, OneBotClient, data_of, open_bot
+from tests.support.onebot import GROUP, GROUP_NAME, OneBotClient, data_of, open_bot
 
 from .measure import Report
 from .transcript_script import ASKED, CHAT, DAYS, FILLERS, PEOPLE, PORTRAITS, Asked, Person
@@ -37,7 +37,6 @@ PLUGIN = (
 QUIET, PATIENCE = 1.0, 60.0  # seconds without a message after which an answer is over; seconds to wait for one
 NOON, MIDNIGHT = 12, 0
 NEW_A_DAY = 3  # lines of a day that say something new
-GROUP_NAME = "山脚读书会"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

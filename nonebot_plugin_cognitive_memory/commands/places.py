@@ -88,10 +88,9 @@ async def _summarized(bot: Bot, event: Event, scene: core.Scene, count: int) -> 
     lines = await memory.recent_messages(scene, min(max(count, 1), MOST_LINES))
     if not lines:
         return replies.commands.NOTHING_SAID
-    text = await memory.compress(lines, budget=SUMMARY_TOKENS)
     if "historian" in (await memory.status()).without_model:
-        return replies.commands.NO_SUMMARY.format(text=text)
-    return replies.commands.SUMMARY.format(count=len(lines), text=text)
+        return replies.commands.latest_lines(lines)
+    return replies.commands.SUMMARY.format(count=len(lines), text=await memory.compress(lines, budget=SUMMARY_TOKENS))
 
 
 async def _cleared(bot: Bot, event: Event, scene: core.Scene) -> str:

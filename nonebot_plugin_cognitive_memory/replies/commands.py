@@ -17,6 +17,7 @@ from .tools import NOT_ENABLED, speaker
 LINE_LENGTH = 80
 Tone = Literal["good", "busy", "bad", "plain"]
 Remark = tuple[Tone, str]
+LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
 _HELP = """\
 认知记忆 · /memory 或 /记忆（中文、英文都行）
@@ -108,7 +109,6 @@ CONSIDER_REFUSED = "现在收不下（排队的太多，或磁盘写不进）；
 NOTHING_TO_CONSIDER = "没有新的话要整理：说过的都整理过了，或者这里没有记"
 NOTHING_SAID = "这里最近没有记下什么话"
 SUMMARY = "最近 {count} 句的总结：\n{text}"
-NO_SUMMARY = "没有接模型，写不了总结；最近说的是：\n{text}"
 UNKNOWN_JOB = "没有找到这一个任务：任务号看 /记忆 失败，写前几位就行，要能认出是哪一个"
 REVIVED = "重新排队 {count} 个任务"
 REINDEXED = "向量索引重建好了，共 {count} 条"
@@ -457,6 +457,12 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
         ]
     told.append(f"改它：/记忆 更正 {number} 新的说法；忘掉：/记忆 忘掉 {number}")
     return "\n".join(told)
+
+
+def latest_lines(lines: Sequence[core.Message]) -> str:
+    """Show the newest lines where no model can summarise them."""
+    said = [f"{_sayer(line)}：{_short(line.text)}" for line in lines[-LATEST:]]
+    return "\n".join(("没有接模型，写不了总结；最近说的是：", *said))
 
 
 def pin_details(pin: core.Pin, zone: tzinfo) -> str:

@@ -26,6 +26,7 @@ from .waiting import PATIENCE, until
 ROOT = Path(__file__).parents[2]
 OPENED = "已启动；数据目录"  # what the bot logs when its memory is open
 BOT = 3850617294
+GROUP_NAME = "山脚读书会"
 GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
 PICTURE, SHOWN = "[图片]", ("text", "image")
@@ -130,6 +131,8 @@ class OneBotClient:
             return self.said.get(int(params["message_id"]))
         if action == "get_group_member_info":
             return {**params, "role": self.roles.get((params["group_id"], params["user_id"]), "member")}
+        if action == "get_group_info":
+            return {**params, "group_name": GROUP_NAME}
         return {"message_id": number}
 
     def _keep(self, params: Mapping[str, Any]) -> None:
