@@ -37,7 +37,7 @@ _EVERYBODY = Pattern(
     "|everyone (?:agreed|agrees|decided)"
 )
 _DICTATION = Pattern(
-    "(?:请|要|帮我)?把[^。！!\\n]{1,60}(?:记成|写成|当成|记为|都记)|(?:写进|记进|写成)[^。！!\\n]{0,12}(?:规矩|群规|事实|记忆|侧写)"
+    "(?:请|要|帮我)?把[^。！!\\n]{1,60}(?:记成|写成|当成|记为|都记)|(?:写进|记进|写成)[^。！!\\n]{0,12}(?:事实|记忆|侧写)"
     "|observations?(?![a-z])|same_as|should_remember|confidence(?![a-z])|(?:lines?|speaker|text) ?(?:填|写|=|为)"
     "|史官|给记忆的|新的任务[：:]|系统提示|补充事实|记成(?:群的|他|她|事实)|输出[^。]{0,8}(?:true|text|json)"
     "|(?:write|record|store) (?:this |it )?(?:down )?as (?:a )?(?:fact|rule|memory)|new task:"
