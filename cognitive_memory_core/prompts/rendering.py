@@ -16,7 +16,7 @@ from ..domain.message import Message
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.turn import shortened
-from ..text.identity.names import clean_text
+from ..text.identity.names import NAME_LENGTH, clean_text
 from ..text.safety.fences import defused
 from ..text.time.timewords import dated_words
 from .roster import Roster
@@ -194,7 +194,9 @@ def _dates(line: Message, roster: Roster, when: datetime) -> str:
 
 
 def _teller(event: Event, roster: Roster) -> str:
-    return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id else ""
+    """Return who said what an event tells, unless it begins with them."""
+    is_led = bool(event.sender_id) and f"({event.sender_id})" in event.text[: NAME_LENGTH + len(event.sender_id)]
+    return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""
 
 
 def _before(person: Person) -> str:

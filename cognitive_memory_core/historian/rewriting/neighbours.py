@@ -24,6 +24,7 @@ from ...text.time.timewords import mentions
 MOST = 8  # neighbours shown to a model
 LOOKED_AT = 12  # events per search; in private some of them are of groups
 SEARCHED = 20  # texts of a job that are searched for
+LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
 NEAR = 0.15  # least share of a text's terms that an event must have to count as near
 NEAR_TO_CHANGE = 0.05  # the same for a correction, which may share only one word with what it corrects
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
@@ -81,8 +82,9 @@ class Neighbourhood:
             rows = await self.lexical.events(terms, reading, LOOKED_AT)
         except UnavailableError:
             return []
-        near = ((_nearness(terms, event), event) for event, _ in rows if reading.admits(event))
-        least = NEAR_TO_CHANGE if puts_right(text) else NEAR
+        least, fewest = (NEAR_TO_CHANGE, 1) if puts_right(text) else (NEAR, min(LEAST_COMMON, len(terms)))
+        common = ((_common(terms, event, names), event) for event, _ in rows if reading.admits(event))
+        near = ((number / len(terms), event) for number, event in common if number >= fewest)
         return [(nearness, event) for nearness, event in near if nearness >= least]
 
 
@@ -110,9 +112,12 @@ def is_dated_anew(text: str, heard: str) -> bool:
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
 
-def _nearness(terms: Collection[str], event: Event) -> float:
-    """Return the share of a text's terms that an event has."""
-    return len(set(terms).intersection(query_terms(event.text))) / len(terms)
+def _common(terms: Collection[str], event: Event, names: Collection[str]) -> int:
+    """Return how many of a text's terms an event has beside people's names.
+
+    A word that is somebody's name in one text and a thing in another (饺子) makes nothing near.
+    """
+    return len(set(terms).intersection(query_terms(_content(event.text, (*names, event.sender_name)))))
 
 
 def _texts(work: Turn | Dialogue) -> list[str]:

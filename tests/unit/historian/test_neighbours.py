@@ -114,6 +114,13 @@ async def test_names_and_times_make_nothing_near() -> None:
     assert await beside(event).near(a_turn("阿棠大王 2026年3月4日"), (), ["阿棠大王"]) == ()
 
 
+@pytest.mark.parametrize(("said", "is_near"), [("晚上吃饺子吧", False), ("饺子请假开题", True)], ids=["thing", "topic"])
+async def test_a_word_that_names_somebody_makes_nothing_near(said: str, *, is_near: bool) -> None:
+    """An event is near by what it tells, not by the name of the person whom it tells of."""
+    event = an_event("饺子(2000001)因开题请假，导师说好吃的都留着", sender_name="饺子")
+    assert bool(await beside(event).near(a_turn(said), (), ["煎饺"])) is is_near
+
+
 async def test_the_nearest_come_first_and_only_so_many() -> None:
     """At most eight neighbours are returned, each once, the closest first."""
     others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]

@@ -348,3 +348,15 @@ async def test_consent_to_something_else_backs_nothing() -> None:
         yes = a_message("行", other, id="m2", reply_to=reply_to)
         (statement,) = await judged(found("读书会(10001)不许发链接", 1, 2, subjects=["10001"]), lines=(rule, yes))
         assert len(statement.backers) == backers
+
+
+@pytest.mark.parametrize(("second", "is_alone"), [("🎉", True), ("我先睡了", True), ("同意", False)])
+async def test_what_one_of_several_says_is_shown_as_theirs(second: str, *, is_alone: bool) -> None:
+    """Of several cited people's lines one that tells nothing of a statement does not hide who said it."""
+    rule = a_message("记住：本群不许发链接 大家一致同意了", id="m1")
+    other = a_message(second, Scene.group("10001", "28471095", user_name="老齐"), id="m2")
+    text = "读书会(10001)不许发链接，大家一致同意"
+    (statement,) = await judged(found(text, 1, 2), lines=(rule, other))
+    shown = vouched(statement, job_context())
+    assert shown.text == ("阿棠(2000001) 说：" if is_alone else "") + text
+    assert len(shown.voices) == 2
