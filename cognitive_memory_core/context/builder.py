@@ -39,7 +39,7 @@ from .render import (
 )
 
 MOST_NAMED = 2  # people named by the question who are shown
-TOLD = 16  # more lines of the log than are shown, in place of those that shown events were made of
+TOLD = 8  # more lines of the log than are shown, in place of those that shown events were made of
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 

@@ -23,7 +23,7 @@ from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
-SPARE = 24  # more hits than wanted are weighed by time, people and age
+SPARE = 16  # more hits than wanted are weighed by time, people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
@@ -81,8 +81,7 @@ class MessageSearch:
             hits = await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
             return SearchResult((), ("lexical",))
-        admitted = (hit for hit in hits if reading.admits(hit.event))
-        return SearchResult(tuple(collapsed(admitted))[:limit])
+        return SearchResult(hits)
 
     async def _talk(self, reading: ReadFilter, query: Query, limit: int, reach: int) -> Sequence[Passage]:
         searches = [self._lexical.messages(query.terms, reading, limit)]
@@ -113,7 +112,8 @@ def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
     decay: Decay | None,
     now: datetime,
     limit: int,
-) -> list[Hit]:
+) -> tuple[Hit, ...]:
     most = None if reading != _wide(reading) else limit + SPARE
     hits = hits_of(query.terms, _readable(passages, reading), weights, asked_since=now - ASKING, most=most)
-    return decayed(preferring(naming(hits, query.people), query.window), decay, now)
+    ordered = decayed(preferring(naming(hits, query.people), query.window), decay, now)
+    return tuple(collapsed((hit for hit in ordered if reading.admits(hit.event)), limit))

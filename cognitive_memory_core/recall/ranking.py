@@ -120,10 +120,15 @@ def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
     return 0.5 ** (age_days / decay.half_life_days)
 
 
-def collapsed(hits: Iterable[Hit]) -> list[Hit]:
-    """Keep the first hit of equal texts; texts that are not absolute are equal only from the same sender."""
+def collapsed(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
+    """Keep the first hit of equal texts, ``limit`` hits at most.
+
+    Texts that are not absolute are equal only from the same sender.
+    """
     first: dict[tuple[str, str], Hit] = {}
     for hit in hits:
+        if len(first) == limit:
+            break
         first.setdefault(_sameness(hit.event), hit)
     return list(first.values())
 

@@ -104,3 +104,13 @@ def test_of_many_terms_the_rarest_are_searched():
     few = dict(zip((1, 2, 3), postings.scores(["乌龙", *common[:2]], 3).tolist(), strict=True))
     assert found == few
     assert found[3] > 0
+
+
+def test_the_commonest_terms_of_a_large_place_are_not_read():
+    """A place where common terms have very many rows is searched by its rarer ones; eight terms are always read."""
+    common = [f"w{number}" for number in range(9)]
+    rows = [(seq, [*common, "乌龙"] if seq == 7 else common) for seq in range(1, 4_200)]
+    postings = Postings().having(rows)
+    found = postings.scores([*common, "乌龙"])
+    assert postings.seqs[found.argmax()] == 7
+    assert found.tolist() == postings.scores([*common[:7], "乌龙"]).tolist()

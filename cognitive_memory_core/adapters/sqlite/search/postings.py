@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ....text.lexical.terms import SEARCHED
 
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
+_READ = 32_768  # postings of a question, a millisecond or two: the commonest terms of a large place are left out
+_ALWAYS_READ = 8  # terms that are read, however common
 _MOST_COUNTED = np.iinfo(np.uint8).max
 Terms = NDArray[np.int64]
 Seqs = NDArray[np.int64]
@@ -101,15 +103,15 @@ class Postings:
     def scores(self, terms: Iterable[str], most: int = SEARCHED) -> Scores:
         """Return each row's BM25 score, 0 if it shares none of the ``most`` rarest terms that any row has.
 
-        Statistics are per place, and every IDF is above 0.
+        In a place of very many rows the commonest of these are left out, too. Statistics are per place, and every IDF
+        is above 0.
         """
         asked = np.fromiter(map(hash, dict.fromkeys(terms)), np.int64)
         scores = np.zeros(len(self.seqs))
         runs = [segment.runs(asked) for segment in self.segments]
         holding = sum((end - begin for begin, end in runs), np.zeros(len(asked)))
-        if np.count_nonzero(holding) > most:
-            rarest = np.argsort(np.where(holding > 0, holding, np.inf), kind="stable")[:most]
-            holding, runs = holding[rarest], [(begin[rarest], end[rarest]) for begin, end in runs]
+        rarest = _rarest(holding, most)
+        holding, runs = holding[rarest], [(begin[rarest], end[rarest]) for begin, end in runs]
         rarity = np.log1p((len(scores) - holding + 0.5) / (holding + 0.5))
         damping = self._damping()
         for segment, (begin, end) in zip(self.segments, runs, strict=True):
@@ -122,6 +124,14 @@ class Postings:
     def _damping(self) -> NDArray[np.floating[Any]]:
         usual = max(float(self.lengths.mean()), 1.0) if len(self.lengths) else 1.0
         return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths / usual)
+
+
+def _rarest(holding: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
+    """Return the numbers of the rarest terms that any row has: at most ``most``, and few enough to be read quickly."""
+    held = int(np.count_nonzero(holding))
+    order = np.argsort(np.where(holding > 0, holding, np.inf), kind="stable")[: min(most, held)]
+    quick = int(np.searchsorted(np.cumsum(holding[order]), _READ, side="right"))
+    return np.sort(order[: max(quick, _ALWAYS_READ)])
 
 
 def _each(begin: Rows, end: Rows) -> NDArray[np.int64]:
