@@ -21,6 +21,7 @@ from ..recall.deadlines import finished
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotations, QuotationSearch, QuotedLines
+from ..recall.ranking import newer_first
 from ..recall.retriever import AWAY, Retriever, SearchResult
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
@@ -199,7 +200,7 @@ class ContextBuilder:
         asked = settings.query
 
         def shown(found: SearchResult) -> list[_PartRead]:
-            events = [hit.event for hit in found.hits if self._access.admits(reading.scene, hit.event)]
+            events = newer_first(hit.event for hit in found.hits if self._access.admits(reading.scene, hit.event))
             part = Part("events", Section(sentences.context.TITLE_EVENTS, event_lines(events, settings.zone)))
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
             return [_PartRead(part, found.degraded, frozenset(made_of))]

@@ -23,6 +23,7 @@ Identity = tuple[str, Scope, str]  # message ids are unique only within their sc
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
 MOST_NAMED = 0.3
+SAME_MATTER = 0.4  # overlap of terms from which two statements of the same person are about one matter
 _SECONDS_A_DAY = 86_400.0
 
 
@@ -150,6 +151,28 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
         else:
             chosen.append(replace(heapq.heappop(waiting).hit, score=best.worth))
     return chosen
+
+
+def newer_first(events: Iterable[Event]) -> list[Event]:
+    """Put the newest of several statements of one person on one matter first; the places of all others stay.
+
+    Two such statements may contradict each other, and the ledger does not record which event another one replaces.
+    """
+    ordered = list(events)
+    left = list(range(len(ordered)))
+    while left:
+        first, *rest = left
+        places = [first, *(at for at in rest if _is_same_matter(ordered[first], ordered[at]))]
+        newest = sorted((ordered[at] for at in places), key=lambda event: event.happened_at, reverse=True)
+        for at, event in zip(places, newest, strict=True):
+            ordered[at] = event
+        left = [at for at in rest if at not in places]
+    return ordered
+
+
+def _is_same_matter(one: Event, other: Event) -> bool:
+    is_of_one = one.scope == other.scope and one.sender_id == other.sender_id and one.subjects == other.subjects
+    return is_of_one and overlap(_terms(one.text), _terms(other.text)) >= SAME_MATTER
 
 
 @dataclass

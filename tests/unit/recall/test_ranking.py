@@ -18,6 +18,7 @@ from cognitive_memory_core.recall.ranking import (
     leaning,
     matched,
     naming,
+    newer_first,
     preferring,
     reranked,
     widened,
@@ -268,3 +269,19 @@ def test_the_limit_is_a_cap_and_scores_fall():
     assert len(chosen) == 3
     assert [hit.score for hit in chosen] == sorted((hit.score for hit in chosen), reverse=True)
     assert diversified(hits, 0.3, 0) == []
+
+
+def test_of_two_statements_on_one_matter_the_newer_stands_first() -> None:
+    """What somebody said later stands before what it contradicts; other statements keep their places."""
+    old = an_event("小雨(2000001)的交稿日期是4月20日", happened_at=NOON)
+    new = an_event("小雨(2000001)的交稿日期是4月25日", happened_at=NOON + timedelta(days=3))
+    other = an_event("小雨(2000001)养了一只橘猫", happened_at=NOON + timedelta(days=5))
+    assert newer_first([old, other, new]) == [new, other, old]
+    assert newer_first([new, other, old]) == [new, other, old]
+
+
+def test_statements_of_different_people_keep_their_places() -> None:
+    """A later statement of somebody else does not stand before an earlier one for being alike."""
+    mine = an_event("交稿日期是4月20日", sender_id="2000001", happened_at=NOON)
+    theirs = an_event("交稿日期是4月25日", sender_id="2000002", happened_at=NOON + timedelta(days=3))
+    assert newer_first([mine, theirs]) == [mine, theirs]

@@ -126,7 +126,7 @@ class Postings:
         return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths / usual)
 
 
-def _rarest(holding: NDArray[np.floating[Any]], most: int) -> NDArray[np.intp]:
+def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
     """Return the numbers of the rarest terms that any row has: at most ``most``, and few enough to be read quickly."""
     held = int(np.count_nonzero(holding))
     order = np.argsort(np.where(holding > 0, holding, np.inf), kind="stable")[: min(most, held)]
