@@ -56,6 +56,7 @@ from .status import Status
 from .text.identity.names import clean_name
 from .text.statements.lexicon import Offence, offences
 from .text.time.timewords import time_window
+from .variables import merged_settings, nested_settings
 
 __all__ = [
     "Activity",
@@ -118,6 +119,8 @@ __all__ = [
     "clean_name",
     "dormant_keys",
     "is_dormant",
+    "merged_settings",
+    "nested_settings",
     "offences",
     "setting_keys",
     "time_window",

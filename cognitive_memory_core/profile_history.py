@@ -56,16 +56,25 @@ class ProfileHistory:
 
     async def exported(self, profile: Profile) -> Profile:
         """Return a present or past profile without what forgotten events told."""
-        return _without(profile, await self._untold(profile.key))
+        return await without_forgotten(profile, self.events)
 
     async def _untold(self, key: ProfileKey) -> Callable[[str], str]:
-        """Return a function that removes from this profile's text what forgotten events told."""
-        return untelling([event for event in await self.events.untold() if key in keys_of(event)])
+        return await _untold(key, self.events)
 
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
         await self.reader.find(scene, key)
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
             raise NotPermitted(sentences.caller.NOT_YOUR_PROFILE)
+
+
+async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
+    """Return a present or past profile without what forgotten events told."""
+    return _without(profile, await _untold(profile.key, events))
+
+
+async def _untold(key: ProfileKey, events: EventEraser) -> Callable[[str], str]:
+    """Return a function that removes from this profile's text what forgotten events told."""
+    return untelling([event for event in await events.untold() if key in keys_of(event)])
 
 
 def _without(profile: Profile, untold: Callable[[str], str]) -> Profile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ import cognitive_memory_core as core
 from . import replies
 
 FIELD = "cognitive_memory"
-_NESTED = FIELD + "__"
 
 
 class Config(BaseModel):
@@ -53,7 +51,7 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
     """
     if given is not None and not isinstance(given, Mapping):
         return Setup(core.Settings(), data_dir, replies.log.SETTINGS_ARE_NO_GROUP)
-    mapping = _merged(given or {}, _from_environment(environ))
+    mapping = core.merged_settings(given or {}, core.nested_settings(environ))
     try:
         configuration = core.Configuration(mapping, data_dir)
     except core.BadArgument as refused:
@@ -71,7 +69,7 @@ def settings_again(environ: Mapping[str, str]) -> Mapping[str, object]:
     given = _of_files(get_driver().config)
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(replies.log.SETTINGS_ARE_NO_GROUP)
-    return _merged(_merged(given or {}, _passed_to_init), _from_environment(environ))
+    return core.merged_settings(core.merged_settings(given or {}, _passed_to_init), core.nested_settings(environ))
 
 
 def _env_files(config: NoneBotConfig) -> tuple[Path, ...]:
@@ -112,44 +110,6 @@ def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequ
         logger.warning(replies.log.logged(replies.log.unknown_settings(unknown)))
     if dormant := core.dormant_keys(settings):
         logger.warning(replies.log.logged(replies.log.dormant_settings(dormant)))
-
-
-def _from_environment(environ: Mapping[str, str]) -> Mapping[str, object]:
-    found: dict[str, object] = {}
-    for name, value in sorted((name.lower(), value) for name, value in environ.items()):
-        if name == FIELD and isinstance(whole := _decoded(value), dict):
-            found.update(whole)
-        elif name.startswith(_NESTED):
-            _put(found, name.removeprefix(_NESTED).split("__"), _decoded(value))
-    return found
-
-
-def _put(group: dict[str, object], path: list[str], value: object) -> None:
-    *parents, key = path
-    for parent in parents:
-        child = group.get(parent)
-        if not isinstance(child, dict):
-            child = group[parent] = {}
-        group = child
-    group[key] = value
-
-
-def _decoded(value: str) -> object:
-    """Decode a value as NoneBot decodes a line of .env: as JSON if possible, else as text."""
-    try:
-        return json.loads(value.strip())
-    except ValueError:
-        return value
-
-
-def _merged(under: Mapping[str, object], over: Mapping[str, object]) -> Mapping[str, object]:
-    merged = dict(under)
-    for key, value in over.items():
-        below = merged.get(key)
-        if isinstance(below, Mapping) and isinstance(value, Mapping):
-            value = _merged(below, value)  # noqa: PLW2901  # the two groups, joined
-        merged[key] = value
-    return merged
 
 
 def _data_dir() -> Path | None:

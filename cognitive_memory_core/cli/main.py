@@ -6,13 +6,21 @@ import sys
 from collections.abc import Sequence
 
 from .. import sentences
-from . import demo
+from . import demo, migrate, reindex, search, status, transferring
 from .parser import MISUSE, Parser
 
 PROGRAM = "cognitive-memory"
 
 
-SUBCOMMANDS = (demo.COMMAND,)
+SUBCOMMANDS = (
+    demo.COMMAND,
+    status.COMMAND,
+    search.COMMAND,
+    transferring.EXPORT,
+    transferring.IMPORT,
+    reindex.COMMAND,
+    migrate.COMMAND,
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

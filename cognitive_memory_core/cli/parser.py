@@ -12,9 +12,11 @@ from typing import NoReturn
 from .. import sentences
 
 MISUSE = 2
+LONGEST_NUMBER = 10  # digits
 _COMPLAINTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"unrecognized arguments: (?P<words>.+)", re.DOTALL), sentences.command_line.UNKNOWN_ARGUMENTS),
     (re.compile(r"argument (?P<option>\S+): expected"), sentences.command_line.VALUE_WANTED),
+    (re.compile(r"the following arguments are required: (?P<words>.+)"), sentences.command_line.ARGUMENTS_WANTED),
     (re.compile(r"argument \S+: (?P<said>.+)", re.DOTALL), "{said}"),
 )
 
@@ -76,6 +78,20 @@ def fresh_directory(text: str) -> Path:
     if path.exists():
         raise argparse.ArgumentTypeError(sentences.command_line.NOT_EMPTY.format(path=path))
     return path
+
+
+def counted(most: int) -> Callable[[str], int]:
+    """Return a function that accepts a whole number from 1 to ``most``, else raises ArgumentTypeError."""
+
+    def parse(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < LONGEST_NUMBER else 0
+        if not 1 <= number <= most:
+            raise argparse.ArgumentTypeError(
+                sentences.command_line.WHOLE_NUMBER.format(text=text[:LONGEST_NUMBER], most=most)
+            )
+        return number
+
+    return parse
 
 
 def _in_chinese(complaint: str) -> str:

@@ -620,8 +620,8 @@ class Activity:
     days: tuple[DayCount, ...] = ()
 
 
-class Archive(Protocol):
-    """All rows, for export, import and status."""
+class RowSource(Protocol):
+    """All rows, for export."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
         """Stream all active rows in batches, or only what one person said and the pins they own or wrote.
@@ -629,6 +629,10 @@ class Archive(Protocol):
         Opt-outs come first, since an import must apply them first.
         """
         ...
+
+
+class Archive(RowSource, Protocol):
+    """All rows, for export, import and status."""
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
         """Write rows in one transaction; return the number of new rows.

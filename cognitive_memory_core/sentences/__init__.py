@@ -4,7 +4,7 @@
 * ``caller``: who calls the memory and made a mistake, or met a bound
 * ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
-* ``command_line``: who types ``cognitive-memory``
+* ``command_line``, ``status``: who types ``cognitive-memory``
 * ``context``: the model that answers
 * ``feedback``: the historian's model
 * ``stored_text``: whoever reads stored profiles and statements later, the core included
@@ -15,7 +15,19 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import caller, command_line, context, evolution, feedback, log, models, settings, storage_errors, stored_text
+from . import (
+    caller,
+    command_line,
+    context,
+    evolution,
+    feedback,
+    log,
+    models,
+    settings,
+    status,
+    storage_errors,
+    stored_text,
+)
 
 __all__ = [
     "caller",
@@ -26,6 +38,7 @@ __all__ = [
     "log",
     "models",
     "settings",
+    "status",
     "storage_errors",
     "stored_text",
 ]

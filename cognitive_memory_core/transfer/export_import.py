@@ -18,7 +18,7 @@ from ..completion import completed
 from ..disk import Disk
 from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused
-from ..ports.ledger import Archive, ArchiveRow, OptOut
+from ..ports.ledger import Archive, ArchiveRow, OptOut, RowSource
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 from .profiles import ImportableProfileStore, IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
 from .targets import draft_in, refuse_special, removed
@@ -29,7 +29,7 @@ LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
 
 
 async def exported(
-    archive: Archive,
+    archive: RowSource,
     path: Path,
     *,
     user_id: str | None = None,
@@ -102,7 +102,7 @@ async def imported(
 
 
 async def _everything(
-    archive: Archive, profiles: ImportableProfileStore | None, user_id: str | None, edited: ProfileEdit | None
+    archive: RowSource, profiles: ImportableProfileStore | None, user_id: str | None, edited: ProfileEdit | None
 ) -> AsyncIterator[ExportedRow]:
     async for row in archive.rows(user_id=user_id):
         yield row

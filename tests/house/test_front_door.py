@@ -70,6 +70,8 @@ SETTINGS = {
     "clean_name",
     "dormant_keys",
     "is_dormant",
+    "merged_settings",
+    "nested_settings",
     "setting_keys",
     "unknown_keys",
 }

@@ -33,7 +33,7 @@ class DirectoryOwner:
     def __init__(self, data_dir: Path) -> None:
         """Initialise without touching the disk."""
         self._data_dir = data_dir
-        self._lock: _OwnerLock = FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
+        self._lock = _owner_lock(data_dir)
         self._known: dict[Path, tuple[int, int] | None] = {}
         self._is_lost = False
 
@@ -98,6 +98,25 @@ class DirectoryOwner:
                 ) from unsupported
         self.watch(self._data_dir / LOCK)
         return True
+
+
+def is_owned(data_dir: Path) -> bool:
+    """Return whether a process owns a data directory now; creates nothing. Blocking."""
+    if not (data_dir / LOCK).exists():
+        return False
+    lock = _owner_lock(data_dir)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    except (OSError, NotImplementedError):
+        return False
+    lock.release()
+    return False
+
+
+def _owner_lock(data_dir: Path) -> _OwnerLock:
+    return FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

@@ -1,0 +1,124 @@
+"""Finds what the command line works on as the bot would: the settings in .env, and the data directory."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from dotenv import dotenv_values
+
+from .. import sentences
+from ..configuration import Configuration
+from ..errors import BadArgument
+from ..settings import Settings
+from ..variables import decoded, merged_settings, nested_settings
+from .parser import Parser
+
+PLUGIN = "nonebot_plugin_cognitive_memory"
+ENVIRONMENT = "prod"  # NoneBot's own default
+
+
+@dataclass(frozen=True)
+class BotDirectory:
+    """The files of a bot: ``files`` are the .env files that exist, ``variables`` their content in lower case.
+
+    Settings of the process environment win, as they do in the bot. ``told_dir`` is the directory given with --data.
+    """
+
+    home: Path
+    files: tuple[Path, ...]
+    variables: Mapping[str, str]
+    environ: Mapping[str, str]
+    told_dir: Path | None = None
+
+    def value(self, name: str) -> str:
+        """Return a variable by its name in lower case, "" if it is not set."""
+        return self.environ.get(name) or self.variables.get(name, "")
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The memory's settings, nested."""
+        return merged_settings(nested_settings(self.variables), nested_settings(self.environ))
+
+    @property
+    def data_dir(self) -> Path:
+        """The data directory; raises BadArgument if neither --data nor .env tells it and the usual one is missing."""
+        found = self.told_dir or self.set_dir
+        if found is None:
+            found = shared_dir()
+            if not found.is_dir():
+                raise BadArgument(sentences.command_line.NO_DATA_DIR)
+        return found
+
+    @property
+    def set_dir(self) -> Path | None:
+        """The data directory that .env tells, None if it tells none."""
+        own = decoded(self.value("localstore_plugin_data_dir"))
+        if isinstance(own, dict) and PLUGIN in own:
+            return self._absolute(str(cast("dict[str, object]", own)[PLUGIN]))
+        if folder := self.value("localstore_data_dir"):
+            return self._absolute(folder) / PLUGIN
+        is_here = self.value("localstore_use_cwd").strip().lower() in {"true", "1", "yes", "on", "y", "t"}
+        return self.home / "data" / PLUGIN if is_here else None
+
+    def configuration(self) -> Configuration:
+        """Return the settings in force in a bot that starts now; raises BadArgument."""
+        return Configuration(self.given, self.told_dir or self.set_dir or shared_dir())
+
+    def settings(self) -> Settings:
+        """Return the settings in force; raises BadArgument."""
+        return self.configuration().settings
+
+    def _absolute(self, path: str) -> Path:
+        return (self.home / Path(path).expanduser()).absolute()
+
+
+def declare_directory(parser: Parser) -> None:
+    """Add the arguments that say which bot is meant."""
+    words = sentences.command_line
+    parser.options.add_argument("--env", type=Path, metavar="FILE", default=None, help=words.ENV_OPTION)
+    parser.options.add_argument("--data", type=Path, metavar="DIR", default=None, help=words.DATA_OPTION)
+
+
+def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | None = None) -> BotDirectory:
+    """Read the .env files that the arguments name; raises BadArgument for one that is missing or unreadable."""
+    environ = {name.lower(): value for name, value in (os.environ if environ is None else environ).items()}
+    named: Path | None = arguments.env
+    if named is not None and not named.is_file():
+        raise BadArgument(sentences.command_line.NO_SUCH_FILE.format(path=named))
+    first = (named or Path(".env")).absolute()
+    variables = _variables(first)
+    which = environ.get("environment") or variables.get("environment") or ENVIRONMENT
+    files = [first] if named else [first, first.with_name(f".env.{which}")]
+    for file in files[1:]:
+        variables |= _variables(file)
+    data: Path | None = arguments.data
+    return BotDirectory(
+        first.parent, tuple(file for file in files if file.is_file()), variables, environ, data and data.absolute()
+    )
+
+
+def shared_dir() -> Path:
+    """Return where localstore puts the data of all bots of one system user if .env tells no directory."""
+    if os.name == "nt":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif (Path.home() / "Library" / "Application Support").is_dir():
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "nonebot2" / PLUGIN
+
+
+def _variables(file: Path) -> dict[str, str]:
+    if not file.is_file():
+        return {}
+    try:
+        found = dotenv_values(file, encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as unreadable:
+        reason = sentences.command_line.unreadable_reason(unreadable)
+        raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=file, reason=reason)) from unreadable
+    return {name.lower(): value for name, value in found.items() if value is not None}

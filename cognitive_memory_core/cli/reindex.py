@@ -1,0 +1,42 @@
+"""``cognitive-memory reindex``: rebuilds the vector index from the ledger."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+
+from .. import sentences
+from ..errors import CognitiveMemoryError
+from .bot_directory import BotDirectory, declare_directory
+from .opening import owning, runner
+from .output import DONE, console, print_json, progress_bar
+from .parser import Parser, Subcommand
+
+LOOK = 0.5  # seconds between two looks at the progress
+
+
+def declare(parser: Parser) -> None:
+    """Add the arguments."""
+    declare_directory(parser)
+    parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
+
+
+async def _reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    async with owning(bot) as memory:
+        with progress_bar(sentences.command_line.REINDEXING, None) as bar:
+            building = asyncio.create_task(memory.reindex())
+            while not building.done():
+                with contextlib.suppress(CognitiveMemoryError):
+                    index = (await memory.status()).index
+                    bar.show(index.built, index.to_build or None)
+                await asyncio.wait((building,), timeout=LOOK)
+            count = await building
+    if arguments.json:
+        print_json({"vectors": count})
+    else:
+        console().print(sentences.command_line.REINDEXED.format(count=count), markup=False)
+    return DONE
+
+
+COMMAND = Subcommand("reindex", sentences.command_line.REINDEX_SUMMARY, declare, runner(_reindex))

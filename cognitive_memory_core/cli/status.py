@@ -1,0 +1,158 @@
+"""``cognitive-memory status``: figures, failed jobs and what to do about them; ``--retry`` queues them again."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import tzinfo
+
+from .. import sentences
+from ..adapters.files.directory_owner import is_owned
+from ..configuration import Configuration
+from ..domain.job import FailedJob
+from ..errors import BadArgument
+from ..wiring.reading import DirectorySnapshot
+from .bot_directory import BotDirectory, declare_directory
+from .opening import owning, reading, runner
+from .output import DONE, console, print_json
+from .parser import Parser, Subcommand
+
+ALL = "all"
+ID_LENGTH, ERROR_LENGTH = 8, 200
+
+
+def declare(parser: Parser) -> None:
+    """Add the arguments."""
+    words = sentences.command_line
+    declare_directory(parser)
+    parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
+    parser.options.add_argument("--failed", action="store_true", help=words.FAILED_OPTION)
+    parser.options.add_argument("--retry", nargs="?", const=ALL, metavar="ID", help=words.RETRY_OPTION)
+
+
+async def _show(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    if arguments.retry is not None:
+        return await _retry(bot, arguments.retry, as_json=arguments.json)
+    configuration = bot.configuration()
+    is_running = await asyncio.to_thread(is_owned, bot.data_dir)
+    async with reading(bot) as reader:
+        snapshot = await reader.snapshot()
+    if arguments.json:
+        print_json(_figures(bot, configuration, snapshot, is_running=is_running))
+    elif arguments.failed:
+        console().print("\n".join(_failed_lines(snapshot.failed, configuration)), markup=False)
+    else:
+        _print(bot, configuration, snapshot, is_running=is_running)
+    return DONE
+
+
+async def _retry(bot: BotDirectory, wanted: str, *, as_json: bool) -> int:
+    async with owning(bot) as memory:
+        if wanted == ALL:
+            count = await memory.revive()
+        else:
+            matching = [job.id for job in await memory.failed_jobs() if job.id.startswith(wanted)]
+            if len(matching) != 1:
+                raise BadArgument(sentences.command_line.UNKNOWN_JOB)
+            count = await memory.revive(matching[0])
+    if as_json:
+        print_json({"retried": count})
+    else:
+        console().print(sentences.command_line.RETRIED.format(count=count), markup=False)
+    return DONE
+
+
+def _print(bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool) -> None:
+    from rich.table import Table  # noqa: PLC0415  # help and JSON do not need it
+    from rich.text import Text  # noqa: PLC0415  # the same
+
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, value in _rows(bot, configuration, snapshot, is_running=is_running):
+        table.add_row(name, Text(value))
+    shown = console()
+    shown.print(table, markup=False)
+    if snapshot.failed:
+        shown.print("\n".join(("", *_failed_lines(snapshot.failed, configuration))), markup=False)
+
+
+def _rows(
+    bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool
+) -> Iterator[tuple[str, str]]:
+    words, models, totals = sentences.status, configuration.settings.models, snapshot.totals
+    yield words.DIRECTORY, str(bot.data_dir)
+    yield words.RUNNING, words.IS_RUNNING if is_running else words.IS_NOT_RUNNING
+    historian, embedding = models.historian.model_name or words.RULES, models.embedding.model_name or words.LOCAL
+    yield words.MODE, words.MODELS.format(historian=historian, embedding=embedding)
+    yield (
+        words.HELD,
+        words.EVENTS.format(events=totals.events, retired=totals.retired, memos=totals.memos, pins=totals.pins),
+    )
+    yield words.LOG, words.LINES.format(messages=totals.messages)
+    jobs = snapshot.jobs
+    yield words.JOBS, words.COUNTS.format(pending=jobs.pending, processing=jobs.processing, failed=jobs.failed)
+    spent = snapshot.spent_today
+    calls, tokens = sum(one.calls for one in spent), sum(one.tokens for one in spent)
+    yield words.SPENT, words.SPENDING.format(calls=calls, tokens=tokens)
+    if snapshot.index_lag:
+        yield words.LAG, words.LAGGING.format(count=snapshot.index_lag)
+    changed = [f"{key}={value}" for key, value in configuration.overridden.items()]
+    if changed or configuration.problems:
+        yield words.OVERRIDES, "\n".join([*changed, *configuration.problems])
+
+
+def _failed_lines(failed: Sequence[FailedJob], configuration: Configuration) -> list[str]:
+    if not failed:
+        return [sentences.status.NO_FAILED]
+    zone = configuration.settings.zone
+    lines = [_failed_line(job, zone) for job in failed]
+    return [sentences.status.FAILED_HEAD.format(count=len(failed)), *lines]
+
+
+def _failed_line(job: FailedJob, zone: tzinfo) -> str:
+    scene = job.job.work.scene if job.job else None
+    place = sentences.status.place(scene.group_id, scene.user_id) if scene else sentences.status.UNREADABLE_PLACE
+    advice = sentences.status.advice(job.error, is_readable=job.job is not None)
+    return sentences.status.FAILED_LINE.format(
+        id=job.id[:ID_LENGTH],
+        at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
+        place=place,
+        attempts=job.attempts,
+        error=" ".join(job.error.split())[:ERROR_LENGTH],
+        advice=advice,
+    )
+
+
+def _figures(
+    bot: BotDirectory, configuration: Configuration, snapshot: DirectorySnapshot, *, is_running: bool
+) -> Mapping[str, object]:
+    return {
+        "data_dir": str(bot.data_dir),
+        "running": is_running,
+        "totals": asdict(snapshot.totals),
+        "jobs": asdict(snapshot.jobs),
+        "failed": [_failed_figures(job) for job in snapshot.failed],
+        "spent_today": [asdict(spending) for spending in snapshot.spent_today],
+        "index_lag": snapshot.index_lag,
+        "overrides": configuration.overridden,
+        "problems": configuration.problems,
+    }
+
+
+def _failed_figures(job: FailedJob) -> Mapping[str, object]:
+    scene = job.job.work.scene if job.job else None
+    return {
+        "id": job.id,
+        "group_id": scene.group_id if scene else None,
+        "user_id": scene.user_id if scene else None,
+        "attempts": job.attempts,
+        "failed_at": job.failed_at.isoformat(),
+        "error": job.error,
+        "advice": sentences.status.advice(job.error, is_readable=job.job is not None),
+    }
+
+
+COMMAND = Subcommand("status", sentences.command_line.STATUS_SUMMARY, declare, runner(_show))

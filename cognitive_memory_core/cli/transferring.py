@@ -1,0 +1,149 @@
+"""``cognitive-memory export`` and ``import``: the whole memory, or one person's part, as JSON Lines."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+
+from .. import sentences
+from ..adapters.files.directory_owner import DirectoryOwner
+from ..adapters.sqlite import SqliteLedger
+from ..domain.ids import checked_id
+from ..errors import CognitiveMemoryError
+from ..memory import CognitiveMemory
+from ..ports.ledger import Copy
+from ..wiring.beginning import LEDGER
+from .bot_directory import BotDirectory, declare_directory
+from .opening import owning, reading, runner
+from .output import DONE, ProgressBar, console, print_json, progress_bar, refuse
+from .parser import Parser, Subcommand, existing_file
+
+LOOK = 0.5  # seconds between two looks at the progress of an import
+READ = 1 << 20
+
+
+def declare_export(parser: Parser) -> None:
+    """Add the arguments of export."""
+    words = sentences.command_line
+    declare_directory(parser)
+    parser.options.add_argument("file", type=Path, metavar="FILE", help=words.EXPORT_ARGUMENT)
+    parser.options.add_argument("--user", metavar="ID", default=None, help=words.EXPORT_USER_OPTION)
+    parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
+
+
+def declare_import(parser: Parser) -> None:
+    """Add the arguments of import."""
+    declare_directory(parser)
+    parser.options.add_argument("file", type=existing_file, metavar="FILE", help=sentences.command_line.IMPORT_ARGUMENT)
+    parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
+
+
+async def _export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    target: Path = arguments.file.absolute()
+    user = checked_id(arguments.user, "--user") if arguments.user is not None else None
+    async with reading(bot) as reader:
+        totals = (await reader.snapshot()).totals
+        rows = None if user else totals.events + totals.messages + totals.memos + totals.pins
+        with progress_bar(sentences.command_line.EXPORTING, rows) as bar:
+            count = await reader.export(target, user_id=user, on_row=bar.advance)
+    is_noted = await _has_noted(bot.data_dir, target)
+    if arguments.json:
+        print_json({"rows": count, "file": str(target)})
+    else:
+        said = sentences.command_line.EXPORTED if is_noted else sentences.command_line.EXPORTED_BESIDE_BOT
+        console().print(said.format(count=count, path=target), markup=False)
+    return DONE
+
+
+async def _has_noted(data_dir: Path, target: Path) -> bool:
+    """Record the copy in the ledger, so that an erasure names it; return False beside a running bot."""
+    owner = DirectoryOwner(data_dir)
+    try:
+        await owner.acquire(0.0)
+    except CognitiveMemoryError:
+        return False
+    try:
+        ledger = await SqliteLedger.open(data_dir / LEDGER)
+        try:
+            await ledger.eraser.copies(made=Copy(str(target), "export", datetime.now(timezone.utc)))
+        finally:
+            await ledger.close()
+    except CognitiveMemoryError:
+        return False
+    finally:
+        owner.release()
+    return True
+
+
+async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    bad_lines = _BadLines()
+    logging.getLogger("cognitive_memory_core.transfer").addHandler(bad_lines)
+    lines = await asyncio.to_thread(_line_count, arguments.file)
+    async with owning(bot, creates=True) as memory:
+        with progress_bar(sentences.command_line.IMPORTING, lines) as bar:
+            async with _watched(memory, bar, lines):
+                count = await memory.import_(arguments.file)
+    for said in bad_lines.said:
+        refuse(said)
+    if arguments.json:
+        print_json({"rows": count, "left_out": bad_lines.count})
+    else:
+        shown = sentences.command_line.IMPORTED.format(count=count, left_out=bad_lines.count)
+        console().print(shown, markup=False)
+    return DONE
+
+
+@asynccontextmanager
+async def _watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> AsyncGenerator[None, None]:
+    """Show how many rows the ledger has gained, until the block is left."""
+
+    async def look() -> None:
+        before = (await memory.status()).totals
+        while True:
+            await asyncio.sleep(LOOK)
+            now = (await memory.status()).totals
+            gained = now.events + now.messages + now.memos + now.pins
+            bar.show(gained - before.events - before.messages - before.memos - before.pins, lines)
+
+    looking = asyncio.create_task(look())
+    try:
+        yield
+    finally:
+        looking.cancel()
+        with contextlib.suppress(asyncio.CancelledError, CognitiveMemoryError):
+            await looking
+
+
+class _BadLines(logging.Handler):
+    """Collects what the import says of lines that it leaves out."""
+
+    def __init__(self) -> None:
+        """Start without lines."""
+        super().__init__(logging.WARNING)
+        self.said: list[str] = []
+        self.count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the first messages and count all."""
+        self.count += 1
+        if len(self.said) < MOST_SAID:
+            number, reason = record.args if isinstance(record.args, tuple) else ("?", record.getMessage())
+            self.said.append(sentences.command_line.BAD_LINE.format(number=number, reason=reason))
+
+
+MOST_SAID = 20
+
+
+def _line_count(file: Path) -> int:
+    with file.open("rb") as content:
+        return sum(piece.count(b"\n") for piece in iter(lambda: content.read(READ), b""))
+
+
+EXPORT = Subcommand("export", sentences.command_line.EXPORT_SUMMARY, declare_export, runner(_export))
+IMPORT = Subcommand("import", sentences.command_line.IMPORT_SUMMARY, declare_import, runner(_import))

@@ -1,0 +1,51 @@
+"""Settings as variables of .env or of the process environment: ``COGNITIVE_MEMORY__GROUP__KEY``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+FIELD = "cognitive_memory"
+_NESTED = FIELD + "__"
+
+
+def nested_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return the settings among variables, nested; names are read in any case, values as :func:`decoded`."""
+    found: dict[str, Any] = {}
+    for name, value in sorted((name.lower(), value) for name, value in variables.items() if value is not None):
+        if name == FIELD and isinstance(whole := decoded(value), dict):
+            found.update(cast("dict[str, Any]", whole))
+        elif name.startswith(_NESTED):
+            _put(found, name.removeprefix(_NESTED).split("__"), decoded(value))
+    return found
+
+
+def merged_settings(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """Return nested settings in which those of ``over`` win, key by key."""
+    merged = dict(under)
+    for key, value in over.items():
+        below: object = merged.get(key)
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[key] = merged_settings(cast("Mapping[str, Any]", below), cast("Mapping[str, Any]", value))
+        else:
+            merged[key] = value
+    return merged
+
+
+def decoded(value: str) -> object:
+    """Decode a value as NoneBot decodes a line of .env: as JSON if possible, else as text."""
+    try:
+        return json.loads(value.strip())
+    except (ValueError, RecursionError):
+        return value
+
+
+def _put(group: dict[str, Any], path: list[str], value: object) -> None:
+    *parents, key = path
+    for parent in parents:
+        child = group.get(parent)
+        if not isinstance(child, dict):
+            child = group[parent] = {}
+        group = cast("dict[str, Any]", child)
+    group[key] = value

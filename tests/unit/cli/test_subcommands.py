@@ -1,0 +1,251 @@
+"""Tests of the subcommands that read and write a bot's data directory."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.bot_homes import ENV, GROUP, PERSON, BotHome, end, integrity
+
+WRITING = (("import", "{file}"), ("reindex",), ("migrate", "{file}"), ("status", "--retry"))
+
+
+@pytest.fixture
+def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
+    """Return a bot's directory whose memory holds an event, a memo and a pin."""
+    made = BotHome(tmp_path, capsys)
+    made.write_env(*ENV)
+    made.fill()
+    return made
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
+    """Return the directory of a bot that never started."""
+    made = BotHome(tmp_path, capsys)
+    made.write_env(*ENV)
+    return made
+
+
+def test_status_shows_the_figures(home: BotHome) -> None:
+    """`status` shows where the files are and what they hold, in Chinese and as JSON."""
+    status, out, err = home.run("status")
+    assert (status, err) == (0, "")
+    assert str(home.data_dir) in out
+    assert "1 件事" in out
+    told: Any = home.told("status")
+    assert told["totals"] == {"events": 1, "retired": 0, "messages": 0, "memos": 1, "pins": 1}
+    assert (told["running"], told["jobs"]["pending"], told["failed"]) == (False, 0, [])
+
+
+def test_status_lists_changed_settings(home: BotHome) -> None:
+    """`status` shows the settings that overrides.json changes, and what in it is not used."""
+    (home.data_dir / "overrides.json").write_text('{"query.auto_top_k": 3, "query.nonsense": 1}')
+    _, out, _ = home.run("status")
+    assert "query.auto_top_k=3" in out
+    assert "query.nonsense" in out
+
+
+def test_search_finds_as_the_bot_does(home: BotHome) -> None:
+    """`search` finds an event with its place and score; a target narrows it, and nothing found is said."""
+    _, out, _ = home.run("search", "花生过敏")
+    assert "花生" in out
+    assert f"群 {GROUP}" in out
+    [hit] = home.told("search", "谁对花生过敏", "--group", GROUP, "-n", "5")  # type: ignore[misc]
+    assert hit["sender_id"] == PERSON
+    assert hit["score"] > 0
+    assert home.told("search", "花生", "--group", "20002") == []
+    assert "没有找到" in home.run("search", "花生", "--user", "30002")[1]
+
+
+def test_export_and_import_carry_a_memory_over(home: BotHome, tmp_path: Path) -> None:
+    """What is exported can be imported into a new directory, twice without effect; bad lines are named and counted."""
+    file = tmp_path / "out" / "memory.jsonl"
+    file.parent.mkdir()
+    told: Any = home.told("export", str(file))
+    assert told["rows"] >= 3
+    assert "登记" not in home.run("export", str(file))[1]
+    with file.open("a", encoding="utf-8") as added:
+        added.write("no json\n")
+    status, out, err = home.run("import", str(file), "--data", str(tmp_path / "new"))
+    assert status == 0
+    assert re.search(r"导入 \d+ 条新的，跳过看不懂的 1 行", out)
+    assert "行没有导入" in err
+    status, out, _ = home.run("import", str(file), "--data", str(tmp_path / "new"))
+    assert "导入 0 条新的" in out
+    assert home.told("search", "花生", "--data", str(tmp_path / "new"))
+
+
+def test_an_export_of_one_person(home: BotHome, tmp_path: Path) -> None:
+    """`export --user` writes that person's rows only."""
+    told: Any = home.told("export", str(tmp_path / "nobody.jsonl"), "--user", "39999")
+    assert told["rows"] == 0
+
+
+def test_an_export_is_noted_for_erasures(home: BotHome, tmp_path: Path) -> None:
+    """A later erasure names the exported file."""
+    import asyncio
+
+    import cognitive_memory_core as core
+
+    home.run("export", str(tmp_path / "memory.jsonl"))
+
+    async def erased() -> core.Erasure:
+        async with core.CognitiveMemory.open(core.Settings(), home.data_dir, background=False) as memory:
+            return await memory.forget_user(core.Scene.group(GROUP, PERSON), PERSON)
+
+    assert str(tmp_path / "memory.jsonl") in repr(asyncio.run(erased()))
+
+
+def test_reindex_counts_vectors(home: BotHome) -> None:
+    """`reindex` rebuilds and says how many vectors there are."""
+    assert home.told("reindex") == {"vectors": 1}
+
+
+def test_migrate_says_that_there_are_no_sources(home: BotHome, tmp_path: Path) -> None:
+    """`migrate` names no source in this version, says what to use instead, and fails."""
+    file = tmp_path / "other.json"
+    file.write_text("{}")
+    status, out, err = home.run("migrate", str(file))
+    assert (status, out) == (1, "")
+    assert "cognitive-memory import" in err
+
+
+def test_failed_jobs_are_shown_with_what_to_do_and_retried(home: BotHome) -> None:
+    """Each failed job has its place, error and advice; one or all are queued again."""
+    first, second, third = home.fail_jobs(3)
+    status, out, _ = home.run("status", "--failed")
+    assert status == 0
+    assert "失败的任务 3 个" in out
+    assert out.count("检查密钥和余额") == 3
+    assert f"群 {GROUP}" in out
+    told: Any = home.told("status")
+    assert [job["id"] for job in told["failed"]] == [first, second, third]
+    assert told["failed"][1]["group_id"] == str(int(GROUP) + 1)
+    assert home.told("status", "--retry", second[:8]) == {"retried": 1}
+    assert home.told("status", "--retry") == {"retried": 2}
+    assert home.run("status", "--retry", "nothing")[0] == 1
+    jobs: Any = home.told("status")
+    assert (jobs["jobs"]["pending"], jobs["failed"]) == (3, [])
+
+
+def test_an_unreadable_failed_job_is_shown(home: BotHome) -> None:
+    """A failed job whose file is damaged is listed with what to do."""
+    [job] = home.fail_jobs(1)
+    [file] = (home.data_dir / "queues" / "failed").iterdir()
+    file.write_text("{")
+    _, out, _ = home.run("status", "--failed")
+    assert job[:8] in out
+    assert "原样留着" in out
+
+
+def test_beside_a_running_bot(home: BotHome, tmp_path: Path) -> None:
+    """Beside a bot the reading commands answer, the writing ones refuse with one sentence, and nothing is damaged."""
+    file = tmp_path / "memory.jsonl"
+    owner = home.start_owner()
+    try:
+        assert home.told("status")["running"] is True  # type: ignore[index]
+        assert home.told("search", "花生")
+        status, out, _ = home.run("export", str(file))
+        assert status == 0
+        assert "没有登记" in out
+        before = sorted(path for path in home.data_dir.rglob("*") if path.name != "ledger.db-shm")
+        for words in WRITING:
+            status, out, err = home.run(*(word.format(file=file) for word in words))
+            assert (status, out) == (1, ""), words
+            assert "机器人正在运行" in err
+            assert err.count("\n") == 1
+        assert sorted(path for path in home.data_dir.rglob("*") if path.name != "ledger.db-shm") == before
+    finally:
+        end(owner)
+    assert owner.returncode == 0
+    assert integrity(home.data_dir) == "ok"
+
+
+@pytest.mark.parametrize(
+    "words", [("status",), ("search", "花生"), ("export", "{file}"), ("reindex",), ("status", "--retry")]
+)
+def test_without_a_ledger(empty_home: BotHome, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """Where no bot has started yet, one sentence says so, and nothing is created."""
+    status, out, err = empty_home.run(*(word.format(file=tmp_path / "memory.jsonl") for word in words))
+    assert (status, out) == (1, "")
+    assert "还没有账本" in err
+    assert not empty_home.data_dir.exists()
+    assert not (tmp_path / "memory.jsonl").exists()
+
+
+@pytest.mark.parametrize("words", [("status",), ("search", "花生"), ("reindex",)])
+def test_a_damaged_ledger_is_one_sentence(home: BotHome, words: tuple[str, ...]) -> None:
+    """A ledger that is no database is named in one sentence without a traceback."""
+    home.spoil_ledger()
+    status, out, err = home.run(*words)
+    assert (status, out) == (1, "")
+    assert "ledger.db" in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("search",), "TEXT"),
+        (("search", "x", "-n", "0"), "1 到 200"),
+        (("search", "x", "-n", "9" * 400), "1 到 200"),
+        (("search", "x", "--nonsense"), "--nonsense"),
+        (("import", "/nowhere/at/all"), "没有这个文件"),
+        (("export",), "FILE"),
+        (("status", "--env"), "--env"),
+    ],
+)
+def test_misuse_has_status_two(home: BotHome, words: tuple[str, ...], told: str) -> None:
+    """Wrong arguments are named in Chinese with the usage, and the status is 2."""
+    status, out, err = home.run(*words)
+    assert (status, out) == (2, "")
+    assert told in err
+    assert "用法" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("export", "{data}/inside.jsonl"), "数据目录里面"),
+        (("export", "/dev/null"), "不是普通文件"),
+        (("search", "x", "--user", "a" * 500), "--user"),
+        (("search", "x" * 100_000), None),
+        (("search", "\x00'; DROP TABLE events; --"), None),
+        (("import", "{env}"), "不是认知记忆的导出文件"),
+    ],
+)
+def test_odd_paths_and_sizes(home: BotHome, words: tuple[str, ...], told: str | None) -> None:
+    """Odd paths, huge and hostile texts are refused in one sentence or simply find nothing."""
+    filled = [word.format(data=home.data_dir, env=home.path / ".env") if "{" in word else word for word in words]
+    status, _, err = home.run(*filled)
+    assert status == (0 if told is None else 1)
+    assert told is None or told in err
+    assert err.count("\n") == (0 if told is None else 1)
+    assert integrity(home.data_dir) == "ok"
+
+
+def test_a_bad_setting_is_one_sentence(home: BotHome) -> None:
+    """A setting that the bot would refuse is named by the command line too."""
+    home.write_env(*ENV, "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=很多")
+    status, _, err = home.run("status")
+    assert status == 1
+    assert "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in err
+
+
+def test_the_environments_file_is_read_too(home: BotHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without --env, .env and .env.{ENVIRONMENT} of the present directory are read, the later one wins."""
+    from cognitive_memory_core.cli import main
+
+    home.write_env(*ENV, "ENVIRONMENT=dev")
+    (home.path / ".env.dev").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=-1\n")
+    monkeypatch.chdir(home.path)
+    assert main(["status", "--json"]) == 1
+    (home.path / ".env.dev").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=1\n")
+    home.capsys.readouterr()
+    assert main(["status", "--json"]) == 0
+    assert json.loads(home.capsys.readouterr().out)["totals"]["events"] == 1
