@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -237,15 +239,13 @@ def test_a_bad_setting_is_one_sentence(home: BotHome) -> None:
     assert "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in err
 
 
-def test_the_environments_file_is_read_too(home: BotHome, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environments_file_is_read_too(home: BotHome) -> None:
     """Without --env, .env and .env.{ENVIRONMENT} of the present directory are read, the later one wins."""
-    from cognitive_memory_core.cli import main
-
     home.write_env(*ENV, "ENVIRONMENT=dev")
+    command = [sys.executable, "-m", "cognitive_memory_core.cli", "status", "--json"]
     (home.path / ".env.dev").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=-1\n")
-    monkeypatch.chdir(home.path)
-    assert main(["status", "--json"]) == 1
+    refused = subprocess.run(command, cwd=home.path, capture_output=True, check=False)
+    assert refused.returncode == 1
     (home.path / ".env.dev").write_text("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=1\n")
-    home.capsys.readouterr()
-    assert main(["status", "--json"]) == 0
-    assert json.loads(home.capsys.readouterr().out)["totals"]["events"] == 1
+    shown = subprocess.run(command, cwd=home.path, capture_output=True, check=True)
+    assert json.loads(shown.stdout)["totals"]["events"] == 1
