@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from .. import sentences
-from . import demo, migrate, reindex, search, status, transferring
-from .parser import MISUSE, Parser
+from . import demo
+from .parser import MISUSE, Parser, Subcommand
 
 PROGRAM = "cognitive-memory"
 
 
+def _later(name: str, summary: str, module: str, constant: str = "COMMAND") -> Subcommand:
+    """Return a subcommand whose module, which loads numpy and SQLite, is imported when it is used."""
+
+    def loaded() -> Subcommand:
+        return getattr(import_module(f"{__package__}.{module}"), constant)
+
+    return Subcommand(name, summary, lambda parser: loaded().declare(parser), lambda given: loaded().run(given))
+
+
+_WORDS = sentences.command_line
 SUBCOMMANDS = (
     demo.COMMAND,
-    status.COMMAND,
-    search.COMMAND,
-    transferring.EXPORT,
-    transferring.IMPORT,
-    reindex.COMMAND,
-    migrate.COMMAND,
+    _later("status", _WORDS.STATUS_SUMMARY, "status"),
+    _later("search", _WORDS.SEARCH_SUMMARY, "search"),
+    _later("export", _WORDS.EXPORT_SUMMARY, "transferring", "EXPORT"),
+    _later("import", _WORDS.IMPORT_SUMMARY, "transferring", "IMPORT"),
+    _later("reindex", _WORDS.REINDEX_SUMMARY, "reindex"),
+    _later("migrate", _WORDS.MIGRATE_SUMMARY, "migrate"),
+    _later("doctor", _WORDS.DOCTOR_SUMMARY, "doctor.command"),
 )
 
 

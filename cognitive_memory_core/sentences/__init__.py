@@ -4,7 +4,7 @@
 * ``caller``: who calls the memory and made a mistake, or met a bound
 * ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
-* ``command_line``, ``status``: who types ``cognitive-memory``
+* ``command_line``, ``doctor``, ``status``: who types ``cognitive-memory``
 * ``context``: the model that answers
 * ``feedback``: the historian's model
 * ``stored_text``: whoever reads stored profiles and statements later, the core included
@@ -19,6 +19,7 @@ from . import (
     caller,
     command_line,
     context,
+    doctor,
     evolution,
     feedback,
     log,
@@ -33,6 +34,7 @@ __all__ = [
     "caller",
     "command_line",
     "context",
+    "doctor",
     "evolution",
     "feedback",
     "log",

@@ -1,0 +1,81 @@
+"""Runs every check and shows what was found."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+
+from ... import sentences
+from ..bot_directory import BotDirectory, declare_directory
+from ..opening import runner
+from ..output import DONE, FAILED, console, print_json
+from ..parser import Parser, Subcommand
+from . import machine, models, storage, variables
+from .findings import AsyncCheck, Check, Finding, Patient
+
+CHECKS: tuple[Check | AsyncCheck, ...] = (
+    Check("env", variables.env_file),
+    Check("prefix", variables.prefixes),
+    Check("values", variables.values),
+    Check("overrides", variables.overrides),
+    Check("superusers", variables.superusers),
+    Check("driver", variables.driver),
+    Check("open-door", variables.open_door),
+    Check("own-directory", storage.own_directory),
+    Check("writable", storage.writable),
+    Check("owner", storage.owner),
+    Check("disk", storage.disk),
+    AsyncCheck("ledger", storage.ledger),
+    AsyncCheck("models", models.try_models),
+    Check("packages", machine.packages),
+    Check("fonts", machine.fonts),
+    Check("clock", machine.clock),
+)
+_STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
+Found = Sequence[tuple[str, Finding]]
+
+
+def declare(parser: Parser) -> None:
+    """Add the arguments."""
+    declare_directory(parser)
+    parser.options.add_argument("--offline", action="store_true", help=sentences.command_line.OFFLINE_OPTION)
+    parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
+
+
+async def _examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    patient = Patient(bot, is_offline=arguments.offline)
+    found = [(check.name, finding) for check in CHECKS for finding in await _findings(check, patient)]
+    has_fault = any(finding.level == "fault" for _, finding in found)
+    if arguments.json:
+        rows = [
+            {"check": name, "level": finding.level, "what": finding.what, "advice": finding.advice}
+            for name, finding in found
+        ]
+        print_json({"ok": not has_fault, "findings": rows})
+    else:
+        _print(found)
+    return FAILED if has_fault else DONE
+
+
+async def _findings(check: Check | AsyncCheck, patient: Patient) -> list[Finding]:
+    if isinstance(check, AsyncCheck):
+        return [finding async for finding in check.examine(patient)]
+    return await asyncio.to_thread(lambda: list(check.examine(patient)))
+
+
+def _print(found: Found) -> None:
+    from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
+
+    shown = console()
+    for _, finding in found:
+        line = Text(f"{sentences.doctor.MARKS[finding.level]} ", style=_STYLES[finding.level])
+        line.append(finding.what, style="none")
+        if finding.advice:
+            line.append(f"\n  → {finding.advice}", style="none")
+        shown.print(line)
+    counts = {level: sum(1 for _, finding in found if finding.level == level) for level in _STYLES}
+    shown.print(Text(sentences.doctor.summary(counts["fault"], counts["hint"])))
+
+
+COMMAND = Subcommand("doctor", sentences.command_line.DOCTOR_SUMMARY, declare, runner(_examine))

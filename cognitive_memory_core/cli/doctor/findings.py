@@ -1,0 +1,55 @@
+"""What a check finds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from ...configuration import Configuration
+from ...errors import BadArgument
+from ..bot_directory import BotDirectory
+
+Level = Literal["fine", "hint", "fault"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence on what was found; a hint or a fault also says what to do."""
+
+    level: Level
+    what: str
+    advice: str = ""
+
+
+@dataclass
+class Patient:
+    """What is examined: a bot's files and variables; ``is_offline`` forbids calls of models."""
+
+    bot: BotDirectory
+    is_offline: bool = False
+
+    @cached_property
+    def configuration(self) -> Configuration | None:
+        """The settings in force; None if the bot would refuse them."""
+        try:
+            return self.bot.configuration()
+        except BadArgument:
+            return None
+
+
+@dataclass(frozen=True)
+class Check:
+    """A named check, which blocks; it yields findings, nothing if there is nothing to say."""
+
+    name: str
+    examine: Callable[[Patient], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class AsyncCheck:
+    """A named check that waits for models or the ledger."""
+
+    name: str
+    examine: Callable[[Patient], AsyncIterator[Finding]]

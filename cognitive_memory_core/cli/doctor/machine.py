@@ -1,0 +1,110 @@
+"""Checks of the machine: versions of packages, fonts for picture cards, the clock."""
+
+from __future__ import annotations
+
+import platform
+import runpy
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from ... import sentences
+from ..bot_directory import PLUGIN, shared_dir
+from .findings import Finding, Patient
+
+DISTRIBUTION = "nonebot-plugin-cognitive-memory"
+OLDEST_PYTHON = (3, 10)
+WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
+
+
+def packages(patient: Patient) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
+    """Find packages that are missing or of a version that this one was not made for."""
+    if sys.version_info < OLDEST_PYTHON:
+        yield Finding("fault", sentences.doctor.OLD_PYTHON, sentences.doctor.OLD_PYTHON_ADVICE)
+    try:
+        wanted = requires(DISTRIBUTION) or []
+    except PackageNotFoundError:
+        yield Finding("fault", sentences.doctor.NOT_INSTALLED, sentences.doctor.INSTALL)
+        return
+    yield from package_findings(wanted)
+
+
+def package_findings(wanted: Sequence[str]) -> Iterator[Finding]:
+    """Compare requirements with what is installed."""
+    needs = map(Requirement, wanted)
+    bad = [said for need in needs if _applies(need) and (said := _complaint(need))]
+    if bad:
+        yield Finding("fault", sentences.doctor.BAD_PACKAGES.format(packages="、".join(bad)), sentences.doctor.INSTALL)
+    else:
+        yield Finding("fine", sentences.doctor.PACKAGES_FIT.format(python=platform.python_version()))
+
+
+def _applies(need: Requirement) -> bool:
+    return need.marker is None or need.marker.evaluate({"extra": ""})
+
+
+def _complaint(need: Requirement) -> str:
+    try:
+        found = version(need.name)
+    except PackageNotFoundError:
+        return sentences.doctor.PACKAGE_MISSING.format(name=need.name)
+    if need.specifier.contains(found, prereleases=True):
+        return ""
+    return sentences.doctor.PACKAGE_WRONG.format(name=need.name, found=found, wanted=need.specifier)
+
+
+def fonts(patient: Patient) -> Iterator[Finding]:
+    """Find out whether picture cards can be drawn: Pillow, and a font with Chinese characters."""
+    yield from pillow_findings(has_pillow=find_spec("PIL") is not None)
+    found = chinese_fonts(patient)
+    if found is not None:
+        yield from font_findings(found, _own_fonts(patient))
+
+
+def pillow_findings(*, has_pillow: bool) -> Iterator[Finding]:
+    """Judge whether there is a library that draws."""
+    if not has_pillow:
+        yield Finding("hint", sentences.doctor.NO_PILLOW, sentences.doctor.PILLOW_ADVICE)
+
+
+def font_findings(found: Sequence[Path], folder: Path) -> Iterator[Finding]:
+    """Judge the fonts found; ``folder`` is where an operator may put one."""
+    if found:
+        yield Finding("fine", sentences.doctor.FONT_FOUND.format(path=found[0]))
+    else:
+        yield Finding("hint", sentences.doctor.NO_FONT, sentences.doctor.FONT_ADVICE.format(folder=folder))
+
+
+def chinese_fonts(patient: Patient) -> list[Path] | None:
+    """Return the fonts that the plugin would draw Chinese with; None without the plugin.
+
+    The plugin's search is run from its file: importing the package needs a running bot.
+    """
+    found = find_spec(PLUGIN)
+    if found is None or found.origin is None:
+        return None
+    script = Path(found.origin).parent / "cards" / "fonts.py"
+    if not script.is_file():
+        return None
+    return list(runpy.run_path(str(script))["found_fonts"](_own_fonts(patient)).chinese)
+
+
+def _own_fonts(patient: Patient) -> Path:
+    return (patient.bot.told_dir or patient.bot.set_dir or shared_dir()) / "fonts"
+
+
+def clock(patient: Patient) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
+    """Find a clock that was never set."""
+    yield from clock_findings(datetime.now(timezone.utc))
+
+
+def clock_findings(now: datetime) -> Iterator[Finding]:
+    """Judge what the clock shows."""
+    if now < WRITTEN:
+        what = sentences.doctor.CLOCK_UNSET.format(now=f"{now:%Y-%m-%d}")
+        yield Finding("fault", what, sentences.doctor.CLOCK_ADVICE)

@@ -1,0 +1,121 @@
+"""Tries each model that is set with one short request: address, key, name, and the length of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+
+from ... import sentences
+from ...adapters.openai.answers import answered
+from ...adapters.openai.client import ModelClient, PostedRequest
+from ...adapters.openai.embedder import OpenAIEmbedder
+from ...adapters.openai.rerank import HttpReranker
+from ...errors import CognitiveMemoryError
+from ...settings import ChatRole, ModelSettings, RerankSettings, Settings
+from ...wiring.beginning import LEDGER
+from ...wiring.reading import opened_reader
+from .findings import Finding, Patient
+from .storage import dimensions_changed
+
+ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
+SECONDS = 30.0
+
+
+async def try_models(patient: Patient) -> AsyncIterator[Finding]:
+    """Ask every chat model, the embedding model and the reranking model that are set."""
+    if patient.configuration is None:
+        return
+    settings = patient.configuration.settings
+    if not settings.models.historian.model_name:
+        yield Finding("hint", sentences.doctor.NO_MODEL, sentences.doctor.NO_MODEL_ADVICE)
+    if patient.is_offline:
+        yield Finding("hint", sentences.doctor.OFFLINE)
+        return
+    for role, wanted in _chat_models(settings).items():
+        yield await _chat(role, wanted)
+    if settings.models.embedding.model_name:
+        yield await _embedding(patient, settings)
+    if settings.models.rerank.model_name:
+        yield await _rerank(settings.models.rerank)
+
+
+def _chat_models(settings: Settings) -> Mapping[str, ModelSettings]:
+    """Return each distinct model under the first role that uses it."""
+    found: dict[str, ModelSettings] = {}
+    for role in ROLES:
+        wanted = settings.models.of(role)
+        if wanted.model_name and wanted not in found.values():
+            found[role] = wanted
+    return found
+
+
+async def _chat(role: str, wanted: ModelSettings) -> Finding:
+    body: dict[str, object] = {
+        "model": wanted.model_name,
+        "messages": [{"role": "user", "content": sentences.doctor.PROBE}],
+        "max_tokens": wanted.max_tokens,
+        **wanted.extra_body,
+    }
+    client = ModelClient(wanted, role)
+    try:
+        kept = {key: value for key, value in body.items() if value is not None}
+        await answered(client, PostedRequest("/chat/completions", kept, _seconds(wanted)), _Uncharged(), role)
+    except CognitiveMemoryError as refused:
+        return _fault(role, refused)
+    finally:
+        await client.close()
+    return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role=role, name=wanted.model_name))
+
+
+async def _embedding(patient: Patient, settings: Settings) -> Finding:
+    wanted = settings.models.embedding
+    client = ModelClient(wanted, "embedding")
+    try:
+        embedder = OpenAIEmbedder(wanted, client, _Uncharged(), seconds=SECONDS, query_seconds=SECONDS)
+        length = len(await embedder.embed_query(sentences.doctor.PROBE))
+    except CognitiveMemoryError as refused:
+        return _fault("embedding", refused)
+    finally:
+        await client.close()
+    stored = await _stored_dimensions(patient, settings)
+    if stored and stored != length:
+        return dimensions_changed(length, stored)
+    return Finding("fine", sentences.doctor.EMBEDDING_ANSWERS.format(name=wanted.model_name, length=length))
+
+
+async def _stored_dimensions(patient: Patient, settings: Settings) -> int:
+    """Return the length of this model's stored vectors, 0 without any."""
+    try:
+        data_dir = patient.bot.data_dir
+        if not (data_dir / LEDGER).is_file():
+            return 0
+        async with opened_reader(settings, data_dir) as reader:
+            return (await reader.snapshot()).dimensions
+    except CognitiveMemoryError:
+        return 0
+
+
+async def _rerank(wanted: RerankSettings) -> Finding:
+    client = ModelClient(wanted, "rerank")
+    try:
+        await HttpReranker(wanted, client, _Uncharged()).scores(sentences.doctor.PROBE, [sentences.doctor.PROBE])
+    except CognitiveMemoryError as refused:
+        return _fault("rerank", refused)
+    finally:
+        await client.close()
+    return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role="rerank", name=wanted.model_name))
+
+
+def _fault(role: str, refused: CognitiveMemoryError) -> Finding:
+    what = sentences.doctor.MODEL_FAILS.format(role=role, reason=refused)
+    return Finding("fault", what, sentences.doctor.model_advice(str(refused)))
+
+
+def _seconds(wanted: ModelSettings) -> float:
+    return min(wanted.timeout_seconds, SECONDS)
+
+
+class _Uncharged:
+    """A meter that counts nothing: the ledger may belong to a running bot."""
+
+    def count(self, purpose: str, tokens: int) -> None:
+        """Count nothing."""

@@ -1,0 +1,118 @@
+"""Checks of the data directory: where it is, whether it can be written, who owns it, the disk, and the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+from ... import sentences
+from ...adapters.files.directory_owner import is_owned
+from ...errors import BadArgument, CognitiveMemoryError
+from ...wiring.beginning import LEDGER, refuse_lost_ledger
+from ...wiring.reading import opened_reader
+from ..bot_directory import shared_dir
+from .findings import Finding, Patient
+
+GIGABYTE = 1_000_000_000
+LOW, TOO_LOW = 2 * GIGABYTE, GIGABYTE // 4
+CLOCK_BEHIND = timedelta(minutes=10)
+
+
+def own_directory(patient: Patient) -> Iterator[Finding]:
+    """Find a .env that leaves the data in a directory that all bots of the system user share."""
+    if patient.bot.set_dir is None:
+        what = sentences.doctor.SHARED_DIRECTORY.format(path=shared_dir())
+        yield Finding("fault", what, sentences.doctor.SHARED_DIRECTORY_ADVICE)
+
+
+def writable(patient: Patient) -> Iterator[Finding]:
+    """Find a data directory in which no file can be created; nothing is left behind."""
+    data_dir = _data_dir(patient)
+    there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as refused:
+        what = sentences.doctor.NOT_WRITABLE.format(path=there, reason=refused.strerror)
+        yield Finding("fault", what, sentences.doctor.NOT_WRITABLE_ADVICE)
+    else:
+        yield Finding("fine", sentences.doctor.WRITABLE.format(path=data_dir))
+
+
+def owner(patient: Patient) -> Iterator[Finding]:
+    """Tell whether a process owns the directory; in a shared one it may be another bot."""
+    if not is_owned(_data_dir(patient)):
+        return
+    if patient.bot.set_dir is None and patient.bot.told_dir is None:
+        yield Finding("fault", sentences.doctor.OWNED_SHARED, sentences.doctor.SHARED_DIRECTORY_ADVICE)
+    else:
+        yield Finding("hint", sentences.doctor.OWNED, sentences.doctor.OWNED_ADVICE)
+
+
+def disk(patient: Patient) -> Iterator[Finding]:
+    """Find a disk that is nearly full."""
+    data_dir = _data_dir(patient)
+    there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
+    yield from disk_findings(there, shutil.disk_usage(there).free)
+
+
+def disk_findings(there: Path, free: int) -> Iterator[Finding]:
+    """Judge the free bytes of a disk."""
+    if free < LOW:
+        level = "fault" if free < TOO_LOW else "hint"
+        what = sentences.doctor.LOW_DISK.format(path=there, megabytes=free // 1_000_000)
+        yield Finding(level, what, sentences.doctor.LOW_DISK_ADVICE)
+
+
+async def ledger(patient: Patient) -> AsyncIterator[Finding]:
+    """Read the ledger: damage, another version, failed jobs, vectors of another length, and a clock that went back."""
+    data_dir = _data_dir(patient)
+    if not (data_dir / LEDGER).is_file():
+        yield await asyncio.to_thread(_without_ledger, data_dir)
+        return
+    if patient.configuration is None:
+        return
+    settings = patient.configuration.settings
+    try:
+        async with opened_reader(settings, data_dir) as reader:
+            snapshot = await reader.snapshot()
+    except CognitiveMemoryError as unreadable:
+        yield Finding("fault", str(unreadable), sentences.doctor.LEDGER_ADVICE)
+        return
+    yield Finding("fine", sentences.doctor.LEDGER_READ.format(events=snapshot.totals.events))
+    if snapshot.jobs.failed:
+        what = sentences.doctor.FAILED_JOBS.format(count=snapshot.jobs.failed)
+        yield Finding("hint", what, sentences.doctor.FAILED_JOBS_ADVICE)
+    wanted = settings.models.embedding.dimensions
+    if wanted and snapshot.dimensions and wanted != snapshot.dimensions:
+        yield dimensions_changed(wanted, snapshot.dimensions)
+    seen = snapshot.clock.seen_at if snapshot.clock else None
+    if seen is not None and seen - datetime.now(timezone.utc) > CLOCK_BEHIND:
+        what = sentences.doctor.CLOCK_BEHIND.format(seen=f"{seen.astimezone(settings.zone):%Y-%m-%d %H:%M}")
+        yield Finding("fault", what, sentences.doctor.CLOCK_ADVICE)
+
+
+def dimensions_changed(given: int, stored: int) -> Finding:
+    """Return the finding that a model's vectors and the stored ones differ in length."""
+    what = sentences.doctor.DIMENSIONS_CHANGED.format(given=given, stored=stored)
+    return Finding("fault", what, sentences.doctor.DIMENSIONS_ADVICE)
+
+
+def _without_ledger(data_dir: Path) -> Finding:
+    try:
+        if data_dir.is_dir():
+            refuse_lost_ledger(data_dir)
+    except CognitiveMemoryError as lost:
+        return Finding("fault", str(lost), sentences.doctor.LEDGER_ADVICE)
+    return Finding("hint", sentences.doctor.NO_LEDGER_YET.format(path=data_dir), sentences.doctor.NO_LEDGER_ADVICE)
+
+
+def _data_dir(patient: Patient) -> Path:
+    try:
+        return patient.bot.data_dir
+    except BadArgument:
+        return shared_dir()

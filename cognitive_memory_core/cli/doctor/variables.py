@@ -1,0 +1,125 @@
+"""Checks of .env: the files, names of variables, values, the driver, and who can send events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from ipaddress import ip_address
+
+from ... import sentences
+from ...configuration import found_key, setting_keys
+from ...errors import BadArgument
+from ...settings import Settings, dormant_keys, unknown_keys
+from ...variables import FIELD, decoded
+from .findings import Finding, Patient
+
+PREFIX = FIELD + "__"
+_LOOKS_OURS = re.compile("^(cogniti?ve|congitive|cognative|nonebotplugincognitive)memory|^cogmem")
+_SERVERS = ("fastapi", "quart")
+_SOCKET_CLIENTS = ("websockets", "aiohttp")
+_SOCKETS_OF_UVICORN = ("websockets", "wsproto")
+_DRIVER = "~fastapi"  # NoneBot's own default
+
+
+def env_file(patient: Patient) -> Iterator[Finding]:
+    """Find a missing .env."""
+    files = patient.bot.files
+    if not files:
+        yield Finding("fault", sentences.doctor.NO_ENV.format(home=patient.bot.home), sentences.doctor.NO_ENV_ADVICE)
+    else:
+        yield Finding("fine", sentences.doctor.ENV_READ.format(files="、".join(map(str, files))))
+
+
+def prefixes(patient: Patient) -> Iterator[Finding]:
+    """Find variables that were meant for this plugin and have another prefix."""
+    for name in sorted(patient.bot.variables):
+        if name.startswith(PREFIX) or name == FIELD:
+            continue
+        rest = _meant(name)
+        if rest is not None:
+            advice = sentences.doctor.PREFIX_ADVICE.format(name=(PREFIX + rest).upper())
+            yield Finding("fault", sentences.doctor.WRONG_PREFIX.format(name=name.upper()), advice)
+
+
+def _meant(name: str) -> str | None:
+    """Return the key below the prefix that a variable was meant to be; None if it is somebody else's."""
+    groups = "|".join(Settings.model_fields)
+    inside = re.search(rf"(?:^|_)((?:{groups})_+.+|(?:{groups}))$", name)
+    if _LOOKS_OURS.match(name.replace("_", "").replace("-", "")) or name.startswith("memory__"):
+        return inside.group(1) if inside else name.rpartition("__")[2]
+    dotted = name.replace("__", ".")
+    return name if "." in dotted and dotted in setting_keys() else None
+
+
+def values(patient: Patient) -> Iterator[Finding]:
+    """Find unknown keys, values that cannot be used, and keys without effect."""
+    given = patient.bot.given
+    for key in unknown_keys(given):
+        yield Finding("fault", sentences.doctor.UNKNOWN_KEY.format(name=sentences.settings.env_name(key)), _near(key))
+    try:
+        settings = Settings.from_mapping(given)
+    except BadArgument as refused:
+        yield Finding("fault", str(refused), sentences.doctor.CORRECT_ENV)
+        return
+    for key in dormant_keys(settings):
+        yield Finding("hint", sentences.doctor.DORMANT.format(name=sentences.settings.env_name(key)))
+
+
+def _near(key: str) -> str:
+    try:
+        found_key(key)
+    except BadArgument as unknown:
+        return str(unknown)
+    return sentences.doctor.CORRECT_ENV
+
+
+def overrides(patient: Patient) -> Iterator[Finding]:
+    """Show settings changed at run time, and what in overrides.json is not used."""
+    configuration = patient.configuration
+    if configuration is None:
+        return
+    for key, value in configuration.overridden.items():
+        yield Finding("fine", sentences.doctor.OVERRIDDEN.format(key=key, value=value))
+    for problem in configuration.problems:
+        yield Finding("fault", problem, sentences.doctor.OVERRIDES_ADVICE)
+
+
+def superusers(patient: Patient) -> Iterator[Finding]:
+    """Find a bot without superusers: nobody could use their commands."""
+    if decoded(patient.bot.value("superusers") or "[]") in ([], "", {}):
+        yield Finding("hint", sentences.doctor.NO_SUPERUSERS, sentences.doctor.SUPERUSERS_ADVICE)
+
+
+def driver(patient: Patient) -> Iterator[Finding]:
+    """Find a driver with which no OneBot WebSocket can be connected."""
+    named = patient.bot.value("driver") or _DRIVER
+    parts = [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
+    missing = [name for name in parts if name != "none" and find_spec(name) is None]
+    if missing:
+        what = sentences.doctor.DRIVER_MISSING.format(driver=named, names="、".join(missing))
+        yield Finding("fault", what, sentences.doctor.DRIVER_INSTALL.format(extras=",".join(missing)))
+        return
+    is_client, is_server = (bool(set(parts) & set(kinds)) for kinds in (_SOCKET_CLIENTS, _SERVERS))
+    if patient.bot.value("onebot_ws_urls") or patient.bot.value("onebot_v11_ws_urls"):
+        if not is_client:
+            yield Finding("fault", sentences.doctor.NO_CLIENT.format(driver=named), sentences.doctor.NO_CLIENT_ADVICE)
+    elif not (is_client or is_server):
+        yield Finding("fault", sentences.doctor.NO_SOCKETS.format(driver=named), sentences.doctor.NO_SOCKETS_ADVICE)
+    elif is_server and not any(find_spec(name) for name in _SOCKETS_OF_UVICORN):
+        yield Finding("fault", sentences.doctor.SERVER_WITHOUT_SOCKETS, sentences.doctor.SERVER_WITHOUT_SOCKETS_ADVICE)
+
+
+def open_door(patient: Patient) -> Iterator[Finding]:
+    """Find a port that strangers reach and at which they can forge events: an open address without a secret."""
+    host = patient.bot.value("host") or "127.0.0.1"
+    try:
+        is_private = ip_address(str(decoded(host))).is_loopback
+    except ValueError:
+        is_private = host == "localhost"
+    secrets = ("onebot_v11_secret", "onebot_secret")
+    if not is_private and not any(patient.bot.value(name) for name in secrets):
+        yield Finding("fault", sentences.doctor.FORGEABLE.format(host=host), sentences.doctor.FORGEABLE_ADVICE)
+    tokens = (*("onebot_access_token", "onebot_v11_access_token"), "onebot_v12_access_token")
+    if not is_private and not any(patient.bot.value(name) for name in tokens):
+        yield Finding("hint", sentences.doctor.UNGUARDED.format(host=host), sentences.doctor.UNGUARDED_ADVICE)

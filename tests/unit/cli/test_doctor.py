@@ -1,0 +1,378 @@
+"""Tests of ``cognitive-memory doctor``: each fault is found with one sentence that says what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.cli.bot_directory import BotDirectory
+from cognitive_memory_core.cli.doctor import machine, storage
+from cognitive_memory_core.cli.doctor.findings import Finding, Patient
+from cognitive_memory_core.ports.ledger import ClockState
+from tests.support.bot_homes import ENV, BotHome, end
+from tests.support.model_server import ModelServer, Reply, status, well
+
+
+@pytest.fixture
+def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
+    """Return the directory of a bot without faults that has not started yet."""
+    made = BotHome(tmp_path, capsys)
+    made.write_env(*ENV)
+    return made
+
+
+def found(home: BotHome, check: str, *words: str) -> list[dict[str, str]]:
+    """Run doctor; return what one check found beyond what is fine."""
+    _, out, err = home.run("doctor", "--json", *words)
+    assert err == ""
+    told: Any = json.loads(out)
+    return [one for one in told["findings"] if one["check"] == check and one["level"] != "fine"]
+
+
+def the_only(home: BotHome, check: str, *words: str) -> dict[str, str]:
+    """Return the only finding of a check, which says on one line what to do."""
+    [one] = found(home, check, *words)
+    assert one["advice"]
+    assert "\n" not in one["what"] + one["advice"]
+    return one
+
+
+def patient(home: BotHome, **environ: str) -> Patient:
+    """Return a bot to examine without running the command."""
+    return Patient(BotDirectory(home.path, (), {}, environ, home.data_dir))
+
+
+def test_a_healthy_bot_has_no_fault(home: BotHome) -> None:
+    """A bot with a good .env and a ledger has nothing to correct, and the status is 0."""
+    home.fill()
+    status_, out, err = home.run("doctor", "--offline")
+    assert (status_, err) == (0, "")
+    assert "[要改]" not in out
+    assert "账本读得出" in out
+
+
+def test_a_fault_is_said_with_its_remedy(home: BotHome) -> None:
+    """For people a fault is marked and followed by what to do; the status is 1, and the last line counts."""
+    home.write_env(*ENV, "COGNITIVE_MEMORY_QUERY__AUTO_TOP_K=3")
+    status_, out, _ = home.run("doctor", "--offline")
+    assert status_ == 1
+    assert "[要改] COGNITIVE_MEMORY_QUERY__AUTO_TOP_K" in out
+    assert "→ 改成 COGNITIVE_MEMORY__QUERY__AUTO_TOP_K" in out
+    assert "有 1 处要改" in out
+
+
+@pytest.mark.parametrize(
+    ("line", "right"),
+    [
+        ("COGNITIVE_MEMORY_QUERY__AUTO_TOP_K=3", "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K"),
+        ("COGNITIVE_MEMORY_MODELS_HISTORIAN_API_KEY=x", "COGNITIVE_MEMORY__MODELS"),
+        ("COGNITIVEMEMORY__TIMEZONE=UTC", "COGNITIVE_MEMORY__TIMEZONE"),
+        ("NONEBOT_PLUGIN_COGNITIVE_MEMORY__TIMEZONE=UTC", "COGNITIVE_MEMORY__TIMEZONE"),
+        ("MEMORY__QUERY__AUTO_TOP_K=3", "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K"),
+        ("QUERY__AUTO_TOP_K=3", "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K"),
+    ],
+)
+def test_a_wrong_prefix(home: BotHome, line: str, right: str) -> None:
+    """A variable with a wrong prefix is named with the right one; other plugins' variables are left alone."""
+    home.write_env(*ENV, line, "OTHER__QUERY=1", "LOG_LEVEL=INFO", "QUERY=1")
+    assert right in the_only(home, "prefix", "--offline")["advice"]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("COGNITIVE_MEMORY__QUERY__AUTO_TOPK=3", "query.auto_top_k"),
+        ("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=很多", "应为整数"),
+        ("COGNITIVE_MEMORY__TIMEZONE=Mars/Base", "Asia/Shanghai"),
+    ],
+)
+def test_wrong_keys_and_values(home: BotHome, line: str, told: str) -> None:
+    """An unknown key is named with the nearest one, a bad value with the reason."""
+    home.write_env(*ENV, line)
+    one = the_only(home, "values", "--offline")
+    assert told in one["what"] + one["advice"]
+
+
+def test_changed_settings_are_shown(home: BotHome) -> None:
+    """What overrides.json changes is shown, and what in it is not used is a fault."""
+    home.data_dir.mkdir(parents=True)
+    (home.data_dir / "overrides.json").write_text('{"query.auto_top_k": 3}')
+    assert "query.auto_top_k=3" in home.run("doctor", "--offline")[1]
+    (home.data_dir / "overrides.json").write_text("{")
+    assert "overrides.json" in the_only(home, "overrides", "--offline")["what"]
+
+
+def test_a_missing_env(tmp_path: Path, home: BotHome) -> None:
+    """Where there is no .env, that is said."""
+    (tmp_path / ".env").unlink()
+    status_, _, err = home.run("doctor", "--offline")
+    assert status_ == 1
+    assert ".env" in err
+
+
+def test_no_superusers(home: BotHome) -> None:
+    """A bot without superusers is told how to set one."""
+    home.write_env(*ENV[:2])
+    assert "SUPERUSERS" in the_only(home, "superusers", "--offline")["advice"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        (("DRIVER=~none",), "DRIVER=~fastapi"),
+        (("DRIVER=~httpx",), "DRIVER=~fastapi"),
+        (("DRIVER=~fastapi", 'ONEBOT_WS_URLS=["ws://127.0.0.1:3001"]'), "~websockets"),
+        (("DRIVER=~fastapi+~nosuchdriver",), "nonebot2[nosuchdriver]"),
+    ],
+)
+def test_a_driver_without_websocket(home: BotHome, lines: tuple[str, ...], told: str) -> None:
+    """A driver with which no OneBot WebSocket can be connected is named with the line that helps."""
+    home.write_env(*ENV, *lines)
+    assert told in the_only(home, "driver", "--offline")["advice"]
+
+
+@pytest.mark.parametrize("driver", ["~fastapi", "~fastapi+~httpx+~websockets", "~websockets"])
+def test_a_driver_with_websocket(home: BotHome, driver: str) -> None:
+    """A driver with a WebSocket server or client is no fault."""
+    home.write_env(*ENV, f"DRIVER={driver}")
+    assert found(home, "driver", "--offline") == []
+
+
+def test_the_open_http_door(home: BotHome) -> None:
+    """A port that strangers reach without a signature is a fault; a secret or a loopback address closes it."""
+    home.write_env(*ENV, "HOST=0.0.0.0", "ONEBOT_ACCESS_TOKEN=t")
+    assert "ONEBOT_V11_SECRET" in the_only(home, "open-door", "--offline")["advice"]
+    home.write_env(*ENV, "HOST=0.0.0.0", "ONEBOT_ACCESS_TOKEN=t", "ONEBOT_V11_SECRET=s")
+    assert found(home, "open-door", "--offline") == []
+    home.write_env(*ENV, "HOST=0.0.0.0", "ONEBOT_V11_SECRET=s")
+    assert "ONEBOT_ACCESS_TOKEN" in the_only(home, "open-door", "--offline")["advice"]
+    home.write_env(*ENV, "HOST=127.0.0.1")
+    assert found(home, "open-door", "--offline") == []
+
+
+def test_a_shared_directory(home: BotHome) -> None:
+    """A .env without LOCALSTORE_USE_CWD is told to add it."""
+    home.write_env(*ENV[1:])
+    one = the_only(home, "own-directory", "--offline", "--data", str(home.path))
+    assert "LOCALSTORE_USE_CWD=true" in one["advice"]
+
+
+def test_a_directory_that_cannot_be_written(home: BotHome) -> None:
+    """A data directory in which no file can be created is named with the reason, and nothing is left in a good one."""
+    (home.path / "data").write_text("a file where a folder should be")
+    assert str(home.path / "data") in the_only(home, "writable", "--offline")["what"]
+    (home.path / "data").unlink()
+    home.run("doctor", "--offline")
+    assert sorted(path.name for path in home.path.iterdir()) == [".env"]
+
+
+def test_another_owner(home: BotHome) -> None:
+    """A directory that a process owns is named; what to do depends on whose process it is."""
+    home.fill()
+    assert found(home, "owner", "--offline") == []
+    owner = home.start_owner()
+    try:
+        assert "另一个机器人" in the_only(home, "owner", "--offline")["advice"]
+    finally:
+        end(owner)
+
+
+def test_a_full_disk(home: BotHome) -> None:
+    """Little free space is a hint and very little a fault."""
+    levels = [
+        [one.level for one in storage.disk_findings(home.path, megabytes * 1_000_000)]
+        for megabytes in (50_000, 1_500, 100)
+    ]
+    assert levels == [[], ["hint"], ["fault"]]
+    assert list(storage.disk(patient(home))) == list(
+        storage.disk_findings(home.path, shutil.disk_usage(home.path).free)
+    )
+
+
+def test_a_damaged_ledger(home: BotHome) -> None:
+    """A ledger that is no database is a fault, and so is one that has vanished beside its profiles."""
+    home.fill()
+    home.spoil_ledger()
+    assert "ledger.db" in the_only(home, "ledger", "--offline")["what"]
+    for path in home.data_dir.glob("ledger.db*"):
+        path.unlink()
+    (home.data_dir / "profiles" / "users").mkdir(parents=True, exist_ok=True)
+    (home.data_dir / "profiles" / "users" / "1.md").write_text("---\n---\n")
+    assert "不见了" in the_only(home, "ledger", "--offline")["what"]
+
+
+def test_failed_jobs(home: BotHome) -> None:
+    """Failed jobs are counted, with the commands that show and repeat them."""
+    home.fill()
+    home.fail_jobs(2)
+    one = the_only(home, "ledger", "--offline")
+    assert "2 个" in one["what"]
+    assert "status --retry" in one["advice"]
+
+
+def test_a_clock_that_went_back(home: BotHome) -> None:
+    """A clock behind what the bot saw last is a fault, and so is one that was never set."""
+    home.fill()
+
+    async def see_the_future() -> None:
+        ledger = await SqliteLedger.open(home.data_dir / "ledger.db")
+        later = datetime.now(timezone.utc) + timedelta(days=3)
+        await ledger.clock_book.keep(ClockState(None, later, 0.0))
+        await ledger.close()
+
+    asyncio.run(see_the_future())
+    assert "系统时间" in the_only(home, "ledger", "--offline")["what"]
+    unset = datetime(1970, 1, 2, tzinfo=timezone.utc)
+    assert [one.level for one in machine.clock_findings(unset)] == ["fault"]
+    assert list(machine.clock(patient(home))) == []
+
+
+def test_versions_of_packages() -> None:
+    """A missing package and one of a wrong version are named with the command that mends both."""
+    [one] = machine.package_findings(["pydantic<1", "no-such-package>=2", "rich>=13", 'nothing; python_version < "3"'])
+    assert "pydantic" in one.what
+    assert "no-such-package" in one.what
+    assert "rich" not in one.what
+    assert "pip install" in one.advice
+
+
+def test_the_installed_packages_fit(home: BotHome) -> None:
+    """The environment of this suite has the packages that it asks for."""
+    assert [one.level for one in machine.packages(patient(home))] == ["fine"]
+
+
+def test_no_chinese_font(home: BotHome) -> None:
+    """Without a Chinese font the remedy names a package and the folder for own fonts."""
+    [one] = machine.font_findings([], home.data_dir / "fonts")
+    assert str(home.data_dir / "fonts") in one.advice
+    assert [one.level for one in machine.font_findings([Path("a.ttf")], home.data_dir)] == ["fine"]
+    assert [one.level for one in machine.pillow_findings(has_pillow=False)] == ["hint"]
+    own = home.data_dir / "fonts"
+    own.mkdir(parents=True)
+    (own / "mine.ttf").write_bytes(b"")
+    assert own / "mine.ttf" in (machine.chinese_fonts(patient(home)) or [])
+
+
+@contextmanager
+def served(prepare: Callable[[ModelServer], None]) -> Iterator[str]:
+    """Run a scripted model server in a thread; yield its address."""
+    ready, over = threading.Event(), asyncio.Event()
+    seen = SimpleNamespace(url="", loop=None)
+
+    async def serve() -> None:
+        async with ModelServer() as server:
+            prepare(server)
+            seen.url, seen.loop = server.url, asyncio.get_running_loop()
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()))
+    thread.start()
+    assert ready.wait(30)
+    try:
+        yield seen.url
+    finally:
+        assert seen.loop is not None
+        seen.loop.call_soon_threadsafe(over.set)
+        thread.join(30)
+
+
+def model(role: str, url: str, **more: object) -> list[str]:
+    """Return the lines of .env that set a model."""
+    keys = {"api_url": url, "api_key": "sk-canary", "model_name": "some-model", **more}
+    return [f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key.upper()}={value}" for key, value in keys.items()]
+
+
+def script(kind: str, *answers: Callable[..., Reply]) -> Callable[[ModelServer], None]:
+    """Return a preparation that lets one endpoint answer as given."""
+    return lambda server: setattr(server, kind, list(answers))
+
+
+MISSING = b'{"error": {"code": "model_not_found", "message": "The model `some-model` does not exist"}}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "role", "answer", "told"),
+    [
+        ("chat", "historian", status(401), "密钥"),
+        ("chat", "historian", lambda _: Reply(MISSING, 404), "模型名"),
+        ("chat", "historian", lambda _: Reply(MISSING, 400), "模型名"),
+        ("chat", "historian", lambda _: Reply(b"<html>hello</html>"), "照这句话"),
+        ("embeddings", "embedding", status(403), "密钥"),
+        ("embeddings", "embedding", lambda _: Reply(MISSING, 404), "模型名"),
+        ("rerank", "rerank", status(401), "密钥"),
+    ],
+)
+def test_a_model_that_refuses(home: BotHome, kind: str, role: str, answer: Callable[..., Reply], told: str) -> None:
+    """A refused key and an unknown model name are told apart, for each kind of model; the key is not shown."""
+    with served(script(kind, answer)) as url:
+        home.write_env(*ENV, *model(role, url))
+        [one] = [one for one in found(home, "models") if role in one["what"]]
+    assert one["level"] == "fault"
+    assert told in one["advice"]
+    assert "canary" not in one["what"] + one["advice"]
+
+
+def test_a_model_that_is_not_there(home: BotHome) -> None:
+    """An address at which nothing listens is told from a refused key."""
+    home.write_env(*ENV, *model("historian", "http://127.0.0.1:9/v1"))
+    assert "地址" in the_only(home, "models")["advice"]
+
+
+def test_models_that_answer(home: BotHome) -> None:
+    """Models that answer are no fault; --offline asks none of them."""
+    with served(script("chat", well)) as url:
+        home.write_env(*ENV, *model("historian", url), *model("embedding", url), *model("rerank", url))
+        assert found(home, "models") == []
+    assert "没有试" in the_only_hint(home)
+
+
+def the_only_hint(home: BotHome) -> str:
+    """Return the only finding about models without asking them."""
+    [one] = found(home, "models", "--offline")
+    return one["what"]
+
+
+def test_changed_dimensions(home: BotHome) -> None:
+    """Vectors of another length than the stored ones are a fault, whether .env or the server changed it."""
+    with served(script("chat", well)) as url:
+        settings = {"vector_store": {"backend": "exact"}, "models": {"embedding": {"api_url": url, "model_name": "m"}}}
+
+        async def store() -> None:
+            async with core.CognitiveMemory.open(
+                core.Settings.from_mapping(settings), home.data_dir, background=False
+            ) as memory:
+                await memory.remember(core.Turn(core.Scene.group("1", "2"), observations=("米粒对花生过敏",)))
+                assert await memory.drain(60)
+
+        asyncio.run(store())
+        home.write_env(*ENV, *model("embedding", url, model_name="m"))
+        assert [one for one in found(home, "models") if one["level"] == "fault"] == []
+    shorter = script("embeddings", lambda _: Reply(b'{"data": [{"index": 0, "embedding": [0.6, 0.8]}]}'))
+    with served(shorter) as url:
+        home.write_env(*ENV, *model("embedding", url, model_name="m"))
+        [one] = [one for one in found(home, "models") if one["level"] == "fault"]
+        assert "2 维" in one["what"]
+
+
+def test_every_check_has_a_test_of_its_own() -> None:
+    """Each check of the command is named in this file, so that a new one is not forgotten."""
+    from cognitive_memory_core.cli.doctor.command import CHECKS
+
+    text = Path(__file__).read_text("utf-8")
+    functions = {"clock": "machine.clock", "disk": "storage.disk", "fonts": "font_findings"}
+    functions |= {"env": "test_a_missing_env", "packages": "machine.packages"}
+    assert not [check.name for check in CHECKS if functions.get(check.name, f'"{check.name}"') not in text]
+    assert Finding("fine", "x").advice == ""
