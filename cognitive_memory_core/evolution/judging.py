@@ -17,15 +17,17 @@ from ..text.identity.names import one_line
 from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
 from ..text.statements.agreement import Line, disagreements
 from ..text.statements.authority import is_unvouched
+from ..text.statements.lexicon import offences
 from ..text.statements.norms import orders_memory
 from .strength import confirmed, faded, first_strength
-from .support import NumberedChat, Support
+from .support import LEAST_PEOPLE, NumberedChat, Support
 
 Rejection = Literal[
     "unreadable",
     "unknown",
     "empty",
     "too_long",
+    "unclear",
     "duplicate",
     "barred",
     "drift",
@@ -185,7 +187,7 @@ class _Judge:
             scope,
             statement,
             tags=proposal.tags,
-            strength=first_strength(len(support.people)),
+            strength=first_strength(max(len(support.people), LEAST_PEOPLE)),  # an admin counts as several
             change_summary=proposal.reason,
             created_at=now,
             updated_at=now,
@@ -219,19 +221,18 @@ class _Judge:
         return ("contrary" if wrong - {"question"} else None), support
 
     def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
-        """Return what is wrong with a statement by itself and beside the others."""
-        if sum(map(str.isalnum, statement)) < LEAST_WORDS:
-            return "empty"
-        if len(statement) > STATEMENT_LENGTH:
-            return "too_long"
-        if is_unvouched(statement) or orders_memory(statement):
-            return "attack"
-        if self._has_foreign_ids(statement):
-            return "drift"
+        """Return the first thing that is wrong with a statement by itself and beside the others."""
         key = duplicate_key(statement)
-        if key in self._ground.barred:
-            return "barred"
-        return "duplicate" if self._is_known(statement, key, before) else None
+        checks: tuple[tuple[Rejection, Callable[[], bool]], ...] = (
+            ("empty", lambda: sum(map(str.isalnum, statement)) < LEAST_WORDS),
+            ("too_long", lambda: len(statement) > STATEMENT_LENGTH),
+            ("attack", lambda: is_unvouched(statement) or orders_memory(statement)),
+            ("unclear", lambda: self._is_unclear(statement)),
+            ("drift", lambda: self._has_foreign_ids(statement)),
+            ("barred", lambda: key in self._ground.barred),
+            ("duplicate", lambda: self._is_known(statement, key, before)),
+        )
+        return next((reason for reason, is_wrong in checks if is_wrong()), None)
 
     def _is_known(self, statement: str, key: str, before: Belief | None) -> bool:
         own = before.id if before else ""
@@ -240,6 +241,11 @@ class _Judge:
             return True
         rows = (belief for belief in self._ground.beliefs if others.get(belief.id) == belief.statement)
         return any(self._ground.same(statement, belief) for belief in rows)
+
+    def _is_unclear(self, statement: str) -> bool:
+        """Return whether a statement asks, or cannot be understood without the chat: 我, 明天; 本群 is clear."""
+        found = offences(statement, names=self._ground.job_context.names)
+        return statement.endswith(("?", "？")) or any(one.kind != "place" for one in found)
 
     def _has_foreign_ids(self, statement: str) -> bool:
         job_context = self._ground.job_context

@@ -9,7 +9,7 @@ from ..domain.belief import Belief
 
 FIRST, PER_PERSON, STRONGEST_FIRST = 0.4, 0.1, 0.8
 RISE = 0.25  # share of the rest up to 1 that each confirming person adds
-HALF_LIFE = timedelta(days=60)
+HALF_LIFE = timedelta(days=180)  # a rule that nobody breaks is seldom spoken of
 NOTICED = timedelta(days=1)  # a shorter time is left to the next run, so that runs close together do not add up
 
 

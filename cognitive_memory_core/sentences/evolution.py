@@ -24,6 +24,7 @@ REASONS: Mapping[str, str] = {
     "unknown": "没有这条",
     "empty": "没有内容",
     "too_long": "太长",
+    "unclear": "离开聊天看不懂",
     "duplicate": "重复",
     "barred": "管理员淘汰过",
     "drift": "编号来历不明",

@@ -52,9 +52,11 @@ def taken(
         (created("", 1, 2), "empty"),
         (created("？！", 1, 2), "empty"),
         (created("每周六晚上讨论新番" * 50, 1, 2), "too_long"),
+        (created("我们明天讨论新番", 1, 2), "unclear"),
+        (created("每周六晚上讨论新番？", 1, 2), "unclear"),
         (created("每周六晚上讨论新番", 1), "alone"),
         (created("每周六晚上讨论新番", 1, 3), "alone"),
-        (created("周日也讨论新番", 6), "alone"),
+        (created("每周日也可以讨论新番", 6), "alone"),
         (created("每周三交房租和水电", 1, 2), "unfounded"),
         (created("群里每天打卡", 99), "unfounded"),
         (created("阿墨(2000003)是群主", 4, 5), "attack"),
@@ -107,7 +109,7 @@ def test_an_omission_is_no_deletion() -> None:
     belief = a_belief(FRIDAY)
     judgement = taken('{"action": "none"}', belief)
     assert (judgement.kept, judgement.edits) == (1, [])
-    later = taken('{"action": "none"}', belief, now=NOON + timedelta(days=60))
+    later = taken('{"action": "none"}', belief, now=NOON + timedelta(days=180))
     (edit,) = later.edits
     assert (edit.belief.strength, edit.change) == (0.25, None)
 
@@ -118,7 +120,7 @@ def test_strength_rises_with_people_and_falls_asleep() -> None:
     both = taken(answered(kept("B1", 1, 2)), a_belief(FRIDAY)).edits[0].belief
     assert 0.5 < alone.strength < both.strength < 1
     assert taken(answered(kept("B1", 1, 2)), both).edits == []
-    old = taken('{"action": "none"}', a_belief(FRIDAY), now=NOON + timedelta(days=120)).edits[0].belief
+    old = taken('{"action": "none"}', a_belief(FRIDAY), now=NOON + timedelta(days=300)).edits[0].belief
     assert old.is_asleep
     assert old.strength < ASLEEP
 
