@@ -180,14 +180,14 @@ class CognitiveMemory:
         return await self._engine.reads.recent_messages(scene, wanted, until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
-        """Return those of the given messages that the place's log holds, oldest first, without people who opted out.
+        """Return the given messages as far as the place's log holds them, oldest first, without people who opted out.
 
         Empty for a place that is switched off. Raises UnavailableError if the log cannot be read.
         """
         return await self._engine.reads.find_messages(scene, _checked_ids(message_ids))
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
-        """Return those of the given messages of the place that a job of any state or an event already rests on.
+        """Return which of the given messages of the place a job, in any state, or an event already rests on.
 
         For a caller that restarts after a crash and must not submit considered messages again.
         """

@@ -26,7 +26,7 @@ class Announcements:
     """The groups that have been told, stored in a file; a group is stored after the notice was sent."""
 
     def __init__(self, path: Path) -> None:
-        """Take the path of the file; it is read later."""
+        """Keep the groups that were told in the file at ``path``, which is read later."""
         self._path = path
         self._told: set[str] | None = None
         self._on_its_way: set[str] = set()

@@ -10,8 +10,9 @@ from nonebot.adapters import Bot, Event
 
 from . import replies
 from .auto_consider import considerer
+from .capture_rules import is_captured
 from .departures import returned
-from .event_message import find_message, is_captured, recent_lines
+from .event_message import find_message, recent_lines
 from .invocation import is_any_command, is_ours, unsigned
 from .lifecycle import get_memory
 from .throttled_log import complain

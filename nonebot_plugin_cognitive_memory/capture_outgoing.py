@@ -18,7 +18,8 @@ import cognitive_memory_core as core
 from . import replies
 from .announcing import announce
 from .auto_consider import considerer
-from .event_message import is_captured, recent_lines, sent_at
+from .capture_rules import is_captured
+from .event_message import recent_lines, sent_at
 from .lifecycle import get_memory, lifetime
 from .onebot import v11, v12
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id

@@ -39,7 +39,7 @@ class Departures:
     """When the bot left which place, in a file; ``now`` returns the current instant."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
-        """Take the path of the file; it is read later."""
+        """Keep departures in the file at ``path``, which is read later."""
         self._path = path
         self._now = now
         self._left: dict[Place, datetime] | None = None

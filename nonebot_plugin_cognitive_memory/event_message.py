@@ -11,7 +11,6 @@ from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
 
-from .config import setup
 from .heard_names import heard_names
 from .onebot import v11, v12
 from .scene import find_scene
@@ -78,12 +77,3 @@ def sent_at(event: v11.Event | v12.Event) -> datetime:
 def plain_text(event: Event) -> str:
     """Return the text of an event's message as chat plugins see it, "" if there is none."""
     return event.get_plaintext() if event.get_type() == "message" else ""
-
-
-def is_captured(scene: core.Scene) -> bool:
-    """Return whether the settings allow recording this person and place."""
-    capture = setup.settings.capture
-    if scene.user_id in capture.ignore_users:
-        return False
-    is_wanted = not capture.groups or scene.group_id in capture.groups
-    return not scene.group_id or (is_wanted and scene.group_id not in capture.ignore_groups)

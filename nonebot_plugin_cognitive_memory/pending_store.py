@@ -59,7 +59,7 @@ class Bookmark:
     """
 
     def __init__(self, path: Path) -> None:
-        """Take the path of the file."""
+        """Keep the list in the file at ``path``."""
         self._path = path
         self._turn = threading.Lock()  # a write whose task was cancelled continues in its thread
 

@@ -13,7 +13,7 @@ class RunningLoops:
     """Runs some loops from :meth:`start` to :meth:`stop`; both may be called again."""
 
     def __init__(self, *loops: core.BackgroundLoop) -> None:
-        """Take the loops; none runs yet."""
+        """Run these loops from the first :meth:`start` on."""
         self._loops = loops
         self._tasks: list[asyncio.Task[None]] = []
 

@@ -47,7 +47,7 @@ class NumberedChat:
     """The numbered lines of one run, from 1, with the names of the people, which support nothing by themselves."""
 
     def __init__(self, lines: Sequence[Message], people: Iterable[Person] = ()) -> None:
-        """Take the lines as the prompt showed them."""
+        """Check statements against the lines as the prompt showed them."""
         self.lines = tuple(lines)
         named = (name for person in people for name in (person.name, *person.aliases))
         self._names = sorted({name for name in map(clean_name, named) if len(name) > 1}, key=len, reverse=True)
@@ -64,7 +64,7 @@ class NumberedChat:
         return bool(said) and all(map(_is_order, said))
 
     def support(self, statement: str, cited: Sequence[Message]) -> Support:
-        """Return those of the cited lines that say a statement, and those after them that agree."""
+        """Return the cited lines that say a statement, and the cited lines after them that agree."""
         terms = self.terms(statement)
         says = [line for line in cited if self._says(line, terms)]
         at = {line.id: number for number, line in enumerate(self.lines)}

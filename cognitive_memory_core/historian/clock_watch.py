@@ -80,15 +80,15 @@ class ClockWatch:
 
     async def _round(self) -> float:
         has_jumped = self._look()
-        if self._may_date_anew and await self._book.bring_back(self._seen + JUMP / 2, self._seen - SINCE):
+        if self._may_correct_dates and await self._book.bring_back(self._seen + JUMP / 2, self._seen - SINCE):
             await (self.on_brought_back or _nobody)()
         if has_jumped or self._elapsed() - self._kept_at >= KEPT_EVERY:
             await self.keep()
         return POLL
 
     @property
-    def _may_date_anew(self) -> bool:
-        """Whether dates in the future come from a wrong clock of the past, so that they may be corrected."""
+    def _may_correct_dates(self) -> bool:
+        """Whether stored dates in the future were written by a wrong clock and may be corrected."""
         return self._has_history if self._believed is None else self._believed == self._seen
 
     def _look(self) -> bool:

@@ -196,7 +196,7 @@ class ProfileIndex(Protocol):
         ...
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Return those of the keys that are indexed; the cost grows with ``keys``, not with the index."""
+        """Return which of the keys are indexed; the cost grows with ``keys``, not with the index."""
         ...
 
 
@@ -326,11 +326,11 @@ class MessageLog(Protocol):
         ...
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return those of the messages of a place that the log holds, oldest first."""
+        """Return the given messages of a place as far as the log holds them, oldest first."""
         ...
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a place that are sources of an event, active or retired."""
+        """Return which of the messages of a place are sources of an event, active or retired."""
         ...
 
     async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
@@ -514,7 +514,7 @@ class NameBook(Protocol):
         ...
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those of their names that another person also has in a place where one of them has it."""
+        """Return which of their names another person also has in a place where one of them has it."""
         ...
 
 

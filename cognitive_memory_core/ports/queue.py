@@ -64,7 +64,7 @@ class QueueView(Protocol):
         ...
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a scope that are input of jobs in any state.
+        """Return which of the messages of a scope are input of a job, in any state.
 
         These are a turn's ``message_ids`` and the lines of a dialogue, not a turn's recent lines.
         """

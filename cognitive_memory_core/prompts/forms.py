@@ -1,6 +1,6 @@
 """The forms of the answers, as JSON schemas: what they say of each field is part of the prompt.
 
-They hold nothing of a single question, so that a provider's cache of the prompt's beginning serves every call.
+They are the same for every question, so that a provider's prompt cache applies to all calls.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class PromptLibrary:
     """The package's templates, some of them replaced by the operator's own."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """Take the operator's templates by name; unusable ones are described in :attr:`problems` and ignored.
+        """Use the operator's templates, by name; unusable ones are described in :attr:`problems` and ignored.
 
         Blocking: the package's templates are read here, once.
         """

@@ -53,7 +53,7 @@ class Calibrating:
         *,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
-        """Take the embedder to measure, the book that stores results, and ``current``, which holds the one in force."""
+        """Measure an embedder, store results in a book, and put the latest in ``current``, where searches read it."""
         self._embedder = embedder
         self._book = book
         self._current = current

@@ -109,7 +109,7 @@ class KnownNames:
     """A cache of the names known in each place, ten seconds old at most; empty if the name book fails or is slow."""
 
     def __init__(self, book: NameBook | None, pace: NameReadLimits = NameReadLimits()) -> None:
-        """Take the name book; without one no names are known."""
+        """Look names up in a name book; without one no names are known."""
         self._book = book
         self._pace = pace
         self._reads: OrderedDict[Scope, _NamesRead] = OrderedDict()

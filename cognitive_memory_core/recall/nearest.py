@@ -26,7 +26,7 @@ class NearestVectors:
     """NearbyEvents over both indexes; without the vector store a search is slower, but returns as much."""
 
     def __init__(self, exact: ExactSearch, wide: VectorIndex, events: EventLedger) -> None:
-        """Take the exact index, the store for wide readings, and the ledger that resolves the store's ids."""
+        """Search ``exact``, or ``wide`` if there are too many rows for it; ``events`` resolves the ids of ``wide``."""
         self._exact = exact
         self._wide = wide
         self._events = events

@@ -88,7 +88,7 @@ class Quotations:
         return frozenset((scene.scope, message_id) for message_id in await self._window(scene.scope, window))
 
     async def _replied(self, reading: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
-        """Return those of the lines replied to that the scene may read."""
+        """Return the lines that the hits reply to, if the scene may read them."""
         wanted: dict[Scope, list[str]] = {}
         for hit in hits:
             if hit.reply_to:

@@ -33,7 +33,7 @@ class IsolationCheck:
     """Queries a memory after a transcript was played to it."""
 
     def __init__(self, memory: core.CognitiveMemory, transcript: Transcript) -> None:
-        """Take the memory and the transcript."""
+        """Ask a memory about a transcript."""
         self._memory = memory
         self._transcript = transcript
         self._said_in = {str(line.number): line for line in transcript.lines}

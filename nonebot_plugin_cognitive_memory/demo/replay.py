@@ -17,7 +17,7 @@ class Replay:
     """Sends lines through a client and waits until the bot has handled each."""
 
     def __init__(self, client: OneBotClient) -> None:
-        """Take the client."""
+        """Replay through a client."""
         self._client = client
         self._handled: dict[int, asyncio.Event] = {}
 

@@ -110,7 +110,7 @@ class CollectionBackend(Protocol):
         ...
 
     def remove(self, number: int) -> bool:
-        """Remove the generation or a large part of it; return whether nothing removable is left."""
+        """Remove a generation, or a part of a large one; return True once nothing is left that can be removed."""
         ...
 
 
@@ -124,7 +124,7 @@ class FolderBackend:
     """One folder and one client per generation."""
 
     def __init__(self, root: Path) -> None:
-        """Take the folder; nothing is opened yet."""
+        """Store generations below ``root``; nothing is opened yet."""
         self._root = root
         self._open: dict[int, _OpenFolder] = {}
 

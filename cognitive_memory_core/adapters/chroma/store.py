@@ -19,32 +19,12 @@ from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector
 from ...ports.vectors import Generation
 from ...settings import VectorStoreSettings
+from . import protocol
 from .filters import chroma_filter, event_metadata
 from .leftovers import seems_in_use
-from .protocol import (
-    Answer,
-    Begin,
-    Blank,
-    Failed,
-    FindInUse,
-    InUse,
-    Listed,
-    Listing,
-    Nearest,
-    NearestIds,
-    Open,
-    Opened,
-    PutInUse,
-    Remove,
-    Request,
-    Start,
-    Sweep,
-    Swept,
-    Upsert,
-)
 from .supervisor import Bounds, ProcessDied, Supervisor
 
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=protocol.Answer)
 T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
@@ -57,12 +37,12 @@ _DEADLY_USES = 3
 class _StoreRow:
     id: str
     text: str
-    blank: Blank
+    blank: protocol.Blank
     vector: bytes
 
 
 class ChromaStore:
-    """Generations in ``folder`` or on the configured server; the process starts with the first call."""
+    """A vector store in ``folder`` or on the configured server; Chroma's process starts with the first call."""
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Initialise without touching the disk."""
@@ -72,7 +52,7 @@ class ChromaStore:
         self._open: dict[int, tuple[int, str]] = {}
         self._opening: dict[int, asyncio.Task[Generation | None]] = {}
         self._refusal = ""
-        self._deaths: Counter[tuple[int, type[Request]]] = Counter()
+        self._deaths: Counter[tuple[int, type[protocol.Request]]] = Counter()
 
     @property
     def state(self) -> str:
@@ -91,13 +71,13 @@ class ChromaStore:
 
     async def open(self) -> Generation | None:
         """Return the generation in use, checked and loaded; None if there is none."""
-        number = _expected(InUse, await self._supervisor.write(FindInUse())).number
+        number = _expected(protocol.InUse, await self._supervisor.write(protocol.FindInUse())).number
         return None if number is None else await self._opened(number)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Create an empty generation."""
         await self._swept()
-        opened = _expected(Opened, await self._asked(Begin(fingerprint, dimensions)))
+        opened = _expected(protocol.Opened, await self._asked(protocol.Begin(fingerprint, dimensions)))
         if opened.generation is None:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason))
         self._deaths = Counter({at: times for at, times in self._deaths.items() if at[0] != opened.generation.number})
@@ -106,7 +86,7 @@ class ChromaStore:
 
     async def put_in_use(self, generation: Generation) -> None:
         """Put a generation in use and drop the others."""
-        await self._written(generation, PutInUse(generation))
+        await self._written(generation, protocol.PutInUse(generation))
         self._open = {number: birth for number, birth in self._open.items() if number == generation.number}
         await self._swept()
 
@@ -120,11 +100,11 @@ class ChromaStore:
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
         for ids in _batches(list(dict.fromkeys(event_ids)), ROWS_AT_ONCE):
-            await self._written(generation, Remove(generation, list(ids)))
+            await self._written(generation, protocol.Remove(generation, list(ids)))
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Return the ids of all rows."""
-        return frozenset(_expected(Listed, await self._written(generation, Listing(generation))).ids)
+        return frozenset(_expected(protocol.Listed, await self._written(generation, protocol.Listing(generation))).ids)
 
     async def nearest(
         self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
@@ -133,10 +113,10 @@ class ChromaStore:
         block = _single(vector, generation, "query")
         if limit <= 0:
             return []
-        request = Nearest(generation, chroma_filter(reading), min(limit, MOST_HITS), block)
+        request = protocol.Nearest(generation, chroma_filter(reading), min(limit, MOST_HITS), block)
         await self._soon_open(generation)
         answer = await self._noted(generation, request, self._supervisor.search(request))
-        found = _expected(NearestIds, answer)
+        found = _expected(protocol.NearestIds, answer)
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
 
     async def is_there(self) -> bool:
@@ -154,26 +134,28 @@ class ChromaStore:
             await asyncio.wait(set(self._opening.values()))
 
     async def _swept(self) -> None:
-        while not _expected(Swept, await self._asked(Sweep())).is_clean:
+        while not _expected(protocol.Swept, await self._asked(protocol.Sweep())).is_clean:
             pass
 
-    async def _asked(self, request: Request) -> Answer:
+    async def _asked(self, request: protocol.Request) -> protocol.Answer:
         answer = await self._supervisor.write(request)
-        if isinstance(answer, Failed):
+        if isinstance(answer, protocol.Failed):
             self._refusal = _why_not(answer)
         return answer
 
-    async def _written(self, generation: Generation, request: Request) -> Answer:
-        answer: Answer = Failed("gone")
+    async def _written(self, generation: Generation, request: protocol.Request) -> protocol.Answer:
+        answer: protocol.Answer = protocol.Failed("gone")
         for _ in range(2):  # a process restarted meanwhile has nothing open
             if not self._is_open(generation) and await self._opened(generation.number) != generation:
                 break
             answer = await self._noted(generation, request, self._supervisor.write(request))
-            if answer != Failed("gone"):
+            if answer != protocol.Failed("gone"):
                 break
         return _granted(answer)
 
-    async def _noted(self, generation: Generation, request: Request, asked: Awaitable[Answer]) -> Answer:
+    async def _noted(
+        self, generation: Generation, request: protocol.Request, asked: Awaitable[protocol.Answer]
+    ) -> protocol.Answer:
         at = (generation.number, type(request))
         try:
             answer = await asked
@@ -181,8 +163,8 @@ class ChromaStore:
             self._deaths[at] += not died.is_hung  # a hang may be another process's lock and is no sign of damage
             raise
         self._deaths.pop(at, None)
-        self._refusal = _why_not(answer) if isinstance(answer, Failed) else ""
-        if answer == Failed("gone"):
+        self._refusal = _why_not(answer) if isinstance(answer, protocol.Failed) else ""
+        if answer == protocol.Failed("gone"):
             self._open.pop(generation.number, None)
         if not self._supervisor.is_running:  # the process was ended because its memory had grown
             self._reopen()
@@ -223,13 +205,15 @@ class ChromaStore:
     async def _tried(self, number: int) -> Generation | None:
         while not self._is_deadly(number):
             try:
-                opened = _expected(Opened, await self._supervisor.write(Open(number), self._bounds.opening))
+                opened = _expected(
+                    protocol.Opened, await self._supervisor.write(protocol.Open(number), self._bounds.opening)
+                )
             except ProcessDied as died:
-                self._deaths[number, Open] += 1
+                self._deaths[number, protocol.Open] += 1
                 if died.is_hung:
                     raise
                 continue
-            self._deaths.pop((number, Open), None)
+            self._deaths.pop((number, protocol.Open), None)
             self._open.pop(number, None)
             self._refusal = (
                 sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason) if opened.reason else ""
@@ -239,8 +223,8 @@ class ChromaStore:
         return None
 
     def _is_deadly(self, number: int) -> bool:
-        uses = (times for (one, kind), times in self._deaths.items() if one == number and kind is not Open)
-        return self._deaths[number, Open] >= _DEADLY_OPENINGS or any(times >= _DEADLY_USES for times in uses)
+        uses = (times for (one, kind), times in self._deaths.items() if one == number and kind is not protocol.Open)
+        return self._deaths[number, protocol.Open] >= _DEADLY_OPENINGS or any(times >= _DEADLY_USES for times in uses)
 
     def _note(self, generation: Generation | None) -> Generation | None:
         if generation is not None:
@@ -249,8 +233,8 @@ class ChromaStore:
         return generation
 
 
-def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> Start:
-    return Start(
+def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> protocol.Start:
+    return protocol.Start(
         str(folder.absolute()),
         settings.url,
         settings.tenant,
@@ -260,14 +244,14 @@ def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> Start
     )
 
 
-def _granted(answer: Answer) -> Answer:
+def _granted(answer: protocol.Answer) -> protocol.Answer:
     """Return the answer; raises UnavailableError for a refusal. All refusals are translated here."""
-    if isinstance(answer, Failed):
+    if isinstance(answer, protocol.Failed):
         raise UnavailableError(_why_not(answer))
     return answer
 
 
-def _why_not(refused: Failed) -> str:
+def _why_not(refused: protocol.Failed) -> str:
     if refused.why == "gone":
         return sentences.storage_errors.GENERATION_GONE
     if refused.why == "foreign":
@@ -275,7 +259,7 @@ def _why_not(refused: Failed) -> str:
     return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=refused.reason)
 
 
-def _expected(kind: type[A], answer: Answer) -> A:
+def _expected(kind: type[A], answer: protocol.Answer) -> A:
     granted = _granted(answer)
     if not isinstance(granted, kind):
         raise UnavailableError(sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(granted).__name__))
@@ -291,7 +275,7 @@ def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[lis
 
 
 def _row(row: EmbeddedEvent, vector: bytes) -> _StoreRow:
-    blank: Blank = {
+    blank: protocol.Blank = {
         "subjects": None,
         **event_metadata(row.event),
     }  # None, because an upsert keeps keys that it is not given
@@ -311,8 +295,8 @@ def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
     return single.tobytes()
 
 
-def _upsert(generation: Generation, rows: Sequence[_StoreRow]) -> Upsert:
-    return Upsert(
+def _upsert(generation: Generation, rows: Sequence[_StoreRow]) -> protocol.Upsert:
+    return protocol.Upsert(
         generation,
         [row.id for row in rows],
         [row.text for row in rows],

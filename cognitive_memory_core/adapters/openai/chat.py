@@ -39,7 +39,7 @@ class OpenAIChat:
     """
 
     def __init__(self, settings: ModelSettings, client: ModelClient, meter: Meter) -> None:
-        """Take the settings, client and meter of one model."""
+        """Ask one model by its settings and client; ``meter`` counts its calls and tokens."""
         self._settings = settings
         self._client = client
         self._meter = meter

@@ -52,7 +52,7 @@ class ModelClient:
     """
 
     def __init__(self, settings: Reachable, role: str, *, limit: int = CHAT_LIMIT) -> None:
-        """Take the settings of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
+        """Configure the client of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
         self._address = Address.of(settings, role)
         self._fault = self._address.fault()
         proxy = _proxy(self._address)

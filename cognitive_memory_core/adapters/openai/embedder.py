@@ -29,7 +29,7 @@ class OpenAIEmbedder:
         seconds: float = 60.0,
         query_seconds: float = 15.0,
     ) -> None:
-        """Take a model whose vectors have ``dimensions`` numbers; 0 takes the length of its first good answer."""
+        """Use a model whose vectors have ``dimensions`` numbers; 0 means the length of its first good answer."""
         self._settings = settings
         self._client = client
         self._meter = meter

@@ -11,10 +11,10 @@ IDLE_SECONDS = 120.0  # since the last need: queries come in bursts, and a start
 
 
 class IndexSleep:
-    """Decides by missing rows, queries and time; ``elapsed`` returns seconds of a monotonic clock."""
+    """Decides when the vector store is started and stopped, by missing rows, queries and time."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
-        """Start asleep."""
+        """Start asleep; ``elapsed`` returns seconds of a monotonic clock."""
         self._elapsed = elapsed
         self._needed_at = elapsed()
         self._behind_since: float | None = None

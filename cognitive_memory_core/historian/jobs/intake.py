@@ -103,7 +103,7 @@ class Intake:
             self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a place that a job of any state or an event already rests on."""
+        """Return which of the messages of a place a job, in any state, or an event already rests on."""
         wanted = frozenset(message_ids)
         if not wanted:
             return wanted

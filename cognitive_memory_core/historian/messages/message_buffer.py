@@ -99,7 +99,7 @@ class MessageBuffer:
             return [item for item in unwritten if not item.is_bot]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return those of the given messages of a place that exist, oldest first, including unwritten ones.
+        """Return the given messages of a place as far as they exist, oldest first, including unwritten ones.
 
         Raises UnavailableError if the log cannot be read, so that an unread message is not taken for a missing one.
         """
@@ -111,7 +111,7 @@ class MessageBuffer:
         return sorted(found, key=lambda message: message.sent_at)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the messages of a place that are sources of an event."""
+        """Return which of the messages of a place are sources of an event."""
         return await self._log.learned(scope, message_ids)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> None:

@@ -60,7 +60,10 @@ SpanReader = Callable[[re.Match[str], TimeFrame], Stretch | None]
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern of one kind; ``reading`` may raise ValueError or OverflowError for an impossible date."""
+    """A pattern of one kind of time expression, and how to compute its span.
+
+    ``reading`` may raise ValueError or OverflowError for an impossible date.
+    """
 
     kind: Kind
     pattern: Pattern

@@ -52,7 +52,7 @@ class SqliteNames:
         return await self._database.read(_names_of, list(user_ids))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those of their names that another person also has in the same place."""
+        """Return which of their names another person also has in the same place."""
         return await self._database.read(_shared, list(user_ids))
 
 
