@@ -16,6 +16,7 @@ WHOLE = 120  # characters up to which the sentences that are kept of a message s
 _READ = 1_000
 _SENTENCE_END = re.compile("(?<=[。！!？?\n])(?![。！!？?”」』\n])|(?<=[；;])(?=.{60})")
 _TURN = re.compile(" ?(?:改|换成|推迟|取消|算了|不过|但|而是|还是|结果|后来|现在又|不[^，。！？!? ]{1,6}了)")
+_ENDS = "。！!；; \n"
 _EDGES = " ，,、；;：:\n\t"
 _MARKERS = re.compile(r"\[[^\[\]\n]{1,60}\]|https?://\S+")
 _PASSING_DAYS = frozenset(("今天", "今日", "今晚", "今早", "现在", "刚才", "刚刚"))
@@ -29,6 +30,7 @@ _JOKE = re.compile(
     "|磕头|跪下|打死我|杀了|救命|笑死|笑到|好家伙|离谱|再.{1,6}我.{0,2}把你|(?:哈|嘿|h){3}|hh+$|233|草$|绝了"
 )
 _TAKEN_BACK = re.compile("逗你|骗你的|开玩笑|瞎说|瞎编|打错|说错|当我没说|我乱说|愚人节|没有的事|口误|记错")
+_SLIP = re.compile("(?:刚才?|我|上面)?(?:打错|说错|写错|记错|口误|手误)[了的啦]?")
 _EARNEST = re.compile("正经|正事|认真|真的|不开玩笑")
 _LEANS_ON_ANOTHER = re.compile(
     "^(?:那[个些种位]|这[个些种位](?!月|周|星期|礼拜|学期|季度|群)|[它他她]|前者|后者|对[，, ]|不[，, ]|不是"
@@ -71,6 +73,7 @@ _CAUSE = re.compile("因为|原因|所以|不然|理由|由于|导致|免得|省
 _WISH = re.compile("帮我记|记一[下个]|记住|记着|提醒我|记得.{3,}|备忘|remember|remind")
 _CONTENT = ((10, 1), (18, 1))  # letters and digits from which a passage gets a point
 _SHORTEST = 4
+_SHORTEST_CORRECTION = 2  # letters besides the word that says that something was wrong
 _LETTERS = 3  # of a text without Chinese characters that tell as much as one of those
 _THIN = 9  # letters and digits below which only a number, a rule or something personal tells enough
 _FIRM = (_RULE, _DISCLOSURE, _NUMBER, _WISH)
@@ -115,6 +118,15 @@ def is_passing(message: str) -> bool:
 def takes_back(message: str) -> bool:
     """Return whether a message says that something said before was a joke or a mistake."""
     return bool(_TAKEN_BACK.search(folded(message[:_READ])))
+
+
+def puts_right(message: str, wrong: str) -> str:
+    """Return a line with the correction that its sender sent after it, as one sentence; "" if it corrects nothing."""
+    read = folded(message[:_READ])
+    slip = _SLIP.search(read)
+    if not slip or len(_NO_WORDS.sub("", read[: slip.start()] + read[slip.end() :])) < _SHORTEST_CORRECTION:
+        return ""
+    return f"{_SENTENCE_END.split(wrong[:_READ].strip(_ENDS))[-1].strip(_ENDS)} {message[:_READ]}"
 
 
 def is_in_earnest(message: str) -> bool:

@@ -14,7 +14,7 @@ from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
-from .choosing import chosen, is_dated, is_in_earnest, takes_back
+from .choosing import chosen, is_dated, is_in_earnest, puts_right, takes_back
 from .known_people import Cast
 from .lasting import begins_with_speaker, ended_matters, lasting_clause
 from .phrasing import Phrasing
@@ -56,7 +56,7 @@ class RuleHistorian:
         doubtful = _taken_back(dialogue.messages)
         for message in dialogue.messages:
             if not message.is_bot and message.id not in doubtful:
-                told = [*self._kept(message, by_id, cast)]
+                told = [*self._kept(message, by_id, cast, _put_right_by(message, dialogue.messages))]
                 kept += told or self._settled(message, by_id, cast, doubtful)
             await asyncio.sleep(0)
         return kept
@@ -77,14 +77,17 @@ class RuleHistorian:
             message_ids=tuple(turn.message_ids),
         )
 
-    def _kept(self, message: Message, by_id: Mapping[str, Message], cast: Cast) -> Iterator[Statement]:
+    def _kept(
+        self, message: Message, by_id: Mapping[str, Message], cast: Cast, wrong: Message | None
+    ) -> Iterator[Statement]:
         when = message.sent_at.astimezone(self.zone)
         if (when.month, when.day) == _FOOLS_DAY and not is_in_earnest(message.text):
             return
         sender = _sender(message) if message.scene.user_name else cast.person(message.sender_id)
         quoting = Quoting(cast, sender, _addressee(message, by_id, cast))
         others = [name for name, person in cast.by_name.items() if person.id != sender.id]
-        for passage in chosen(message.text, others):
+        text = puts_right(message.text, wrong.text) if wrong else message.text
+        for passage in chosen(text, others):
             quotation = quoting.quote(passage, when)
             lasting = lasting_clause(passage, others)
             yield Statement(
@@ -96,7 +99,7 @@ class RuleHistorian:
                 is_absolute=quotation.is_absolute,
                 is_own=True,
                 is_of_place=quoting.is_of_place(passage),
-                message_ids=(message.id,),
+                message_ids=(wrong.id, message.id) if wrong else (message.id,),
                 happened_at=message.sent_at,
             )
 
@@ -142,8 +145,18 @@ def _taken_back(messages: Sequence[Message]) -> frozenset[str]:
     for index, message in enumerate(messages):
         if not message.is_bot and takes_back(message.text):
             near = messages[max(index - _SOON, 0) : index]
-            found += [one.id for one in near if one.sender_id == message.sender_id][-_TAKEN_BACK:]
+            own = [one.id for one in near if one.sender_id == message.sender_id]
+            found += own[-1:] if _put_right_by(message, messages) else own[-_TAKEN_BACK:]
     return frozenset(found)
+
+
+def _put_right_by(message: Message, messages: Sequence[Message]) -> Message | None:
+    """Return the line that a message puts right: its sender's last one shortly before it; None if it corrects none."""
+    if not puts_right(message.text, message.text):
+        return None
+    index = next((at for at, one in enumerate(messages) if one.id == message.id), 0)
+    near = messages[max(index - _SOON, 0) : index]
+    return next((one for one in reversed(near) if not one.is_bot and one.sender_id == message.sender_id), None)
 
 
 def _kind(passage: str) -> EventKind:

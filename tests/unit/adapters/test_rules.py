@@ -442,6 +442,21 @@ async def test_what_is_taken_back_is_not_kept() -> None:
     assert [statement.message_ids for statement in kept] == [("m2",)]
 
 
+@pytest.mark.parametrize(
+    ("wrong", "right", "quoted"),
+    [
+        ("新展位 C40", "打错 C04", "新展位 C40 打错 C04"),
+        ("收到。集合改到周六下午三点。", "说错了 是两点", "集合改到周六下午三点 说错了 是两点"),
+    ],
+)
+async def test_a_slip_is_kept_with_what_puts_it_right(wrong: str, right: str, quoted: str) -> None:
+    """A line that its sender corrects is quoted with the correction, never alone; what stood before it stays."""
+    before = by(QI, "展会从3月9日起挪到独立专区", id="m1")
+    kept = await triaged(before, by(QI, wrong, id="m2"), by(TANG, "好", id="m3"), by(QI, right, id="m4"))
+    assert [statement.message_ids for statement in kept] == [("m1",), ("m2", "m4")]
+    assert f"：“{quoted}”" in kept[-1].text
+
+
 async def test_first_of_april() -> None:
     """On 1 April only what is said to be in earnest is kept."""
     when = NOON.replace(month=4, day=1)
