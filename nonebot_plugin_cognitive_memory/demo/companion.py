@@ -1,4 +1,4 @@
-"""A chat plugin with a memory, in one file: replace ``ask_model`` by your model and start from there.
+"""The chat plugin of the demo: a memory without a model; examples/companion_chat has one with a model.
 
 It answers when it is addressed, and takes part silently when somebody says something worth noting. What it remembers is
 in ``context``; what the turn was worth is passed to ``record_end``, which costs one durable file write.
