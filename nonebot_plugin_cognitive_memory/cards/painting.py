@@ -20,7 +20,7 @@ UNASSIGNED = "\U0010fffd"
 FACES = 12  # of one collection file
 EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
 MOST_SYMBOL_FONTS = 6
-COLOURS = 256
+COLOURS, EXACT = 256, 32
 GLYPHS, TILES = 8_192, 256
 SMOOTH = 4  # times larger are round corners drawn, then reduced
 
@@ -94,9 +94,19 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
         else:
             _paint_words(image, pen, part, typefaces)
     file = io.BytesIO()
-    palette = image.quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    palette = _palette(image, drawing)
     image.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(file, "PNG", optimize=True)
     return file.getvalue()
+
+
+def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
+    """Return a palette with the exact colours of plain areas and words, and others that suit the picture."""
+    exact = list(dict.fromkeys((drawing.page, *(part.colour for part in drawing.parts))))[:EXACT]
+    reduced = image.quantize(COLOURS - len(exact), method=Image.Quantize.MEDIANCUT)
+    others = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([*(value for colour in exact for value in colour), *others])
+    return palette
 
 
 def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typefaces: Typefaces) -> None:
