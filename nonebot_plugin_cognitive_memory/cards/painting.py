@@ -20,7 +20,7 @@ UNASSIGNED = "\U0010fffd"
 FACES = 12  # of one collection file
 EMOJI_SIZES = (109, 160, 136, 128, 96, 64)
 MOST_SYMBOL_FONTS = 6
-COLOURS, EXACT = 256, 32
+COLOURS, EXACT, SAME = 256, 32, 8  # SAME: steps of a channel within which Pillow may mistake a colour
 GLYPHS, TILES = 8_192, 256
 SMOOTH = 4  # times larger are round corners drawn, then reduced
 
@@ -103,10 +103,17 @@ def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
     """Return a palette with the exact colours of plain areas and words, and others that suit the picture."""
     exact = list(dict.fromkeys((drawing.page, *(part.colour for part in drawing.parts))))[:EXACT]
     reduced = image.quantize(COLOURS - len(exact), method=Image.Quantize.MEDIANCUT)
-    others = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
+    values = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
+    others = [_snapped((values[at], values[at + 1], values[at + 2]), exact) for at in range(0, len(values), 3)]
     palette = Image.new("P", (1, 1))
-    palette.putpalette([*(value for colour in exact for value in colour), *others])
+    palette.putpalette([value for colour in (*exact, *others) for value in colour])
     return palette
+
+
+def _snapped(colour: Colour, exact: Sequence[Colour]) -> Colour:
+    """Return the exact colour that Pillow would mistake for a colour, else the colour itself."""
+    near = (one for one in exact if max(abs(a - b) for a, b in zip(one, colour, strict=True)) <= SAME)
+    return next(near, colour)
 
 
 def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typefaces: Typefaces) -> None:

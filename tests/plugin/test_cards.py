@@ -80,6 +80,8 @@ async def test_cards_are_drawn_light_and_dark(app: object, fonts: Path) -> None:
     studio = Studio(fonts)
     light, dark = await studio.drawn(a_card(), LIGHT), await studio.drawn(a_card(), DARK)
     assert size_of(light) == size_of(dark)
+    for png, theme in ((light, LIGHT), (dark, DARK)):
+        assert Image.open(io.BytesIO(png)).convert("RGB").getpixel((500, 250)) == theme.sheet
     assert light != dark
 
 
