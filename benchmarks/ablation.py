@@ -46,7 +46,7 @@ class Change:
 
 
 CORE = "cognitive_memory_core"
-WEIGHTS = f"{CORE}.recall.messages:MessageSearch.__init__.weights"  # weights of a chat line's score
+WEIGHTS = f"{CORE}.recall.message_search:MessageSearch.__init__.weights"  # weights of a chat line's score
 OF_EVENTS = CHINESE = ("groupchat", "madial")
 OF_TALK = ("groupchat", "qmsum", "locomo")
 
@@ -60,7 +60,7 @@ CHANGES = (
     Change("no time prior", constants={f"{CORE}.recall.ranking:OUTSIDE": 1.0}, sets=("groupchat", "locomo")),
     Change(
         "common characters as telling as rare ones",
-        constants={f"{CORE}.recall.{module}:telling": lambda _character: 1.0 for module in ("coverage", "talk")},
+        constants={f"{CORE}.recall.{module}:telling": lambda _character: 1.0 for module in ("term_coverage", "line_scores")},
         sets=CHINESE,
     ),
     Change("no lines round a line", constants={f"{WEIGHTS}.window": 0.0, f"{WEIGHTS}.reply": 0.0}, sets=OF_TALK),
