@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 
-from arclet.alconna import Alconna, AllParam, Args, Arparma, CommandMeta, Namespace, Subcommand, command_manager, config
+from arclet.alconna import (
+    Alconna,
+    AllParam,
+    Args,
+    Arparma,
+    CommandMeta,
+    Field,
+    Namespace,
+    Subcommand,
+    command_manager,
+    config,
+)
 from nonebot.adapters import Bot, Event
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
@@ -49,9 +60,7 @@ _ARGUMENTS = {
     "summarize": Args["count?", int],
     "pin": Args["words", AllParam],
     "retry": Args["target?", str],
-    "view": Args["words?", AllParam],
-    "rollback": Args["words?", AllParam],
-    "config": Args["words?", AllParam],
+    **dict.fromkeys(("view", "rollback", "config"), Args["words", AllParam, Field(default=())]),
     **dict.fromkeys(("status", "profile", "group", "stats"), Args["form?", str]),
 }
 
