@@ -115,14 +115,13 @@ def _failed_lines(failed: Sequence[FailedJob], configuration: Configuration) -> 
 def _failed_line(job: FailedJob, zone: tzinfo) -> str:
     scene = job.job.work.scene if job.job else None
     place = sentences.status.place(scene.group_id, scene.user_id) if scene else sentences.status.UNREADABLE_PLACE
-    advice = sentences.status.advice(job.error, is_readable=job.job is not None)
     return sentences.status.FAILED_LINE.format(
         id=job.id[:ID_LENGTH],
         at=f"{job.failed_at.astimezone(zone):%m-%d %H:%M}",
         place=place,
         attempts=job.attempts,
         error=" ".join(job.error.split())[:ERROR_LENGTH],
-        advice=advice,
+        advice=job.advice,
     )
 
 
@@ -151,7 +150,7 @@ def _failed_figures(job: FailedJob) -> Mapping[str, object]:
         "attempts": job.attempts,
         "failed_at": job.failed_at.isoformat(),
         "error": job.error,
-        "advice": sentences.status.advice(job.error, is_readable=job.job is not None),
+        "advice": job.advice,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from .. import sentences
 from .scope import Scope
 from .turn import Dialogue, Turn
 
@@ -40,6 +41,11 @@ class FailedJob:
     attempts: int
     failed_at: datetime
     job: Job | None = None
+
+    @property
+    def advice(self) -> str:
+        """What people can do about it, as one sentence."""
+        return sentences.status.advice(self.error, is_readable=self.job is not None)
 
 
 @dataclass(frozen=True)
