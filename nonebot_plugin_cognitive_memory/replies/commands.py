@@ -374,9 +374,8 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         scene = failed.job.work.scene if failed.job else None
         place = "读不出来" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"
         at = failed.failed_at.astimezone(zone)
-        lines.append(
-            f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，试了 {failed.attempts} 次：{failed.error[:80]}；{failed.advice}"
-        )
+        told = f"试了 {failed.attempts} 次：{failed.error[:80]}；{failed.advice}"
+        lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}")
     if any(failed.job is None for failed in jobs):
         lines.append("读不出来的是文件坏了，重试也没有用；原文件在数据目录的 queues/failed/ 里")
     return "\n".join(lines)
