@@ -21,6 +21,7 @@ BENCHMARKS = {
     "growth": "growth",
     "idle": "idle",
     "stall": "stall",
+    "beliefs": "beliefs",
     "isolation": "isolation",
     "kills": "kills",
     "early": "early",

@@ -132,8 +132,10 @@ class ReadAccess:
             return None
         hide = self._consent.hidden
         tags = tuple(tag for tag in map(hide, belief.tags) if tag)
-        told = replace(belief, statement=hide(belief.statement), change_summary=hide(belief.change_summary))
-        return replace(told, tags=tags, supporters=left)
+        said = (hide(belief.statement), hide(belief.change_summary), tags, left)
+        if said == (belief.statement, belief.change_summary, belief.tags, belief.supporters):
+            return belief
+        return replace(belief, statement=said[0], change_summary=said[1], tags=tags, supporters=left)
 
     def change(self, scope: Scope, change: Change) -> Change | None:
         """Return an entry of a place's change log, redacted; None if it is another place's."""

@@ -64,6 +64,10 @@ class BeliefVectors(Protocol):
         """Return the active beliefs of a place with their vectors."""
         ...
 
+    async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
+        """Return the active beliefs of a place with their cosine to a unit vector; None where a vector is missing."""
+        ...
+
 
 @dataclass(frozen=True)
 class GroupActivity:

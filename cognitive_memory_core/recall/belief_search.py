@@ -6,13 +6,14 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import mul
+from functools import lru_cache
 
 from ..domain.belief import Belief, BeliefHit
 from ..domain.scope import Scope
-from ..ports.beliefs import BeliefVectors, EmbeddedBelief
+from ..ports.beliefs import BeliefVectors
 from ..ports.models import Embedder, Vector
 from ..settings import Live, Settings
+from ..text.caches import cleared_on_erasure
 from ..text.identity.names import clean_text
 from ..text.lexical.terms import index_terms, query_terms
 from ..text.statements.norms import forbids
@@ -62,19 +63,17 @@ class BeliefSearch:
         return TurnBeliefs(tuple(shown), min(len(broken), len(shown)))
 
     async def _scored(self, scope: Scope, query: str, worded: Worded) -> list[BeliefHit]:
-        rows = await self.vectors.embedded(scope, self.embedder.fingerprint)
         said = clean_text(query[:QUERY_LENGTH]).strip()
-        vector = await self._vector(said) if rows and said else None
+        vector = await self._vector(said) if said else None
+        rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
         if len(rows) > INLINE:
-            return await asyncio.to_thread(self._ranked, rows, said, vector, worded)
-        return self._ranked(rows, said, vector, worded)
+            return await asyncio.to_thread(self._ranked, rows, said, worded)
+        return self._ranked(rows, said, worded)
 
-    def _ranked(
-        self, rows: Sequence[EmbeddedBelief], said: str, vector: Vector | None, worded: Worded
-    ) -> list[BeliefHit]:
-        shown = [(belief, self._similarity(vector, row)) for row in rows if (belief := worded(row.belief))]
+    def _ranked(self, rows: Sequence[tuple[Belief, float | None]], said: str, worded: Worded) -> list[BeliefHit]:
+        shown = [(belief, self._similarity(cosine)) for row, cosine in rows if (belief := worded(row))]
         terms = tuple(query_terms(said))
-        texts = [frozenset(index_terms("\n".join((belief.statement, *belief.tags)))) for belief, _ in shown]
+        texts = [_terms_of("\n".join((belief.statement, *belief.tags))) for belief, _ in shown]
         words = [saturated(share) for share in covered(terms, texts, len(rows))] if terms else [0.0] * len(shown)
         weight = self.settings.current.query.lexical_weight
         hits = (
@@ -83,17 +82,21 @@ class BeliefSearch:
         )
         return sorted(hits, key=lambda hit: (-hit.score, -hit.belief.strength))
 
-    def _similarity(self, vector: Vector | None, row: EmbeddedBelief) -> float | None:
-        if vector is None or row.vector is None or len(vector) != len(row.vector):
-            return None
-        cosine = sum(map(mul, vector, row.vector))
-        return self.embedder.calibration.similarity(cosine) if math.isfinite(cosine) else None
+    def _similarity(self, cosine: float | None) -> float | None:
+        is_usable = cosine is not None and math.isfinite(cosine)
+        return self.embedder.calibration.similarity(cosine) if cosine is not None and is_usable else None
 
     async def _vector(self, said: str) -> Vector | None:
         try:
             return await with_timeout(PATIENCE, self.embedder.embed_query(said))
         except AWAY:
             return None
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # the statements of a group are compared with every question
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(index_terms(text))
 
 
 def _weight(hit: BeliefHit) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged, superseded
 from cognitive_memory_core.ports.beliefs import GroupActivity
 from tests.support.beliefs import LIN, TEA, a_belief, a_chat, begun
@@ -93,6 +95,9 @@ async def test_a_vector_belongs_to_its_words(ledger: Ledger) -> None:
     (row,) = await ledger.beliefs.embedded(GROUP.scope, MODEL)
     assert (row.belief, list(row.vector or ())) == (stronger, [1.0, 0.0])
     assert (await ledger.beliefs.embedded(GROUP.scope, "another"))[0].vector is None
+    assert await ledger.beliefs.near(GROUP.scope, MODEL, a_vector(0.6, 0.8)) == [(stronger, pytest.approx(0.6))]
+    assert await ledger.beliefs.near(GROUP.scope, MODEL, a_vector(1, 0, 0)) == [(stronger, None)]
+    assert await ledger.beliefs.near(GROUP.scope, MODEL, None) == [(stronger, None)]
     edit = next_version(stronger, "改到周六", "b2")
     await ledger.beliefs.commit([edit])
     assert await ledger.beliefs.waiting(MODEL, 9) == [edit.belief]

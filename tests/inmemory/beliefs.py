@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import mul
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.belief import (
@@ -77,6 +78,11 @@ class InMemoryBeliefs:
         active = (one for one in self._current(scope) if one.status == "active")
         return [EmbeddedBelief(one, self._vector(one, fingerprint)) for one in active]
 
+    async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
+        """Return the active beliefs of a place with their cosine to a unit vector."""
+        rows = await self.embedded(scope, fingerprint)
+        return [(row.belief, _cosine(vector, row.vector)) for row in rows]
+
     async def note(self, scope: Scope, read: Sequence[str]) -> None:
         """Record a run that was given these messages."""
         state = self._state
@@ -121,6 +127,12 @@ class InMemoryBeliefs:
     def _vector(self, belief: Belief, fingerprint: str) -> Vector | None:
         model, vector = self._state.belief_vectors.get(belief.id, ("", None))
         return vector if model == fingerprint else None
+
+
+def _cosine(vector: Vector | None, other: Vector | None) -> float | None:
+    if vector is None or other is None or len(vector) != len(other):
+        return None
+    return sum(map(mul, vector, other))
 
 
 def withdraw(state: InMemoryState, scope: Scope, message_id: str, at: datetime) -> None:

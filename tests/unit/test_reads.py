@@ -21,7 +21,6 @@ from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.null_engine import NullEngine, NullIntake, NullReads
-from cognitive_memory_core.ports.beliefs import EmbeddedBelief
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
@@ -139,9 +138,9 @@ class LeakyBeliefs(Leaky):
         """Return the creation of each belief, unless only a person who opted out said it."""
         return [logged("create", one, None, "", NOON) for one in self.grown() if one.supporters != (HIDDEN.user_id,)]
 
-    async def embedded(self, *_: Any) -> list[EmbeddedBelief]:
+    async def near(self, *_: Any) -> list[tuple[Belief, None]]:
         """Return the beliefs without vectors."""
-        return [EmbeddedBelief(one) for one in self.grown()]
+        return [(one, None) for one in self.grown()]
 
 
 class LeakyProfiles(Leaky):

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from sqlite3 import Connection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .... import sentences
 from ....domain.belief import (
@@ -24,6 +29,7 @@ from ....domain.scope import Scope
 from ....errors import BadArgument
 from ....ports.beliefs import EmbeddedBelief, GroupActivity, Listing
 from ....ports.models import Vector
+from ....text.caches import cleared_on_erasure
 from ..database.database import Database
 from ..database.rows import (
     BELIEF_COLUMNS,
@@ -90,6 +96,10 @@ class SqliteBeliefs:
     async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
         """Return the active beliefs of a place with their vectors."""
         return await self._database.read(_embedded, scope, fingerprint)
+
+    async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
+        """Return the active beliefs of a place with their cosine to a unit vector."""
+        return await self._database.read(_near, scope, fingerprint, vector)
 
     async def note(self, scope: Scope, read: Sequence[str]) -> None:
         """Record a run that was given these messages."""
@@ -281,6 +291,29 @@ def _embedded(connection: Connection, scope: Scope, fingerprint: str) -> list[Em
     query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
     rows = connection.execute(query, bound(fingerprint, scope.key))
     return [EmbeddedBelief(belief_of(row[:-1]), None if row[-1] is None else vector_of(row[-1])) for row in rows]
+
+
+def _near(
+    connection: Connection, scope: Scope, fingerprint: str, vector: Vector | None
+) -> list[tuple[Belief, float | None]]:
+    source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+    where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
+    query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
+    rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
+    length = 0 if vector is None else len(vector) * vector.itemsize
+    whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
+    if vector is None or not whole:
+        return [(_known(row[:-1]), None) for row in rows]
+    matrix: NDArray[np.float32] = np.frombuffer(b"".join(whole), dtype=np.float32)
+    matrix = np.reshape(matrix, (len(whole), len(vector)))
+    cosines = iter((matrix @ np.frombuffer(vector, dtype=np.float32)).tolist())
+    return [(_known(row[:-1]), next(cosines) if len(row[-1] or b"") == length else None) for row in rows]
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
+def _known(row: tuple[Any, ...]) -> Belief:
+    return belief_of(row)
 
 
 def _note(connection: Connection, scope: Scope, read: Sequence[str]) -> None:

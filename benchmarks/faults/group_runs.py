@@ -1,0 +1,130 @@
+"""F24: runs of group evolution that are killed, or whose disk refuses, at each of their writes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import shutil
+import signal
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.domain.belief import Belief
+from cognitive_memory_core.errors import StorageRefused
+from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
+from tests.support.builders import GROUP
+from tests.support.evolving import EvolvingGroup, broken_chains
+
+from ..fault_row import Extent, Row
+
+TOPICS = ("新番", "政治", "桌游", "代码", "美食", "天气", "电影", "音乐", "旅行", "考试")
+WRITES = 2  # of one run: the beliefs with their log, and what was read
+State = tuple[tuple[str, str, int, str], ...]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens at which commit: a kill before it, or a refusal."""
+
+    at: int
+    is_kill: bool
+
+    def check(self, seen: list[int]) -> None:
+        """Let the commit pass, or not."""
+        seen.append(len(seen))
+        if len(seen) - 1 != self.at:
+            return
+        if self.is_kill:
+            os.kill(os.getpid(), signal.SIGKILL)
+        raise StorageRefused("full")
+
+
+def f24(extent: Extent) -> Row:
+    """Let many random runs fail at each write; the ledger holds all of a run or nothing, and no chain is broken."""
+    started, injected, broken, partly = time.monotonic(), 0, 0, 0
+    dice = random.Random(extent.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(extent.of(30, 3)):
+            root = Path(folder) / str(number)
+            answer = _answer(dice)
+            asyncio.run(_seeded(root / "before", number))
+            shutil.copytree(root / "before", root / "after")
+            asyncio.run(_evolved(root / "after", answer, None))
+            old, _ = asyncio.run(_state(root / "before"))
+            new, _ = asyncio.run(_state(root / "after"))
+            for fault in (Fault(at, is_kill) for at in range(WRITES) for is_kill in (True, False)):
+                struck = root / f"{fault.at}{fault.is_kill}"
+                shutil.copytree(root / "before", struck)
+                _strike(struck, answer, fault)
+                found, wrong = asyncio.run(_state(struck))
+                injected, broken, partly = injected + 1, broken + wrong, partly + (found not in (old, new))
+            shutil.rmtree(root)
+    note = "half kills, half refusals, at both writes of random runs; lost: runs stored in part; twice: broken chains"
+    what = "group evolution crashes half-way through keep/update/create/delete"
+    return Row("F24", what, injected, partly, broken, 0, time.monotonic() - started, note)
+
+
+def _strike(root: Path, answer: str, fault: Fault) -> None:
+    """Run in a process of its own, which the fault may kill."""
+    child = os.fork()
+    if child == 0:
+        asyncio.run(_evolved(root, answer, fault))
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+async def _seeded(root: Path, number: int) -> None:
+    ledger = await SqliteLedger.open(root / "ledger.db")
+    lines = a_chat(*(line for topic in TOPICS for line in ((TEA, f"以后每周讨论{topic}"), (LIN, f"好，讨论{topic}"))))
+    await ledger.log.append([*lines, *a_chat((MO, "桌游取消了，不讨论桌游"), (TEA, "好，不讨论桌游"), first=21)])
+    await ledger.beliefs.commit([begun(_stated(topic, number)) for topic in TOPICS[:6]])
+    await ledger.close()
+
+
+def _stated(topic: str, number: int) -> Belief:
+    return a_belief(f"群里讨论{topic}", f"{topic}-{number}")
+
+
+async def _evolved(root: Path, answer: str, fault: Fault | None) -> None:
+    seen: list[int] = []
+    armed: list[Fault] = []
+
+    def check() -> None:
+        if armed:
+            armed[0].check(seen)
+
+    ledger = await SqliteLedger.open(root / "ledger.db", check=check)
+    group = await EvolvingGroup.over(ledger)
+    group.clock.advance(hours=1)
+    group.chat.answer = answer
+    if fault:
+        armed.append(fault)
+    try:
+        await group.evolve()
+    except StorageRefused:
+        armed.clear()
+    await ledger.close()
+
+
+def _answer(dice: random.Random) -> str:
+    """Return an answer of several creations, updates and a deletion, in random order."""
+    news = [created(f"每周讨论{topic}", 2 * at + 1, 2 * at + 2) for at, topic in enumerate(TOPICS) if at > 5]
+    labels = dice.sample(range(6), 3)
+    changed = [updated(f"B{at + 1}", f"每周都讨论{TOPICS[at]}", 2 * at + 1, 2 * at + 2) for at in labels if at != 2]
+    rows = [*dice.sample(news, 2), *changed, deleted("B3", 21, 22)]
+    dice.shuffle(rows)
+    return answered(*rows)
+
+
+async def _state(root: Path) -> tuple[State, int]:
+    """Return the current beliefs without their ids, which are random, and the number of broken chains."""
+    ledger = await SqliteLedger.open(root / "ledger.db")
+    page = await ledger.beliefs.page(GROUP.scope, "all", 1_000)
+    state = tuple(sorted((one.statement, one.status, one.version, str(one.strength)) for one in page.beliefs))
+    wrong = await broken_chains(ledger)
+    await ledger.close()
+    return state, len(wrong)
