@@ -23,7 +23,7 @@ from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
-SPARE = 16  # more hits than wanted are weighed by time, people and age
+SPARE = 24  # more hits than wanted are weighed by people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
@@ -113,7 +113,8 @@ def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
     now: datetime,
     limit: int,
 ) -> tuple[Hit, ...]:
-    most = None if reading != _wide(reading) else limit + SPARE
+    is_cut = reading == _wide(reading) and query.window is None  # a time that is named may raise any line
+    most = limit + SPARE if is_cut else None
     hits = hits_of(query.terms, _readable(passages, reading), weights, asked_since=now - ASKING, most=most)
     ordered = decayed(preferring(naming(hits, query.people), query.window), decay, now)
     return tuple(collapsed((hit for hit in ordered if reading.admits(hit.event)), limit))

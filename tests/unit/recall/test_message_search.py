@@ -352,6 +352,16 @@ async def test_the_same_words_of_one_person_are_one_hit() -> None:
     assert sorted(hit.event.sender_id for hit in hits) == ["2000001", "2000002"]
 
 
+async def test_a_line_of_the_time_named_is_found_behind_many_better_ones() -> None:
+    """However many lines outside the time that a question names say more of it, one inside comes first."""
+    outside = [a_line(f"陶艺 烘焙 面条 {number}", -60 * 24 * number) for number in range(2, 82)]
+    ledger = await a_log(*outside, a_line("陶艺 烘焙"))
+    window = Interval(NOON - timedelta(hours=1), NOON + timedelta(hours=1))
+    query = Query("陶艺 烘焙 面条", ("陶艺", "烘焙", "面条"), window)
+    answer = await a_search(ledger).search(ReadFilter(GROUP), query, top_k=5, decay=None)
+    assert answer.hits[0].event.text == "陶艺 烘焙"
+
+
 async def test_the_cap_counts_what_is_admitted() -> None:
     """Excluded and repeated messages do not count towards the limit."""
     crowd = [a_line("陶艺陶艺真好", 60 * number, MAN) for number in range(6)]
