@@ -17,7 +17,7 @@ from .scope import Scope
 
 _NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are days and counts
 
-Said = Event | Message | Memo | Pin | Belief | Change
+StoredItem = Event | Message | Memo | Pin | Belief | Change
 
 
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
@@ -35,7 +35,7 @@ def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Ev
     return event if left == event else left
 
 
-def texts_of(said: Said) -> tuple[str, ...]:
+def texts_of(said: StoredItem) -> tuple[str, ...]:
     """Return all texts of an item that people wrote."""
     if isinstance(said, Event):
         return said.text, said.pain, said.solution, said.outcome, said.perspective or ""
@@ -46,7 +46,7 @@ def texts_of(said: Said) -> tuple[str, ...]:
     return (said.text,)
 
 
-def stays_out(tombstones: Tombstones, said: Said) -> bool:
+def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether an item belongs to, or is about, a person or place that was erased after the item's date."""
     return bool(tombstones.marks) and is_covered(tombstones, _place_of(said), _people_of(said), _time_of(said))
 
@@ -59,7 +59,7 @@ def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: 
     return any(tombstones.covers_person(person, at) for person in {*people, *there} if person)
 
 
-def names_erased(tombstones: Tombstones, said: Said) -> bool:
+def names_erased(tombstones: Tombstones, said: StoredItem) -> bool:
     """Return whether an item's text contains the id of a person who was erased after the item's date."""
     if not tombstones.marks:
         return False
@@ -81,11 +81,11 @@ def _people(event: Event) -> Iterable[str]:
     return dict.fromkeys(filter(None, (event.sender_id, event.user_id, *event.subjects)))
 
 
-def _place_of(said: Said) -> Scope:
+def _place_of(said: StoredItem) -> Scope:
     return said.scene.scope if isinstance(said, Message) else said.scope
 
 
-def _people_of(said: Said) -> tuple[str, ...]:
+def _people_of(said: StoredItem) -> tuple[str, ...]:
     match said:
         case Event():
             return (said.sender_id, *said.subjects)
@@ -99,7 +99,7 @@ def _people_of(said: Said) -> tuple[str, ...]:
             return ()
 
 
-def _time_of(said: Said) -> datetime:
+def _time_of(said: StoredItem) -> datetime:
     match said:
         case Event():
             return said.happened_at

@@ -50,8 +50,8 @@ FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newes
 ASKED_ABOUT = 3  # people that an identity query is about at most
 LEAST = 0.15  # relevance from which a hit counts as an answer to an identity query
 LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
-Answer = TypeVar("Answer")
-Ask = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
+Result = TypeVar("Result")
+CandidateSearch = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ class Retriever:
         await _asked(near, wish, leg)
 
 
-async def _asked(ask: Ask, wish: _SearchRequest, leg: _Leg) -> None:
+async def _asked(ask: CandidateSearch, wish: _SearchRequest, leg: _Leg) -> None:
     """Ask a store for candidates, and for more of each named time or person that they hold too little of."""
     leg.rows = await ask(wish.reading, wish.candidates)
     more = [ask(narrow, wish.more) for narrow in wish.outnumbered(leg.rows)]
@@ -273,7 +273,7 @@ def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
     return [*rows, *(row for row in more if row[0].id not in known)]
 
 
-async def _off_loop(rows: int, work: Callable[[], Answer]) -> Answer:
+async def _off_loop(rows: int, work: Callable[[], Result]) -> Result:
     """Run small work directly and large work in a thread."""
     return await asyncio.to_thread(work) if rows > INLINE else work()
 

@@ -36,7 +36,7 @@ _BEFORE_A_NAME = frozenset(
 
 
 @dataclass(frozen=True)
-class Quotation:
+class QuotedPassage:
     """A statement that quotes its speaker, and whether all of it is understood on another day."""
 
     text: str
@@ -51,16 +51,16 @@ class Quoting:
     me: Person
     you: Person | None = None
 
-    def answer(self, line: str, when: datetime, answered: str) -> Quotation:
+    def answer(self, line: str, when: datetime, answered: str) -> QuotedPassage:
         """Quote a line with the line of ``you`` that it answers beside it; absolute if both are."""
         told = Quoting(self.cast, self.you or self.me).quote(answered, when)
         begun = shortened(one_line(answered[:_LINE_READ]).translate(_CORNERED), ANSWERED_LENGTH)
         speaker = (self.you or self.me).label
         beside = sentences.stored_text.ANSWERING.format(speaker=speaker, line=begun)
         quotation = self.quote(line, when, (beside,))
-        return Quotation(quotation.text, quotation.is_absolute and told.is_absolute)
+        return QuotedPassage(quotation.text, quotation.is_absolute and told.is_absolute)
 
-    def quote(self, line: str, when: datetime, first: tuple[str, ...] = ()) -> Quotation:
+    def quote(self, line: str, when: datetime, first: tuple[str, ...] = ()) -> QuotedPassage:
         """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment.
 
         ``first`` are notes that stand before its own.
@@ -71,7 +71,7 @@ class Quoting:
         beside = (*first, *_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
         notes = tuple(dict.fromkeys(beside))
         room = STATEMENT_LENGTH - len(sentences.stored_text.quoted_line(self.me.label, "", notes[:MOST_NOTES]))
-        return Quotation(
+        return QuotedPassage(
             sentences.stored_text.quoted_line(
                 self.me.label, shortened(text.translate(_NESTED), room), notes[:MOST_NOTES]
             ),

@@ -18,7 +18,7 @@ from .choosing import chosen, is_dated, is_in_earnest, puts_right, takes_back
 from .known_people import Cast
 from .lasting import begins_with_speaker, ended_matters, lasting_clause
 from .phrasing import Phrasing
-from .quoting import Quotation, Quoting
+from .quoting import QuotedPassage, Quoting
 from .settling import can_be_settled, settles
 from .worth import kind_of
 
@@ -164,7 +164,7 @@ def _kind(passage: str) -> EventKind:
     return "event" if kind == "knowledge" and is_dated(passage) else kind
 
 
-def _subjects(quotation: Quotation, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
+def _subjects(quotation: QuotedPassage, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
     """Return whom a quotation is about: the others whom it names, and its speaker if it tells of themselves.
 
     It does if it holds something lasting of them, ends it, or begins with them and names nobody else.

@@ -33,7 +33,7 @@ CHECKS: tuple[Check | AsyncCheck, ...] = (
     Check("clock", machine.clock),
 )
 _STYLES = {"fine": "green", "hint": "yellow", "fault": "bold red"}
-Found = Sequence[tuple[str, Finding]]
+Findings = Sequence[tuple[str, Finding]]
 
 
 def declare(parser: Parser) -> None:
@@ -64,7 +64,7 @@ async def _findings(check: Check | AsyncCheck, patient: Patient) -> list[Finding
     return await asyncio.to_thread(lambda: list(check.examine(patient)))
 
 
-def _print(found: Found) -> None:
+def _print(found: Findings) -> None:
     from rich.text import Text  # noqa: PLC0415  # help and JSON do not need it
 
     shown = console()

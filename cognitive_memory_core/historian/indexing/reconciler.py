@@ -35,7 +35,7 @@ LONGEST_PAUSE = 60.0  # seconds
 FRUITLESS = 3  # failed updates of an opened generation before it is replaced
 MOST_ASTRAY = 1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
 WORTH_MENDING = 0.1  # share of missing rows above which a rebuild is cheaper
-Activity = Literal["off", "asleep", "waking", "awake"]
+IndexActivity = Literal["off", "asleep", "waking", "awake"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class IndexState:
     behind: int = 0
     built: int = 0
     to_build: int = 0
-    activity: Activity = "off"
+    activity: IndexActivity = "off"
 
 
 @dataclass
@@ -144,7 +144,7 @@ class IndexReconciler:
         number = serving.generation.number if serving else 0
         return IndexState(number, await self.lag(), *building, activity=self._activity())
 
-    def _activity(self) -> Activity:
+    def _activity(self) -> IndexActivity:
         if self._sleep.is_asleep:
             return "asleep"
         return "awake" if self._serving is not None else "waking"

@@ -21,7 +21,7 @@ from .... import sentences
 from ....completion import completed
 from ....errors import StorageRefused, UnavailableError
 from . import schema
-from .request_batches import Request, RequestBatches
+from .request_batches import DatabaseRequest, RequestBatches
 
 READERS = 3
 READS_TOGETHER = 8  # per trip; reads of one busy turn are spread over the threads
@@ -134,7 +134,7 @@ class Database:
             self._writer.close()
             self._writer = None
 
-    def _read_all(self, requests: Sequence[Request[Any]]) -> None:
+    def _read_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
         with self._a_reader() as connection:
             for request in requests:
                 request.carry_out(connection)
@@ -153,7 +153,7 @@ class Database:
         finally:
             self._readers.put(connection)
 
-    def _write_all(self, requests: Sequence[Request[Any]]) -> None:
+    def _write_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
         """Carry out requests in one transaction; a failed request rolls back only its own changes."""
         writer = self._owned()
         with self._translated(writing=True), _transaction(writer):
@@ -243,7 +243,7 @@ def _transaction(connection: Connection) -> Generator[None, None, None]:
             _roll_back(connection)
 
 
-def _carry_out_whole(connection: Connection, request: Request[Any]) -> None:
+def _carry_out_whole(connection: Connection, request: DatabaseRequest[Any]) -> None:
     """Carry out a request in a savepoint of the transaction; roll the savepoint back on failure.
 
     Raises the failure if SQLite rolled back the whole transaction because of it.

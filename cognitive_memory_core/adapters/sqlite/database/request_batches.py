@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 
-class Request(Generic[T]):
+class DatabaseRequest(Generic[T]):
     """One unit of work on a connection, with the future of its caller."""
 
     def __init__(self, work: Callable[[Connection], T], answer: asyncio.Future[T]) -> None:
@@ -49,19 +49,21 @@ class RequestBatches:
     submission.
     """
 
-    def __init__(self, executor: Executor, carry_out: Callable[[Sequence[Request[Any]]], None], *, most: int) -> None:
+    def __init__(
+        self, executor: Executor, carry_out: Callable[[Sequence[DatabaseRequest[Any]]], None], *, most: int
+    ) -> None:
         """Run at most ``most`` requests a batch through ``carry_out`` in a thread; if it raises, the batch fails."""
         self._executor = executor
         self._carry_out = carry_out
         self._most = most
-        self._waiting: deque[Request[Any]] = deque()
+        self._waiting: deque[DatabaseRequest[Any]] = deque()
         self._unsent = 0
 
     async def submit(self, work: Callable[[Connection], T]) -> T:
         """Return the result of the work; a request cancelled before it began is not run."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
-        self._waiting.append(Request(work, answer))
+        self._waiting.append(DatabaseRequest(work, answer))
         self._unsent += 1
         if self._unsent == 1:
             loop.call_soon(loop.call_soon, self.send)  # one turn later, to include tasks that were just started
@@ -88,14 +90,14 @@ class RequestBatches:
         with suppress(RuntimeError):  # the event loop is closed: no caller is left
             loop.call_soon_threadsafe(_deliver, requests)
 
-    def _taken(self) -> list[Request[Any]]:
-        taken: list[Request[Any]] = []
+    def _taken(self) -> list[DatabaseRequest[Any]]:
+        taken: list[DatabaseRequest[Any]] = []
         with suppress(IndexError):  # another thread took the remaining requests
             while len(taken) < self._most:
                 taken.append(self._waiting.popleft())
         return taken
 
 
-def _deliver(requests: Sequence[Request[Any]]) -> None:
+def _deliver(requests: Sequence[DatabaseRequest[Any]]) -> None:
     for request in requests:
         request.deliver()

@@ -25,7 +25,7 @@ from .words import match
 
 SPARE = 8  # extra matches fetched beyond the limit before a narrow reading costs a second query
 T = TypeVar("T")
-Found = list[tuple[T, float]]
+ScoredRows = list[tuple[T, float]]
 _Place = tuple[Corpus[Any], Filter]
 
 
@@ -39,11 +39,11 @@ class SqliteLexical:
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> Found[Event]:
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[Event]:
         """Return events that share terms, best first."""
         return await self._search(EVENTS, terms, reading, bounded(limit))
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> Found[Message]:
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[Message]:
         """Return messages that share terms, best first."""
         return await self._search(MESSAGES, terms, reading, bounded(limit))
 
@@ -55,7 +55,7 @@ class SqliteLexical:
         """Wait until the postings of all places searched so far are loaded."""
         await asyncio.gather(*self._loading.values())
 
-    async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: ReadFilter, limit: int) -> Found[T]:
+    async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[T]:
         if not limit:
             return []
         question = _LexicalQuestion(corpus, tuple(terms), reading, limit)
@@ -136,7 +136,7 @@ class _FullText:
         return dict(self._connection.execute(query, (self._expression, *values, limit)))
 
 
-def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQuestion[T]) -> tuple[Found[T], bool]:
+def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQuestion[T]) -> tuple[ScoredRows[T], bool]:
     """Return rows, and whether the postings of their place are still to be loaded."""
     place = question.corpus.place_of(question.reading)
     words = hot.advance(connection, question.corpus, place) if place else None
@@ -148,7 +148,7 @@ def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQues
     return _found(connection, question, _FullText(connection, question, expression)), words is not None
 
 
-def _found(connection: Connection, question: _LexicalQuestion[T], ranking: _Ranking) -> Found[T]:
+def _found(connection: Connection, question: _LexicalQuestion[T], ranking: _Ranking) -> ScoredRows[T]:
     limit, at = question.limit, question.corpus.at
     ranked = ranking.best(limit + SPARE)
     seqs = list(ranked)
