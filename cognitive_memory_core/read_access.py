@@ -127,6 +127,8 @@ class ReadAccess:
 
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
         """Return a belief of a place, redacted; None if it is another place's or only people who opted out said it."""
+        if belief.scope == scope and not self.hidden_people:
+            return belief
         left = tuple(one for one in belief.supporters if one not in self.hidden_people)
         if belief.scope != scope or (belief.supporters and not left):
             return None
