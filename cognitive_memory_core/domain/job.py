@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from .. import sentences
@@ -50,9 +50,13 @@ class FailedJob:
 
 @dataclass(frozen=True)
 class QueueCounts:
-    """The number of jobs in each state, and the size of the pending ones in bytes."""
+    """The number of jobs in each state, and the size of the pending ones in bytes.
+
+    ``removed`` counts failed jobs deleted since the start because they were too old or too many.
+    """
 
     pending: int = 0
     processing: int = 0
     failed: int = 0
     pending_bytes: int = 0
+    removed: int = field(default=0, compare=False)

@@ -361,6 +361,7 @@ def queue(now: core.Status) -> str:
     """Show the jobs by state, to a superuser."""
     jobs = now.jobs
     lines = [f"等着 {jobs.pending}，正在做 {jobs.processing}，失败 {jobs.failed}（看 /记忆 失败）"]
+    lines += [f"太旧或太多而删掉的失败任务 {jobs.removed} 个"] if jobs.removed else []
     lines += [*_merge_lines(now), *(["整理停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
     return "\n".join(lines)
 

@@ -635,7 +635,7 @@ async def test_withdrawing_makes_room_in_bytes(queue: Queue):
 
 
 async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock):
-    """At each clean-up the oldest buried jobs above the limit are removed."""
+    """At each clean-up the oldest buried jobs above the limit are removed, and counted."""
     queue = await make(failed_max_files=2, failed_cleanup_interval=4, failed_max_age_days=0)
     jobs = [a_job() for _ in range(4)]
     for job in jobs[:3]:
@@ -645,6 +645,7 @@ async def test_buried_jobs_are_bounded_in_number(make: Make, clock: FrozenClock)
     await queue.enqueue(jobs[3])
     await taken(queue)  # the fourth claim triggers the clean-up
     assert [failed.id for failed in await queue.failed()] == [job.id for job in jobs[1:3]]
+    assert queue.counts().removed == 1
 
 
 async def test_buried_jobs_are_bounded_in_age(make: Make, clock: FrozenClock):

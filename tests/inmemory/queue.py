@@ -53,6 +53,7 @@ class InMemoryQueue:
     _served: dict[Scope, int] = field(default_factory=dict[Scope, int], init=False)
     _numbers: itertools.count[int] = field(default_factory=itertools.count, init=False)
     _claims: int = field(default=0, init=False)
+    _removed: int = field(default=0, init=False)
 
     async def enqueue(self, job: Job) -> None:
         """Add a job unless its id is known."""
@@ -120,7 +121,8 @@ class InMemoryQueue:
         """Return the number of jobs by state, and the bytes of their texts."""
         pending = self._in("pending")
         weight = sum(_weight(row.job) for row in pending)
-        return QueueCounts(len(pending), len(self._in("processing")), len(self._in("failed")), weight)
+        states = len(pending), len(self._in("processing")), len(self._in("failed"))
+        return QueueCounts(*states, pending_bytes=weight, removed=self._removed)
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
         """Return the memos of pending and processing jobs of a scope, oldest first."""
@@ -240,6 +242,7 @@ class InMemoryQueue:
         for rank, row in enumerate(failed):
             if rank < excess or now - (row.failed_at or now) > longest:
                 del self._rows[row.job.id]
+                self._removed += 1
 
 
 def _memo_of(job: Job) -> Memo | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 import cognitive_memory_core as core
 
-from .stage import SUPERUSER, Stage, new_id
+from .stage import SUPERUSER, Stage, message, new_id
 
 
 @pytest.fixture
@@ -193,3 +194,59 @@ async def test_the_start_line_lists_changes(app: object, tmp_path: Path, log: li
     await lifetime.stop()
     [line] = [line for line in log if "已启动" in line]
     assert "query.auto_top_k=3" in line
+
+
+class Unheard:
+    """A memory that runs and takes nothing."""
+
+    is_running = True
+
+
+@pytest.mark.parametrize(
+    ("capture", "gathered"),
+    [
+        ({}, (3, 600.0)),
+        ({"consider_idle_minutes": 1}, (3, 60.0)),
+        ({"consider_every": 2}, (3, 30.0)),
+        ({"auto_consider": "off"}, (2, 600.0)),
+        ({"auto_consider": "mentions"}, (2, 600.0)),
+    ],
+)
+async def test_when_lines_are_considered_moves(
+    app: object, capture: dict[str, Any], gathered: tuple[int, float]
+) -> None:
+    """Changed capture settings decide at once which lines are collected and when they are due."""
+    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
+
+    memory: Any = Unheard()
+    considerer = Considerer(lambda: memory, core.CaptureSettings(), lambda: 0.0)
+    scene = core.Scene.group("10001", "2000001")
+    at = datetime(2026, 3, 4, tzinfo=timezone.utc)
+    for number in range(2):
+        considerer.note(core.Message(f"m{number}", scene, "我们周五去吃火锅", at))
+    considerer.follow(core.Settings.from_mapping({"capture": capture}).capture)
+    considerer.note(core.Message("m2", scene, "我也去吃火锅", at))
+    assert considerer.gathered(scene) == gathered
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("capture.groups", "[1]"), ("capture.ignore_groups", "10001"), ("capture.ignore_users", "2000001")],
+)
+async def test_who_is_recorded_moves(stage: Stage, force: Any, key: str, value: str) -> None:
+    """Groups and people are recorded or left out as soon as the setting has changed, and again after a reset."""
+    from nonebot_plugin_cognitive_memory.capture_rules import is_captured
+
+    scene = core.Scene.group("10001", "2000001")
+    assert is_captured(scene)
+    await force.change(key, value)
+    assert not is_captured(scene)
+    await force.reset(key)
+    assert is_captured(scene)
+
+
+async def test_the_notice_moves(stage: Stage, force: Any, group: int) -> None:
+    """`capture.announce` decides at the next answer whether a group is told of the memory."""
+    assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 1
+    await force.change("capture.announce", "reply")
+    assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 2

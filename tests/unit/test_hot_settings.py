@@ -14,6 +14,8 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.configuration import with_hot
+from cognitive_memory_core.historian.messages.upkeep import Upkeep
+from cognitive_memory_core.settings import Live
 from tests.support.clock import FrozenClock
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
@@ -166,3 +168,35 @@ async def test_a_cold_setting_does_not_move(tmp_path: Path) -> None:
         with pytest.raises(core.LimitReached):
             await memory.pin(SCENE, "二")
     assert with_hot(settings, settings) == settings
+
+
+@dataclass
+class BoundsLog:
+    """A message log that records how it is bounded."""
+
+    asked: list[object] = field(default_factory=list[object])
+
+    async def prune(self, before: datetime) -> int:
+        """Record the age bound."""
+        self.asked.append(NOW - before)
+        return 0
+
+    async def shrink(self, most: int, *, spared: int) -> int:
+        """Record the size bound."""
+        self.asked.append((most, spared))
+        return 0
+
+
+async def test_the_bounds_of_the_log_move() -> None:
+    """`capture.log_days` and `capture.log_max_mb` bound the log at the next housekeeping."""
+    log, live = BoundsLog(), Live(core.Settings())
+    bounded: Any = log
+    upkeep = Upkeep(bounded, live, lambda: NOW)
+    await upkeep.prune()
+    await upkeep.shrink()
+    live.replace(with_hot(live.current, core.Settings.from_mapping({"capture": {"log_days": 1, "log_max_mb": 2}})))
+    await upkeep.prune()
+    await upkeep.shrink()
+    assert log.asked[0] == timedelta(days=180)
+    assert log.asked[2] == timedelta(days=1)
+    assert log.asked[1] != log.asked[3] == (2_000_000, 200)

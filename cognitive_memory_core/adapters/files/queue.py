@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,7 @@ class FileQueue:
         self._running: set[asyncio.Task[object]] = set()
         self._stranded: list[JobEntry] = []
         self._claims = 0
+        self._removed = 0  # buried jobs deleted by the bounds since the start
         self._complained_at: datetime | None = None
         self._is_closed = False
 
@@ -148,7 +150,7 @@ class FileQueue:
 
     def counts(self) -> QueueCounts:
         """Return the number of jobs by state."""
-        return self._backlog.counts()
+        return replace(self._backlog.counts(), removed=self._removed)
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
         """Return the memos that the ledger does not hold yet, oldest first."""
@@ -458,6 +460,7 @@ class FileQueue:
                     await self._run(self._files.forget, entry)
                 self._backlog.drop(entry)
                 gone.append(entry.job_id)
+        self._removed += len(gone)
         if gone:
             log.warning("%s", sentences.log.JOBS_REMOVED.format(jobs=" ".join(gone)))
 
