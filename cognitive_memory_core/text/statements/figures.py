@@ -14,7 +14,8 @@ from ..time.time_spans import Stretch
 from ..time.timerule import Lean
 from ..time.timewords import Mention, mentions
 
-_DIGIT = "0-9零一二两三四五六七八九"
+_SPELT_DIGIT = "零一二两三四五六七八九"
+_DIGIT = f"0-9{_SPELT_DIGIT}"
 _NUMBER = re.compile(
     "(?P<whole>[0-9]{1,12}(?:,[0-9]{3}){0,4}(?:[.][0-9]{1,4})?|[零一二两三四五六七八九十百千万亿]{1,16})"
     f" ?(?P<scale>[百千万亿kw]{{1,2}})?(?P<rest>[{_DIGIT}](?![{_DIGIT}十百千万.]))?"
@@ -27,7 +28,7 @@ _NOT_NUMBERS = re.compile(
 _VERSION = re.compile("(?<![0-9.])[0-9]{1,9}(?:[.][0-9]{1,9}){2,8}")
 _CLOCK = re.compile(
     "(?:(?<![0-9.:])(?P<hour>[0-9]{1,2})|(?:(?<![一二两三四五六七八九十])|(?<=[周期拜][一二三四五六]))(?P<spelt>二十[一二三四]?|十[一二三四五六七八九]?|[一二两三四五六七八九]))"
-    f"(?::(?P<minute>[0-9]{{2}})|点(?![名评赞心儿子])(?:钟|(?P<half>半)|(?P<quarter>一刻|三刻)|(?P<past>[{_DIGIT}十]{{1,3}})分?)?)"
+    f"(?::(?P<minute>[0-9]{{2}})|点(?![名评赞心儿子])(?:钟|(?P<half>半)|(?P<quarter>一刻|三刻)|(?P<past>[0-9]{{1,2}}|[{_SPELT_DIGIT}十]{{1,3}})分?)?)"
 )
 _LITTLE = re.compile("(?:有|这|那|差|早|晚|快|慢|好|大|小|多|少)一点|一点(?=[也都儿])")
 _SCALES = {"百": 100, "千": 1_000, "k": 1_000, "万": 10_000, "w": 10_000, "亿": 100_000_000}
@@ -110,10 +111,12 @@ def _spelled(text: str) -> str:
 def _differ_in_numbers(told: str, said: str, around: str) -> bool:
     if set(_VERSION.findall(told)) - set(_VERSION.findall(said)) and _VERSION.search(said):
         return True
-    given = list(_figures(_VERSION.sub(" ", said)))
+    plain = _VERSION.sub(" ", said)
+    given = list(_figures(plain))
     if not given or _BEFORE.search(told):
         given += _figures(_VERSION.sub(" ", _spelled(around)))
     sums = {sum(figure.main for figure in given)}
+    given += _figures(_untimed(plain))  # a clock may cut a number, as it does in the statement
     return any(not _is_given(one, given, sums) for one in _figures(_untimed(_VERSION.sub(" ", told))))
 
 

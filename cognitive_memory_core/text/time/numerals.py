@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2}
+_EITHER = _DIGITS | {str(value): value for value in range(10)}  # people mix both: 三12
 _UNITS = {"十": 10, "百": 100, "千": 1_000}
 _STEPS = {"万": 10_000, "亿": 100_000_000}
 _UP_TO_TWELVE = "one two three four five six seven eight nine ten eleven twelve"
@@ -19,20 +20,20 @@ def number(text: str) -> int:
 
 def digits(text: str) -> int:
     """Parse a number spelt digit by digit (二零二五); raise ValueError otherwise."""
-    return int("".join(str(_DIGITS[char]) if char in _DIGITS else char for char in text))
+    return int("".join(str(_EITHER.get(char, char)) for char in text))
 
 
 def worth(numeral: str) -> str:
     """Return a numeral in digits; spelt digits (二零二六) and short forms (两千四) are supported."""
     if numeral.isascii():
         return numeral.lstrip("0") or "0"
-    if all(char in _DIGITS for char in numeral):
-        return "".join(str(_DIGITS[char]) for char in numeral).lstrip("0") or "0"
+    if all(char in _EITHER for char in numeral):
+        return "".join(str(_EITHER[char]) for char in numeral).lstrip("0") or "0"
     total = section = digit = 0
     last = 1
     for char in numeral:
-        if char in _DIGITS:
-            digit, last = _DIGITS[char], 1 if char == "零" else last
+        if char in _EITHER:
+            digit, last = _EITHER[char], 1 if char == "零" else last
         elif char in _UNITS:
             last = _UNITS[char]
             section, digit = section + (digit or 1) * last, 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.text.statements.agreement import Disagreement, Line, disagreements
@@ -41,6 +41,9 @@ def test_changed_statements_are_caught_and_true_ones_pass(rows: list[list[str]])
 
 
 @given(talk)
+@example("三点1212")
+@example("三点三12")
+@example("百两点")
 def test_a_text_agrees_with_itself(text: str) -> None:
     """A text never contradicts a line with the same words."""
     assert found(text, text) == ()
