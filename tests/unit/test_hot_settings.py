@@ -74,6 +74,10 @@ class Bench:
         [file] = self.data_dir.glob(f"queues/pending/*{job_id}*")
         return json.loads(file.read_text("utf-8"))
 
+    async def profiles_found(self) -> int:
+        """Count the profiles that a search of all of them returns."""
+        return len(await self.memory.search_profiles(core.Scene.operator(), QUERY))
+
     async def window(self) -> int:
         """Count the messages of the window."""
         return len(await self.memory.recent_messages(SCENE))
@@ -99,6 +103,7 @@ CASES: dict[str, tuple[object, Look]] = {
     "query.recent_end_summaries_inject_k": (1, lambda bench: bench.context_lines("备忘内容")),
     "query.tool_default_top_k": (1, Bench.scores),
     "query.rerank_candidate_multiplier": (1, Bench.reranked),
+    "query.profile_top_k": (1, Bench.profiles_found),
     "query.lexical_weight": (1.0, Bench.scores),
     "query.diversity": (1.0, Bench.scores),
     "query.min_relevance": (1.0, lambda bench: bench.context_lines("水果")),
@@ -129,6 +134,7 @@ async def fill(memory: core.CognitiveMemory) -> None:
     other = core.Scene.group("20001", "30002", user_name="阿棠")
     said = "闲聊：米粒喜欢吃什么水果我知道，她在超市买了两个榴莲"
     await memory.observe(core.Message("line9", other, said, NOW - timedelta(days=4)))
+    await memory.remember(core.Turn(other, observations=("阿棠(30002) 喜欢吃榴莲这种水果",)))
     for number in range(WINDOW):  # newer lines: what is still in the window is not quoted
         at = NOW - timedelta(hours=2) + timedelta(seconds=number)
         await memory.observe(core.Message(f"chat{number}", other, f"今天作业第 {number} 题好难", at))
