@@ -17,6 +17,7 @@ from cognitive_memory_core.configuration import with_hot
 from cognitive_memory_core.historian.messages.upkeep import Upkeep
 from cognitive_memory_core.settings import Live
 from tests.support.clock import FrozenClock
+from tests.support.waiting import until
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=timezone.utc)
 OLDEST = 300  # days
@@ -206,3 +207,22 @@ async def test_the_bounds_of_the_log_move() -> None:
     assert log.asked[0] == timedelta(days=180)
     assert log.asked[2] == timedelta(days=1)
     assert log.asked[1] != log.asked[3] == (2_000_000, 200)
+
+
+@pytest.mark.parametrize("change", [{"merge_delay_seconds": 0}, {"merge_max_facts": 1}])
+async def test_when_facts_are_merged_moves(tmp_path: Path, change: dict[str, Any]) -> None:
+    """A fact that waits for its profile is merged as soon as the changed settings make it due."""
+    settings = core.Settings.from_mapping(BASE)
+    async with core.CognitiveMemory.open(settings, tmp_path, clock=FrozenClock(NOW)) as memory:
+        await memory.remember(core.Turn(SCENE, observations=("米粒(30001) 喜欢吃苹果这种水果",)))
+
+        async def waits() -> bool:
+            return (await memory.status()).merges.facts > 0
+
+        async def is_merged() -> bool:
+            return await memory.get_profile(SCENE, "user", "30001") is not None
+
+        await until(waits)
+        assert not await is_merged()
+        await memory.configure(core.Settings.from_mapping({**BASE, "profile": change}))
+        await until(is_merged)
