@@ -429,8 +429,8 @@ async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: py
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
     async with opened(tmp_path / "m") as memory:
         assert await memory.import_(path) == 1
-    assert "line 3" in caplog.text
-    assert "line 4" in caplog.text
+    assert "第 3 行" in caplog.text
+    assert "第 4 行" in caplog.text
 
 
 async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
