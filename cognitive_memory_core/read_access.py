@@ -73,12 +73,19 @@ class ReadAccess:
         return [self._consent.redacted(item) for item in items if self.admits(scene, item)]
 
     def hits(self, reading: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
-        """Return the hits that a reading admits, with the neighbouring lines that its scene may see, redacted."""
+        """Return the hits that a reading admits, with the neighbouring lines that its scene may see, redacted.
+
+        A score above 1, to which age and people may raise a hit, is told as 1; the order stays.
+        """
         reading = replace(reading, without=self.hidden_people)
         around = replace(reading, user_id="", group_id="", kinds=(), window=None)
         return [
             self._consent.redacted_hit(
-                replace(hit, neighbours=tuple(line for line in hit.neighbours if around.admits(line.as_event())))
+                replace(
+                    hit,
+                    score=min(hit.score, 1.0),
+                    neighbours=tuple(line for line in hit.neighbours if around.admits(line.as_event())),
+                )
             )
             for hit in hits
             if reading.admits(hit.event)

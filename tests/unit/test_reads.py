@@ -67,7 +67,7 @@ class Leaky:
         """Return hits to a search, and messages to a request by id."""
         if isinstance(asked[0], ReadFilter):
             near = tuple(self.messages())
-            return SearchResult(tuple(Hit(event, 0.5, neighbours=near) for event in self.events()))
+            return SearchResult(tuple(Hit(event, 1.25, neighbours=near) for event in self.events()))
         return self.messages()
 
     async def recent(self, asked: object, *_: Any, **__: Any) -> Any:
@@ -225,6 +225,13 @@ async def test_a_foreign_line_does_not_leave_beside_a_hit(scene: Scene) -> None:
     reads, _ = await reads_of(GROUP, scene, told=SECRET)
     (hit,) = await reads.hits(ReadFilter(GROUP), "？", top_k=9)
     assert [line.scene for line in hit.neighbours] == [GROUP]
+
+
+async def test_a_score_is_at_most_one() -> None:
+    """Age and people may raise a score above 1; callers are told 1, as they are promised."""
+    reads, _ = await reads_of(GROUP, told=SECRET)
+    (hit,) = await reads.hits(ReadFilter(GROUP), "？", top_k=9)
+    assert hit.score == 1.0
 
 
 @pytest.mark.parametrize("scene", [OTHER_GROUP, ANOTHER_AGENT, PRIVATE], ids=["other group", "other agent", "private"])
