@@ -219,6 +219,7 @@ class CaptureSettings(_Group):
     """What is captured, and when it is considered."""
 
     auto_consider: Literal["off", "mentions", "all"] = "all"
+    chat_commands: Ids = ()
     consider_every: Positive = 20
     consider_idle_minutes: PositiveAmount = 10
     log_days: Annotated[int, Field(gt=0, le=LONGEST_DAYS)] = 180

@@ -11,9 +11,10 @@ from nonebot.adapters import Bot, Event
 from . import replies
 from .auto_consider import considerer
 from .capture_rules import is_captured
+from .config import setup
 from .departures import returned
 from .event_message import find_message, recent_lines
-from .invocation import is_any_command, is_ours, unsigned
+from .invocation import is_any_command, is_ours, unsigned, words_after
 from .lifecycle import get_memory
 from .throttled_log import complain
 
@@ -23,7 +24,7 @@ async def record(bot: Bot, event: Event) -> bool:
 
     This is the rule of a matcher that never runs, because NoneBot logs two lines at INFO for each one that does.
     """
-    await _take(bot, event, is_left_out=is_any_command)
+    await _take(bot, event, is_left_out=_is_no_chat)
     return False
 
 
@@ -45,10 +46,25 @@ async def _take(bot: Bot, event: Event, *, is_left_out: Callable[[Event], bool])
             return
         recent_lines.note(message)
         await returned(message.scene)
-        message = replace(message, text=unsigned(message.text))
+        message = replace(message, text=_chat_of(message.text))
+        if not message.text:
+            return
         memory = get_memory()
         await memory.observe(message)
         if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
             considerer.note(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
+
+
+def _is_no_chat(event: Event) -> bool:
+    """Return whether a message is a command; those of ``capture.chat_commands`` are chat, ours never."""
+    text = event.get_plaintext().lstrip()
+    is_chat = words_after(text, setup.settings.capture.chat_commands) is not None
+    return is_ours(text) or (is_any_command(event) and not is_chat)
+
+
+def _chat_of(text: str) -> str:
+    """Return what a message says, without the command's sign, and without its name for ``capture.chat_commands``."""
+    words = words_after(text, setup.settings.capture.chat_commands)
+    return unsigned(text) if words is None else words

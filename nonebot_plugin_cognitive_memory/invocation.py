@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from nonebot import get_driver
 from nonebot.adapters import Event
@@ -61,6 +61,7 @@ WITH_ARGUMENTS = frozenset(
 )
 _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}
 _STARTS = tuple(get_driver().config.command_start)
+_WORD_CHARACTER = re.compile("[A-Za-z0-9_]")  # "/chatlog" does not call "chat"
 _SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", "／", *_STARTS}, key=len, reverse=True))
 _NAMES = "|".join(NAMES)
 _GLUED = "|".join(sorted(map(re.escape, SUBCOMMANDS.values()), key=len, reverse=True))
@@ -82,6 +83,18 @@ def is_any_command(event: Event) -> bool:
 def unsigned(text: str) -> str:
     """Return a text without the sign of a command before it; what begins like one is no chat to the historian."""
     return next((text[len(start) :] for start in _STARTS if start and text.startswith(start)), text)
+
+
+def words_after(text: str, commands: Iterable[str]) -> str | None:
+    """Return what a text says after one of these commands; None if it calls none of them."""
+    called = unsigned(text)
+    if called == text:
+        return None
+    for name in sorted(filter(None, commands), key=len, reverse=True):
+        rest = called.removeprefix(name)
+        if rest != called and not (_WORD_CHARACTER.match(name[-1]) and _WORD_CHARACTER.match(rest)):
+            return rest.strip()
+    return None
 
 
 def is_ours(text: str) -> bool:

@@ -168,6 +168,18 @@ async def test_a_command_that_is_chat_is_taken_in(stage: Stage, group: int) -> N
     assert texts(await logged(group)) == ["聊天 我对花生过敏"]
 
 
+async def test_chat_commands_are_chat(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows a command of capture.chat_commands is recorded; other commands and ours are not."""
+    from nonebot_plugin_cognitive_memory import capture_incoming, config
+
+    settings = core.Settings.from_mapping({"capture": {"chat_commands": ["chat", "问", "记忆"]}})
+    monkeypatch.setattr(capture_incoming, "setup", config.Setup(settings, None))
+    said = ("/chat 我对花生过敏", "/问我住哪儿", "/chatlog 我怕鹅", "/chat", "/天气 上海", "/记忆 记住 我怕猫")
+    for text in said:
+        await stage.hear(message(text, 2000001, group))
+    assert texts(await logged(group)) == ["我对花生过敏", "我住哪儿"]
+
+
 async def test_what_is_no_chat_is_not_taken_in(stage: Stage, group: int) -> None:
     """Our own commands, ignored people and events without a message are left out, whoever hands them in."""
     from nonebot_plugin_cognitive_memory import observe

@@ -112,6 +112,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "自动整理什么：all 群里和私聊里说的话，mentions 只有对机器人说的，off 不自动整理",
         "what is considered: all, mentions (what is said to the bot) or off",
     ),
+    "capture.chat_commands": (
+        '聊天用的命令名，例如 ["chat", "问"]：跟在它后面的话照记，别的命令不记',
+        'commands that are chat, such as ["chat"]: what follows them is recorded; other commands are not',
+    ),
     "capture.consider_every": ("攒够几条就整理一次", "messages that make a dialogue"),
     "capture.consider_idle_minutes": ("安静多久也整理一次（分钟）", "minutes of silence that end a dialogue"),
     "capture.log_days": ("原始消息留几天", "days that raw messages are kept"),

@@ -89,6 +89,7 @@ PROMISED: dict[str, Any] = {
     },
     "capture": {
         "auto_consider": "all",
+        "chat_commands": (),
         "consider_every": 20,
         "consider_idle_minutes": 10,
         "log_days": 180,
