@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -82,11 +82,9 @@ async def _has_noted(data_dir: Path, target: Path) -> bool:
 
 
 async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
-    bad_lines = _BadLines()
-    logging.getLogger("cognitive_memory_core.transfer").addHandler(bad_lines)
     lines = await asyncio.to_thread(_line_count, arguments.file)
     async with owning(bot, creates=True) as memory:
-        with progress_bar(sentences.command_line.IMPORTING, lines) as bar:
+        with _BadLines.heard() as bad_lines, progress_bar(sentences.command_line.IMPORTING, lines) as bar:
             async with _watched(memory, bar, lines):
                 count = await memory.import_(arguments.file)
     for said in bad_lines.said:
@@ -129,12 +127,22 @@ class _BadLines(logging.Handler):
         self.said: list[str] = []
         self.count = 0
 
+    @classmethod
+    @contextlib.contextmanager
+    def heard(cls) -> Iterator[_BadLines]:
+        """Collect what is logged until the block is left."""
+        handler, log = cls(), logging.getLogger("cognitive_memory_core.transfer")
+        log.addHandler(handler)
+        try:
+            yield handler
+        finally:
+            log.removeHandler(handler)
+
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the first messages and count all."""
         self.count += 1
         if len(self.said) < MOST_SAID:
-            number, reason = record.args if isinstance(record.args, tuple) else ("?", record.getMessage())
-            self.said.append(sentences.command_line.BAD_LINE.format(number=number, reason=reason))
+            self.said.append(record.getMessage())
 
 
 MOST_SAID = 20

@@ -37,7 +37,7 @@ async def test_killed_before_anything_was_considered(tmp_path: Path) -> None:
             people = count(AHE)  # different people, because of the limit per person
 
             async def is_listed() -> bool:
-                return f"米粒({MILI})" in await client.ask("/记忆 列表", group=GROUP, user=next(people))
+                return "花生" in await client.ask("/记忆 列表", group=GROUP, user=next(people))
 
             await until(is_listed, pause=0.5)  # as often as people ask
     finally:
