@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -129,7 +129,7 @@ class _BadLines(logging.Handler):
 
     @classmethod
     @contextlib.contextmanager
-    def heard(cls) -> Iterator[_BadLines]:
+    def heard(cls) -> Generator[_BadLines, None, None]:
         """Collect what is logged until the block is left."""
         handler, log = cls(), logging.getLogger("cognitive_memory_core.transfer")
         log.addHandler(handler)
