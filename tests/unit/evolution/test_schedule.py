@@ -106,6 +106,20 @@ async def test_a_quiet_group_costs_nothing() -> None:
     assert await rounds.run(0.0) == 0
 
 
+async def test_how_many_lines_make_a_group_due_moves() -> None:
+    """`evolution.min_messages`, changed while the bot runs, decides from the next round on."""
+    book, ledger = UnreadBook(1), InMemoryLedger()
+    [group] = book.unread_lines
+    book.unread_lines[group] = 20
+    evolver: Any = CountedEvolver(book)
+    live = Live(Settings())
+    consent = Consent(ledger.consent, ledger.names)
+    rounds = EvolutionRounds(evolver, book, consent, live, FrozenClock(), lambda: True)
+    assert await rounds.run(0.0) == 0
+    live.replace(Settings(evolution=EvolutionSettings(min_messages=20)))
+    assert await rounds.run(0.0) == 1
+
+
 async def test_a_round_reads_what_no_run_read(tmp_path: Path) -> None:
     """A scheduled run over the whole memory reads the unread lines, and the next round has nothing to do."""
     clock = FrozenClock()
