@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from websockets.asyncio.client import ClientConnection, connect
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 from tests.support.onebot import BOT, GROUP, MILI, BotProcess, OneBotClient, prepare, start
-from tests.support.waiting import until
 
 from ..fault_row import Extent, Row
 
@@ -121,7 +120,7 @@ async def _besieged(guard: str, seen: _Seen, commands: tuple[str, ...]) -> None:
         (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
         bot = start(home)
         try:
-            async with _platform(bot, TOKEN if GUARDS[guard] else "") as client:
+            async with bot.client(TOKEN if GUARDS[guard] else "") as client:
                 await bot.opened()
                 await client.ask("/记忆 记住 我对花生过敏", group=GROUP, user=MILI, name="米粒")
                 before = _state(bot)
@@ -210,29 +209,6 @@ class _Poser(OneBotClient):
         if action == "get_group_member_info":
             return {**params, "role": "owner"}
         return super()._known(action, params, number)
-
-
-@asynccontextmanager
-async def _platform(bot: BotProcess, token: str) -> AsyncGenerator[OneBotClient, None]:
-    """Connect as the real platform, with the token."""
-    headers = {"X-Self-ID": str(BOT), **({"Authorization": f"Bearer {token}"} if token else {})}
-    found: list[ClientConnection] = []
-
-    async def is_connected() -> bool:
-        with suppress(OSError, InvalidHandshake):
-            url = f"ws://127.0.0.1:{bot.port}/onebot/v11/ws"
-            found.append(await connect(url, additional_headers=headers, max_size=None, proxy=None))
-        return bool(found)
-
-    await until(is_connected, pause=0.1)
-    client = OneBotClient(found[0])
-    client.answering = asyncio.create_task(client.serve())
-    try:
-        yield client
-    finally:
-        client.answering.cancel()
-        with suppress(ConnectionClosed, OSError):
-            await client.wire.close()
 
 
 def _event(text: str, role: str, group: int, number: int, self_id: int) -> dict[str, Any]:

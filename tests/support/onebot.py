@@ -160,9 +160,9 @@ class BotProcess:
         return (self.home / "bot.log").read_text("utf-8", "replace")
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[OneBotClient]:
-        """Connect as the account once the bot listens."""
-        client = OneBotClient(await self._connected())
+    async def client(self, token: str = "") -> AsyncIterator[OneBotClient]:
+        """Connect as the account once the bot listens, with an access token if there is one."""
+        client = OneBotClient(await self._connected(token))
         client.answering = asyncio.create_task(client.serve())
         try:
             yield client
@@ -189,9 +189,9 @@ class BotProcess:
             self.kill()
         return self.process.returncode
 
-    async def _connected(self) -> ClientConnection:
+    async def _connected(self, token: str) -> ClientConnection:
         url = f"ws://127.0.0.1:{self.port}/onebot/v11/ws"
-        headers = {"X-Self-ID": str(BOT)}
+        headers = {"X-Self-ID": str(BOT)} | ({"Authorization": f"Bearer {token}"} if token else {})
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
