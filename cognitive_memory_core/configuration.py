@@ -254,7 +254,7 @@ def _hot_key(name: str, *, is_exact: bool = False) -> str:
 
 
 def _name_of_stored(name: str, stored: Mapping[str, object]) -> str:
-    """Return the key to drop, also one of the file that is no setting."""
+    """Return the key to reset; a key of overrides.json that is no setting is accepted, so that it can be removed."""
     return name if name in stored else found_key(name)
 
 

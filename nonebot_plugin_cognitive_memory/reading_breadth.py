@@ -15,7 +15,7 @@ class Breadth:
     """Counts the other people whose profiles each asker was shown; ``clock`` returns seconds of a monotonic clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with nobody shown."""
+        """Start with no profile counted."""
         self._clock = clock
         self._shown: OrderedDict[Hashable, dict[str, float]] = OrderedDict()
 

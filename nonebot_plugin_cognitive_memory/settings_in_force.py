@@ -73,7 +73,7 @@ class SettingsInForce:
 
     @property
     def problems(self) -> Sequence[str]:
-        """What overrides.json holds in vain."""
+        """What is in overrides.json without effect: unknown or refused settings, one sentence each."""
         return self._configuration.problems
 
     async def look(self) -> None:

@@ -49,7 +49,7 @@ async def owning(bot: BotDirectory, *, creates: bool = False) -> AsyncGenerator[
     data_dir = bot.data_dir if creates else existing(bot.data_dir)
     if await asyncio.to_thread(is_owned, data_dir):
         raise DirectoryInUse
-    async with CognitiveMemory.open(_unhurried(bot.settings()), data_dir, background=False) as memory:
+    async with CognitiveMemory.open(_without_waiting(bot.settings()), data_dir, background=False) as memory:
         yield memory
 
 
@@ -71,8 +71,8 @@ async def _worked(work: Work, arguments: argparse.Namespace) -> int:
         return FAILED
 
 
-def _unhurried(settings: Settings) -> Settings:
-    """Return the settings with no wait for another owner."""
+def _without_waiting(settings: Settings) -> Settings:
+    """Return the settings with which a held directory is refused at once, and the memory is switched on."""
     return settings.model_copy(
         update={"historian": settings.historian.model_copy(update={"shutdown_seconds": 0.0}), "enabled": True}
     )

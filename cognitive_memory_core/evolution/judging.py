@@ -243,7 +243,7 @@ class _Judge:
         return any(self._ground.same(statement, belief) for belief in rows)
 
     def _is_unclear(self, statement: str) -> bool:
-        """Return whether a statement asks, or cannot be understood without the chat: 我, 明天; 本群 is clear."""
+        """Return whether a statement is a question, or has a word that only the chat explains, such as 我 or 明天."""
         found = offences(statement, names=self._ground.job_context.names)
         return statement.endswith(("?", "？")) or any(one.kind != "place" for one in found)
 

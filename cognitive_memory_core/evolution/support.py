@@ -44,7 +44,7 @@ class Support:
 
 
 class NumberedChat:
-    """The numbered lines of one run, from 1, with the names of the people, which support nothing by themselves."""
+    """The lines of one run, numbered from 1, and the names of people; a name alone is no support for a statement."""
 
     def __init__(self, lines: Sequence[Message], people: Iterable[Person] = ()) -> None:
         """Check statements against the lines as the prompt showed them."""

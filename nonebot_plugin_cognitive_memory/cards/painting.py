@@ -186,12 +186,12 @@ def _chinese_face(path: Path) -> tuple[Path, int] | None:
              if (font := _opened(path, index, PROBED)) is not None]  # fmt: skip
     having = [(index, font) for index, font in faces if _has(font, PROBE)]
     return min(
-        ((path, index) for index, font in having), key=lambda face: _strangeness(dict(having)[face[1]]), default=None
+        ((path, index) for index, font in having), key=lambda face: _face_rank(dict(having)[face[1]]), default=None
     )
 
 
-def _strangeness(font: Font) -> int:
-    """Return how far a face is from the regular one for simplified Chinese."""
+def _face_rank(font: Font) -> int:
+    """Return the rank of a font face: lowest for simplified Chinese, highest for monospaced ones."""
     name = " ".join(part or "" for part in font.getname()).replace("-", " ")
     words = name.split()
     return 4 * ("Mono" in words) + 2 * (not {"SC", "CN", "GB", "YaHei"} & {*words}) + ("UI" in words)
