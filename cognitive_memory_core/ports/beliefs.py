@@ -1,4 +1,4 @@
-"""Beliefs of groups in the ledger; see :mod:`.ledger` for what every port of it promises."""
+"""Beliefs of groups in the ledger; see the package ``ledger`` for what all its ports promise."""
 
 from __future__ import annotations
 

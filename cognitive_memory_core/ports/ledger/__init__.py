@@ -1,0 +1,60 @@
+"""The ledger: the source of truth for all indexes. One Protocol per noun; a missing row is None or omitted, no error.
+
+Every method may raise StorageRefused (a write) or UnavailableError (a read). Every write is durable when it returns.
+A module holds the ports of one noun; import their names from this package.
+"""
+
+from .archive import Activity, Archive, ArchiveRow, DayCount, OptOut, RowSource, Shared, Totals
+from .erasing import Copy, Eraser, PurgeState, Wiped
+from .event_vectors import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger, VectorRow
+from .events import EventEraser, EventLedger, LexicalIndex, TracedEvents
+from .facts import FactBook, PendingFacts
+from .messages import BoundedLog, HidingLog, MessageLog
+from .notes import NoteBook
+from .operation import Accounts, ClockBook, ClockState, Spending
+from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook, Switch
+from .profile_index import IndexedProfile, ProfileIndex
+
+__all__ = [
+    "MOST_ALIASES",
+    "MOST_NAMES",
+    "Accounts",
+    "Activity",
+    "Alias",
+    "Archive",
+    "ArchiveRow",
+    "BoundedLog",
+    "Checkpoint",
+    "CheckpointBook",
+    "ClockBook",
+    "ClockState",
+    "ConsentBook",
+    "Copy",
+    "DayCount",
+    "EmbeddedEvent",
+    "Eraser",
+    "EventEraser",
+    "EventLedger",
+    "FactBook",
+    "HidingLog",
+    "IncognitoBook",
+    "IndexedProfile",
+    "LexicalIndex",
+    "MessageLog",
+    "NameBook",
+    "NoteBook",
+    "OptOut",
+    "PendingFacts",
+    "ProfileIndex",
+    "PurgeState",
+    "RowSource",
+    "Shared",
+    "Spending",
+    "Switch",
+    "Totals",
+    "TracedEvents",
+    "VectorChange",
+    "VectorLedger",
+    "VectorRow",
+    "Wiped",
+]

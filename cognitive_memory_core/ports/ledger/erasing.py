@@ -1,0 +1,97 @@
+"""Permanent erasure, and the copies made for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal, Protocol
+
+from ...domain.erasure import Tombstones
+from ...domain.scope import Scope
+
+
+@dataclass(frozen=True)
+class Wiped:
+    """What was erased: counts by noun, the number of reworded texts of others, ids of erased events and memos."""
+
+    events: int = 0
+    messages: int = 0
+    memos: int = 0
+    pins: int = 0
+    names: int = 0
+    reworded: int = 0
+    event_ids: tuple[str, ...] = ()
+    memo_ids: tuple[str, ...] = ()
+    beliefs: int = 0
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the memory made for people: an export or a backup."""
+
+    path: str
+    kind: Literal["export", "backup"]
+    at: datetime
+
+
+@dataclass(frozen=True)
+class PurgeState:
+    """``erased_at`` is the time of the oldest erasure whose bytes remain on disk; None if none remain."""
+
+    erased_at: datetime | None = None
+    purged_at: datetime | None = None
+
+
+class Eraser(Protocol):
+    """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
+
+    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
+        """Erase what a person said, their names, memos and pins, and their private chat, for every agent.
+
+        A pin is theirs if they own it or wrote it, also for a whole group.
+
+        The facts waiting for their profiles, the indexed copies of those and their sharing consent are erased too; in
+        facts and profile copies of others they are hidden, and a reworded copy loses its vector.
+        An event is theirs if they are its sender or the person of its private chat; in all other texts and subjects
+        they are hidden: ``hide`` returns a text without them, and a reworded event loses its vector. A tombstone of
+        the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone dated more than a
+        day after ``at`` is attributed to a wrong clock and replaced. Mentions by name instead of id are hidden only in
+        places where the person was seen.
+        """
+        ...
+
+    async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
+        """Erase everything of a place permanently, including its profiles' facts and copies; its switch is kept.
+
+        A profile that also has facts from other places (:meth:`FactBook.fed_by`) loses its indexed copy, and its
+        remaining facts wait again, to rebuild it.
+        """
+        ...
+
+    async def tombstones(self) -> Tombstones:
+        """Return all tombstones with the key of their hashes."""
+        ...
+
+    async def purge(self, at: datetime, *, is_over: bool = True) -> None:
+        """Remove the bytes of erased data from every file of the ledger, including migration copies.
+
+        With ``is_over`` false the purge stays due, because other files still hold the bytes.
+        """
+        ...
+
+    async def purge_due(self) -> PurgeState:
+        """Return since when erased bytes remain on disk, if any, and when the last purge was."""
+        ...
+
+    async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
+        """Write a consistent, durable copy of the ledger to a new file; recorded as ``name`` if it is renamed later."""
+        ...
+
+    async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
+        """Return the recorded exports and backups; one per path, the latest.
+
+        Records ``made`` before, and drops the one at the path ``deleted``.
+        """
+        ...

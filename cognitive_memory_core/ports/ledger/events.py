@@ -1,0 +1,111 @@
+"""Events: writing them, finding them, searching their words, forgetting them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from ...domain.event import Draft, Event
+from ...domain.hit import ReadFilter
+from ...domain.message import Message
+from ...domain.scope import Scope
+from .erasing import Wiped
+
+
+class EventLedger(Protocol):
+    """Stored events."""
+
+    async def commit(self, draft: Draft) -> None:
+        """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.
+
+        An active event with equal :func:`duplicate_key`, scope and sender absorbs a new one: its count and last-seen
+        time are raised. A new event is ignored if an event of equal key, active or retired, has its messages as sources
+        already. Merging with an event that has no source messages leaves none. An event all of whose messages are
+        withdrawn is written as retired. Events of opted-out senders are skipped.
+
+        An event for which ``draft.repeats`` names an event is absorbed by that one in the same way, if it is active in
+        the same scope and from the same sender. If only the new event is absolute, the absorbing one takes its text,
+        kind, subjects and confidence, unless another active event has that text. A fact is kept if its own event was
+        written and is active, or gave its text to the absorbing event, whose fact it then becomes. The observations in
+        ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
+
+        The event ``draft.corrects`` is retired if an event of the draft was written or absorbed; such an event may have
+        the words and messages of a retired one. Its fact of a group is kept only if the corrected event has one.
+        """
+        ...
+
+    async def done(self, job_id: str) -> bool:
+        """Return whether the job's draft was committed within the ledger's retention time for done jobs."""
+        ...
+
+    async def find(self, event_id: str) -> Event | None:
+        """Return an event, active or retired; None if there is none."""
+        ...
+
+    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+        """Return the active ones among the events, in the given order."""
+        ...
+
+    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
+        """Return events that the reading admits, newest first by the time they happened."""
+        ...
+
+    async def retire(self, event_id: str, at: datetime) -> None:
+        """Exclude an event from every reading; nothing is erased."""
+        ...
+
+    async def restore(self, event_id: str) -> Event | None:
+        """Reactivate a retired event, or return the active equal one; None if its messages are withdrawn."""
+        ...
+
+
+class TracedEvents(EventLedger, Protocol):
+    """An event ledger that knows which events were made from which messages."""
+
+    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
+        """Return the active events that a reading admits and that have one of these messages (by id) as a source."""
+        ...
+
+
+class LexicalIndex(Protocol):
+    """Full-text search over events and messages, within what a reading admits."""
+
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        """Return events that share terms, best first, with their BM25 score (higher is better, unbounded)."""
+        ...
+
+    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+        """Return messages of the log that share terms, as :meth:`events` does."""
+        ...
+
+
+class EventEraser(Protocol):
+    """Forgetting of single events: hidden while they can be restored, erased afterwards.
+
+    While an event is forgotten, no port returns log lines that it was made from or that retell it (:func:`retells`),
+    including lines appended later; :meth:`MessageLog.append` still accepts them. EventLedger.restore ends this. A line
+    that arrives while an equal event is active again is shown.
+    """
+
+    async def forget(self, event_id: str, at: datetime) -> None:
+        """Retire an event and hide the lines that tell it, atomically; does nothing if there is no such event."""
+        ...
+
+    async def untold(self) -> list[Event]:
+        """Return events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
+
+        Events for which an equal one is active again are left out.
+        """
+        ...
+
+    async def expired(self, before: datetime) -> list[Event]:
+        """Return the retired events, whatever retired them, of which that was before an instant."""
+        ...
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+        """Erase retired events and the lines hidden because of them; neither can be stored again.
+
+        The lines of an event that a correction retired stay. Active events are skipped. A purge is due afterwards.
+        """
+        ...

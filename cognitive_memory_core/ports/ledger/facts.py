@@ -1,0 +1,72 @@
+"""Facts that wait for a profile, and what each observation became."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from ...domain.event import Event
+from ...domain.fact import Fact
+from ...domain.profile import ProfileKey
+from ...domain.scope import Scope
+
+
+@dataclass(frozen=True)
+class PendingFacts:
+    """How many facts wait for one profile and since when; ``attempts`` counts its failed merges, ``error`` is the last.
+
+    ``withdrawn`` counts the withdrawn facts among them: while there are any, the profile is not shown.
+    """
+
+    key: ProfileKey
+    facts: int
+    since: datetime
+    attempts: int = 0
+    failed_at: datetime | None = None
+    error: str = ""
+    withdrawn: int = 0
+
+
+class FactBook(Protocol):
+    """Facts that wait for a merge, and the event that each observation became."""
+
+    async def waiting(self) -> list[PendingFacts]:
+        """Return the profiles with waiting facts, the longest waiting first.
+
+        A fact waits while its event is active and the fact is not settled. A settled fact whose event is retired waits
+        as a withdrawn one until it is settled again.
+        """
+        ...
+
+    async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
+        """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
+        ...
+
+    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+        """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
+
+        The state that counts is the one in which :meth:`facts` returned a fact; later changes of its event are left to
+        the next merge. If an event is restored later, its removed fact waits again.
+        """
+        ...
+
+    async def withdrawing(self) -> frozenset[ProfileKey]:
+        """Return the profiles that contain withdrawn facts; they must not be shown until those are removed."""
+        ...
+
+    async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
+        """Record a failed merge; the facts keep waiting. Does nothing if the profile has no waiting facts."""
+        ...
+
+    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+        """Return the profiles that have facts, waiting or merged, from a place."""
+        ...
+
+    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+        """Return, by observation, the active event that an equal observation of the sender became in this scope.
+
+        Observations are equal if their :func:`duplicate_key` is.
+        """
+        ...

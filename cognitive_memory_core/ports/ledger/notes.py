@@ -1,0 +1,41 @@
+"""Memos and pins."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from ...domain.note import Memo, Pin
+from ...domain.scope import Scope
+
+
+class NoteBook(Protocol):
+    """Memos and pins."""
+
+    async def write_memo(self, memo: Memo) -> None:
+        """Store a memo; writing the same id twice stores one."""
+        ...
+
+    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
+        """Return the newest memos of a place, newest last; those of the people ``without`` do not count."""
+        ...
+
+    async def latest_memos(self, limit: int) -> list[Memo]:
+        """Return the newest memos of all places, newest last."""
+        ...
+
+    async def memo_ids(self, user_id: str) -> list[str]:
+        """Return the ids of the memos of a person's turns, in all places."""
+        ...
+
+    async def write_pin(self, pin: Pin) -> None:
+        """Store a pin, or replace text and author of the pin with this id."""
+        ...
+
+    async def pins(self, scope: Scope) -> list[Pin]:
+        """Return all pins of a place, of every owner, oldest first."""
+        ...
+
+    async def erase_pin(self, pin_id: str) -> None:
+        """Delete a pin; does nothing if there is none."""
+        ...

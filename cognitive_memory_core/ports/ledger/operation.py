@@ -1,0 +1,68 @@
+"""What running the bot leaves: model calls by day, and how far the clock is believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Spending:
+    """Cost of one purpose on one day, and how often its model was ``unreachable`` or answered badly (``bad``)."""
+
+    purpose: str
+    calls: int = 0
+    tokens: int = 0
+    unreachable: int = 0
+    bad: int = 0
+
+    def plus(self, more: Spending) -> Spending:
+        """Return the sum of two spendings of one purpose."""
+        return Spending(
+            self.purpose,
+            self.calls + more.calls,
+            self.tokens + more.tokens,
+            self.unreachable + more.unreachable,
+            self.bad + more.bad,
+        )
+
+
+class Accounts(Protocol):
+    """Model calls and tokens by purpose and day."""
+
+    async def spend(self, day: date, spending: Spending) -> None:
+        """Add spending to a day."""
+        ...
+
+    async def spent(self, day: date) -> list[Spending]:
+        """Return a day's spending by purpose."""
+        ...
+
+
+@dataclass(frozen=True)
+class ClockState:
+    """The latest trusted instant of the machine's clock (None before the first) and the instant seen last.
+
+    ``steady_seconds`` is the time for which it has run without a jump.
+    """
+
+    believed_at: datetime | None
+    seen_at: datetime
+    steady_seconds: float
+
+
+class ClockBook(Protocol):
+    """The trust state of the machine's clock, and the correction of wrongly dated tombstones."""
+
+    async def find(self) -> ClockState | None:
+        """Return the stored state; None before the first :meth:`keep`."""
+        ...
+
+    async def keep(self, state: ClockState) -> None:
+        """Store the state."""
+        ...
+
+    async def bring_back(self, after: datetime, to: datetime) -> int:
+        """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
+        ...

@@ -1,0 +1,110 @@
+"""People: consent, switches of places, incognito stretches, names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from ...domain.incognito import Incognito
+from ...domain.people import Person
+from ...domain.scope import Scope
+
+MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
+MOST_ALIASES = 8  # of one person in one place that are returned beside their name
+Switch = Literal["on", "off", "record_only", "recall_only"]
+
+
+class ConsentBook(Protocol):
+    """Opt-outs, sharing consents, and the switch of each place."""
+
+    async def opt_out(self, user_id: str, at: datetime) -> None:
+        """Record that a person opts out, in all places."""
+        ...
+
+    async def opt_in(self, user_id: str) -> None:
+        """Remove a person's opt-out."""
+        ...
+
+    async def opted_out(self) -> frozenset[str]:
+        """Return the ids of all people who opted out."""
+        ...
+
+    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+        """Set the switch of a place."""
+        ...
+
+    async def switches(self) -> Mapping[Scope, Switch]:
+        """Return every place whose switch is not "on"."""
+        ...
+
+    async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
+        """Record whether a person shares their own profile with all places."""
+        ...
+
+    async def shared(self) -> frozenset[str]:
+        """Return the ids of all people who share their profile."""
+        ...
+
+
+class IncognitoBook(Protocol):
+    """Stretches of time in which people asked not to be recorded in a place."""
+
+    async def keep(self, stretch: Incognito) -> None:
+        """Store a stretch, or replace the end of the one with the same place, person and start."""
+        ...
+
+    async def stretches(self) -> list[Incognito]:
+        """Return all stretches, oldest first."""
+        ...
+
+    async def drop(self, before: datetime) -> None:
+        """Delete the stretches that ended before an instant."""
+        ...
+
+    async def erase(self, stretches: Collection[Incognito], at: datetime) -> None:
+        """Erase stretches of erased people or places; a purge is due afterwards."""
+        ...
+
+
+@dataclass(frozen=True)
+class Alias:
+    """One name of a person in one place, as exported."""
+
+    scope: Scope
+    user_id: str
+    name: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+class NameBook(Protocol):
+    """Current and earlier names of people, by place."""
+
+    async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
+        """Record a person's name in a place; blank names are ignored."""
+        ...
+
+    async def note_all(self, sightings: Sequence[Alias]) -> bool:
+        """Record several names; return whether anything was written.
+
+        Nothing is written if that would only move last-seen times by less than an hour.
+        """
+        ...
+
+    async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
+        """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
+
+        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is that
+        worn longest of late (:func:`worn_longest`).
+        """
+        ...
+
+    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+        """Return current and earlier names of these people in all places; of each the :data:`MOST_NAMES` last seen."""
+        ...
+
+    async def shared(self, user_ids: Iterable[str]) -> list[str]:
+        """Return which of their names another person also has in a place where one of them has it."""
+        ...
