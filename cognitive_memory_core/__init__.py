@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from . import tools
 from .background import BackgroundLoop
 from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
 from .context.render import Context, Section
@@ -124,5 +125,6 @@ __all__ = [
     "offences",
     "setting_keys",
     "time_window",
+    "tools",
     "unknown_keys",
 ]

@@ -12,12 +12,11 @@ from nonebot import logger
 import cognitive_memory_core as core
 
 from . import replies
-from .arguments import Arguments, BadToolArgument
 from .lifecycle import get_memory, lifetime
-from .schemas import Schema, function_schemas
 from .tool_actions import ACTIONS, Action
 from .turn_end import TurnEnd
 
+Schema = core.tools.Schema
 STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 TURN = "end"  # waits while the memory opens
 _prefixes = {""}
@@ -45,12 +44,12 @@ class MemoryToolbox:
         if not (get_memory().is_running or (tool == TURN and lifetime.is_listening)):
             return _failure(replies.tools.NOT_ENABLED)
         try:
-            arguments = await Arguments.read(written, repair=tool not in STRICT)
+            arguments = await core.tools.Arguments.read(written, repair=tool not in STRICT)
             return {"ok": True, **await action(self.end, arguments)}
         except core.NotPermitted as refused:
             logger.warning(replies.log.logged(replies.log.refused_tool(tool, self.end.scene)))
             return _failure(str(refused))
-        except (BadToolArgument, core.CognitiveMemoryError) as refused:
+        except (core.tools.BadToolArgument, core.CognitiveMemoryError) as refused:
             return _failure(str(refused))
 
 
@@ -59,7 +58,7 @@ def tool_schemas(prefix: str = "") -> list[Schema]:
 
     Raises BadArgument for a prefix with characters other than letters, digits, "_" and "-", or if a name exceeds 64.
     """
-    schemas = function_schemas(prefix)
+    schemas = core.tools.function_schemas(prefix)
     _prefixes.add(prefix)
     return schemas
 

@@ -6,6 +6,7 @@
 * ``log``: who reads the log
 * ``command_line``, ``doctor``, ``status``: who types ``cognitive-memory``
 * ``context``: the model that answers
+* ``tools``: the model that calls the tools
 * ``feedback``: the historian's model
 * ``stored_text``: whoever reads stored profiles and statements later, the core included
 
@@ -28,6 +29,7 @@ from . import (
     status,
     storage_errors,
     stored_text,
+    tools,
 )
 
 __all__ = [
@@ -43,4 +45,5 @@ __all__ = [
     "status",
     "storage_errors",
     "stored_text",
+    "tools",
 ]

@@ -138,11 +138,7 @@ def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | Non
     listed = list(parts)
     mentioned = next((part.target for part in listed if isinstance(part, At)), "")
     words = _REVISION.sub(" ", words_of([part for part in listed if not isinstance(part, At)]))
-    if (
-        not mentioned
-        and scene.group_id
-        and not {"group", *replies.tools.GROUP_WORDS}.isdisjoint(words.casefold().split())
-    ):
+    if not mentioned and scene.group_id and not {"group", *core.tools.GROUP_WORDS}.isdisjoint(words.casefold().split()):
         return core.ProfileKey.group(scene.group_id, scene.agent)
     number = _NUMBER.search(words)
     user_id = mentioned or (number[0] if number else "")

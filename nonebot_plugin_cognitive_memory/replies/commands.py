@@ -12,7 +12,7 @@ import cognitive_memory_core as core
 
 from . import settings
 from .markdown import plain_lines
-from .tools import NOT_ENABLED, speaker
+from .tools import NOT_ENABLED
 
 LINE_LENGTH = 80
 Tone = Literal["good", "busy", "bad", "plain"]
@@ -438,7 +438,7 @@ def found(
 
 def event_details(number: int, event: core.Event, lines: Sequence[core.Message], shown: Showing) -> str:
     """Show one event in full: who said it, when and where, how often, its lines, and how to change it by number."""
-    told = [event.text, f"{shown.dated(event)} {shown.placed(event)}{speaker(event)} 说的"]
+    told = [event.text, f"{shown.dated(event)} {shown.placed(event)}{core.tools.speaker(event)} 说的"]
     if event.count > 1:
         told.append(f"说过 {event.count} 次")
     told += [
@@ -489,7 +489,7 @@ class Showing:
 
     def line(self, message: core.Event) -> str:
         """Show a line of the log that a search found."""
-        who = message.sender_name or speaker(message)
+        who = message.sender_name or core.tools.speaker(message)
         return f"{self.dated(message)} {self.placed(message)}{who}：{_short(_named(message))}"
 
     def dated(self, event: core.Event) -> str:

@@ -228,9 +228,7 @@ async def test_any_top_k(group: int, top_k: Any) -> None:
 )
 def test_truth_values(force: Any, meant: bool) -> None:
     """Values that mean true are true, and all unclear ones are false."""
-    from nonebot_plugin_cognitive_memory.arguments import Arguments
-
-    assert Arguments({"force": force}).flag("force") is meant
+    assert core.tools.Arguments({"force": force}).flag("force") is meant
 
 
 @pytest.mark.parametrize(
@@ -503,13 +501,13 @@ def test_the_guide_names_prefixed_tools() -> None:
 
 async def test_nobody_reads_everybodys_profile(monkeypatch: pytest.MonkeyPatch, log: list[str]) -> None:
     """Within an hour one person is shown thirty other people's profiles by tools, then none, and the log says who."""
-    from nonebot_plugin_cognitive_memory import reading_breadth, tool_actions
+    from nonebot_plugin_cognitive_memory import tool_actions
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     now, ids = [0.0], [str(3_000_000 + number) for number in range(40)]
     portraits = [core.Profile(core.ProfileKey.member("10001", one), one, (), "爱喝茶。", MORNING) for one in ids]
     monkeypatch.setattr(lifetime, "memory", Portrayed(TANG, *portraits))
-    monkeypatch.setattr(tool_actions, "breadth", reading_breadth.Breadth(lambda: now[0]))
+    monkeypatch.setattr(tool_actions, "breadth", core.tools.Breadth(lambda: now[0]))
 
     async def opened(one: str, scene: core.Scene = HERE) -> bool:
         return bool((await call("get_profile", {"entity_type": "user", "entity_id": one}, scene))["ok"])
@@ -520,5 +518,5 @@ async def test_nobody_reads_everybodys_profile(monkeypatch: pytest.MonkeyPatch, 
     assert await opened(ids[-1], core.Scene.group("10001", "2000002"))
     assert len((await call("search_profiles", {"query": "茶"}, HERE))["profiles"]) == 31
     assert len([line for line in log if "用户 2000001" in line]) == 1
-    now[0] = reading_breadth.WINDOW
+    now[0] = core.tools.WINDOW
     assert await opened(ids[-1])

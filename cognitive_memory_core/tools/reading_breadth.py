@@ -34,4 +34,4 @@ class Breadth:
         return True
 
 
-breadth = Breadth()
+everybody = Breadth()  # of this process

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
-from . import replies
-from .wording import writable
+from .. import sentences
 
 JSON_LENGTH = 64 * 1024
 REPAIRABLE_LENGTH = 4 * 1024  # repairing takes seconds if the text is long, nested and broken
@@ -19,7 +18,7 @@ TEXT_LENGTH = 4_000
 ITEMS = 50
 MOST = 50
 _TRUE = frozenset({"true", "1", "yes", "y", "on"})
-_NOTHING = frozenset({"null", "none", "nil", "undefined", "n/a", *replies.tools.NOTHING_WORDS})
+_NOTHING = frozenset({"null", "none", "nil", "undefined", "n/a", *sentences.tools.NOTHING_WORDS})
 _LABEL = re.compile(r"[^()（）]{0,128}[(（]([^()（）]{1,128})[)）]")  # matches name(id)
 
 
@@ -42,9 +41,9 @@ class Arguments:
         if written is None or written == []:
             return cls({})
         if not isinstance(written, str):
-            raise BadToolArgument(replies.tools.ARGUMENTS_ARE_NO_OBJECT)
+            raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_NO_OBJECT)
         if len(written) > JSON_LENGTH:
-            raise BadToolArgument(replies.tools.ARGUMENTS_TOO_LONG.format(limit=JSON_LENGTH))
+            raise BadToolArgument(sentences.tools.ARGUMENTS_TOO_LONG.format(limit=JSON_LENGTH))
         return cls(await _object(written, repair=repair) if written.strip() else {})
 
     def text(self, name: str) -> str:
@@ -59,7 +58,7 @@ class Arguments:
         """Return a required text; raises BadToolArgument if it is missing."""
         text = self.text(name)
         if not text:
-            raise BadToolArgument(replies.tools.ARGUMENT_MISSING.format(name=name))
+            raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name=name))
         return text
 
     def texts(self, name: str) -> list[str]:
@@ -68,7 +67,7 @@ class Arguments:
         try:
             found = [_text(item, name) for item in value[:ITEMS]]
         except BadToolArgument as strange:
-            raise BadToolArgument(replies.tools.ARGUMENT_IS_NO_LIST.format(name=name)) from strange
+            raise BadToolArgument(sentences.tools.ARGUMENT_IS_NO_LIST.format(name=name)) from strange
         return [text for text in found if _meant(text)]
 
     def identifier(self, name: str) -> str | None:
@@ -83,7 +82,7 @@ class Arguments:
         """Return a required id; raises BadToolArgument if it is missing."""
         identifier = self.identifier(name)
         if identifier is None:
-            raise BadToolArgument(replies.tools.ARGUMENT_MISSING.format(name=name))
+            raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name=name))
         return identifier
 
     def flag(self, name: str) -> bool:
@@ -119,11 +118,16 @@ def _text(value: object, name: str) -> str:
     if value is None:
         return ""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise BadToolArgument(replies.tools.ARGUMENT_IS_NO_TEXT.format(name=name))
+        raise BadToolArgument(sentences.tools.ARGUMENT_IS_NO_TEXT.format(name=name))
     try:
-        return writable(str(value)[:TEXT_LENGTH]).strip()
+        return _writable(str(value)[:TEXT_LENGTH]).strip()
     except ValueError as endless:  # Python converts no number of more than 4,300 digits to text
-        raise BadToolArgument(replies.tools.ARGUMENT_IS_NO_TEXT.format(name=name)) from endless
+        raise BadToolArgument(sentences.tools.ARGUMENT_IS_NO_TEXT.format(name=name)) from endless
+
+
+def _writable(text: str) -> str:
+    """Replace what no file and no database can hold: lone surrogates and NUL."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 async def _object(written: str, *, repair: bool) -> Mapping[str, object]:
@@ -131,12 +135,12 @@ async def _object(written: str, *, repair: bool) -> Mapping[str, object]:
         value = _loaded(written)
     except (ValueError, RecursionError) as broken:
         if not repair or not _is_repairable(written):
-            raise BadToolArgument(replies.tools.ARGUMENTS_ARE_BROKEN) from broken
+            raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_BROKEN) from broken
         value = await asyncio.to_thread(_repaired, written)
     if value is None or value == []:
         return {}
     if not isinstance(value, dict):
-        raise BadToolArgument(replies.tools.ARGUMENTS_ARE_NO_OBJECT)
+        raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_NO_OBJECT)
     return cast("Mapping[str, object]", value)
 
 
@@ -155,4 +159,4 @@ def _repaired(written: str) -> object:
     try:
         return repair_json(written, return_objects=True)
     except (ValueError, RecursionError) as broken:
-        raise BadToolArgument(replies.tools.ARGUMENTS_ARE_BROKEN) from broken
+        raise BadToolArgument(sentences.tools.ARGUMENTS_ARE_BROKEN) from broken

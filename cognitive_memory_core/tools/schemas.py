@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import cognitive_memory_core as core
-
-from . import replies
+from .. import sentences
+from ..errors import BadArgument
 
 Schema = dict[str, Any]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
@@ -53,12 +52,12 @@ def function_schemas(prefix: str) -> list[Schema]:
     Raises BadArgument for a prefix that makes a name which some provider refuses.
     """
     if not all(_NAME.fullmatch(prefix + name) for name in _TOOLS):
-        raise core.BadArgument(replies.tools.BAD_PREFIX)
+        raise BadArgument(sentences.tools.BAD_PREFIX)
     return [{"type": "function", "function": _function(prefix, name)} for name in _TOOLS]
 
 
 def _function(prefix: str, name: str) -> Schema:
-    texts = replies.tools.TOOL_TEXTS
+    texts = sentences.tools.TOOL_TEXTS
     properties = {key: {**kind, "description": texts[f"{name}.{key}"]} for key, kind in _TOOLS[name].items()}
     parameters: Schema = {"type": "object", "properties": properties}
     if name in _REQUIRED:  # some providers reject an empty list, and a schema without "properties"

@@ -1,0 +1,190 @@
+"""The action of each tool: reads its arguments, asks the memory in the caller's scene, returns the contract's form."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from .. import sentences
+from ..domain.event import Event
+from ..domain.hit import Hit
+from ..domain.note import Pin
+from ..domain.profile import EntityType, Profile
+from ..domain.scope import Scene
+from ..errors import NotPermitted, UnknownPin
+from ..memory import CognitiveMemory
+from ..settings import Settings
+from .reading_breadth import Breadth, everybody
+from .tool_arguments import Arguments, BadToolArgument
+
+EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
+SUMMARY_LENGTH = 2_000  # characters of one profile; people may write more into its file
+TAGS = 32
+Answer = Mapping[str, object]
+_KINDS: Mapping[str, EntityType] = {
+    **dict.fromkeys(("user", "users", "person", *sentences.tools.USER_WORDS), "user"),
+    **dict.fromkeys(("member", "members", *sentences.tools.MEMBER_WORDS), "member"),
+    **dict.fromkeys(("group", "groups", *sentences.tools.GROUP_WORDS), "group"),
+}
+
+
+@dataclass(frozen=True)
+class ToolCaller:
+    """On whose behalf a tool runs: the memory, and the scene that no argument can leave.
+
+    ``asked`` are the ids of the messages that hold the question, which a search leaves out. ``on_too_broad`` is told of
+    an asker who had too many people's profiles read.
+    """
+
+    memory: CognitiveMemory
+    scene: Scene
+    settings: Settings
+    asked: frozenset[str] = frozenset()
+    breadth: Breadth = field(default=everybody, compare=False)
+    on_too_broad: Callable[[Scene], None] = field(default=lambda _: None, compare=False)
+
+    def may_see(self, profile: Profile) -> bool:
+        """Count a profile of somebody else for its asker; return False if it is one too many within an hour."""
+        person = profile.key.user_id
+        if person in ("", self.scene.user_id) or self.breadth.admits((self.scene.agent, self.scene.user_id), person):
+            return True
+        self.on_too_broad(self.scene)
+        return False
+
+    def minute(self, instant: datetime) -> str:
+        """Return an instant as local time; the first and last day of the calendar cannot be converted."""
+        with suppress(OverflowError):
+            instant = instant.astimezone(self.settings.zone)
+        return instant.replace(tzinfo=None).isoformat(" ", "minutes")
+
+
+Action = Callable[[ToolCaller, Arguments], Awaitable[Answer]]
+
+
+def speaker(event: Event) -> str:
+    """Return who said an event or a message, as ``name(id)``."""
+    is_message = event.kind == "message"
+    return sentences.tools.speaker(event.sender_name, event.sender_id, is_message=is_message)
+
+
+async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Search events and log lines in one list, without the question itself."""
+    wanted = arguments.count("top_k") or caller.settings.query.tool_default_top_k
+    hits = await _found(caller, arguments, wanted + len(caller.asked))
+    others = [hit for hit in hits if hit.event.kind != "message" or hit.event.id not in caller.asked]
+    return {"events": [_event(caller, hit) for hit in others[:wanted]]}
+
+
+async def _found(caller: ToolCaller, arguments: Arguments, wanted: int) -> list[Hit]:
+    return await caller.memory.search_events(
+        caller.scene,
+        arguments.needed("query"),
+        user_id=arguments.identifier("target_user_id"),
+        group_id=arguments.identifier("target_group_id"),
+        kinds=EVERYTHING,
+        top_k=wanted,
+        time_from=arguments.wish("time_from") or None,
+        time_to=arguments.wish("time_to") or None,
+    )
+
+
+async def _get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
+    profile = await caller.memory.get_profile(caller.scene, *_entity(caller.scene, arguments))
+    if profile and not caller.may_see(profile):
+        raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
+    return {"profile": profile_answer(caller, profile) if profile else None}
+
+
+async def _search_profiles(caller: ToolCaller, arguments: Arguments) -> Answer:
+    hits = await caller.memory.search_profiles(
+        caller.scene, arguments.needed("query"), entity_type=_entity_type(arguments), top_k=arguments.count("top_k")
+    )
+    shown = [hit for hit in hits if caller.may_see(hit.profile)]
+    if hits and not shown:
+        raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
+    return {"profiles": [{**profile_answer(caller, hit.profile), "score": round(hit.score, 3)} for hit in shown]}
+
+
+async def _memory_add(caller: ToolCaller, arguments: Arguments) -> Answer:
+    return {"id": (await caller.memory.pin(caller.scene, arguments.needed("fact"))).id}
+
+
+async def _memory_update(caller: ToolCaller, arguments: Arguments) -> Answer:
+    pin, fact = await _own_pin(caller, arguments), arguments.needed("fact")
+    return {"id": (await caller.memory.update_pin(caller.scene, pin.id, fact)).id}
+
+
+async def _memory_delete(caller: ToolCaller, arguments: Arguments) -> Answer:
+    pin = await _own_pin(caller, arguments)
+    await caller.memory.unpin(caller.scene, pin.id)
+    return {"id": pin.id}
+
+
+async def _memory_list(caller: ToolCaller, _arguments: Arguments) -> Answer:
+    return {"memories": [{"id": pin.id, "fact": pin.text} for pin in await caller.memory.pins(caller.scene)]}
+
+
+async def _own_pin(caller: ToolCaller, arguments: Arguments) -> Pin:
+    """Return a pin of the asker; everybody sees the group's pins, but only admins change them."""
+    wanted = arguments.needed("id")
+    found = next((pin for pin in await caller.memory.pins(caller.scene) if pin.id == wanted), None)
+    if found is None:
+        raise UnknownPin(sentences.tools.UNKNOWN_PIN)
+    if found.owner_id != caller.scene.user_id:
+        raise NotPermitted(sentences.tools.PIN_OF_THE_GROUP)
+    return found
+
+
+def _entity(scene: Scene, arguments: Arguments) -> tuple[EntityType, str]:
+    """Return type and id of the profile asked for; the id may be alone, name(id) or group/user, whatever the type."""
+    kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
+    group_id, slash, user_id = identifier.partition("/")
+    if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):
+        return "member", identifier
+    if kind == "member" and scene.group_id:
+        return "member", f"{scene.group_id}/{identifier}"
+    return kind or ("group" if identifier == scene.group_id else "user"), identifier
+
+
+def _entity_type(arguments: Arguments) -> EntityType | None:
+    word = arguments.wish("entity_type").lower()
+    if word and word not in _KINDS:
+        raise BadToolArgument(sentences.tools.BAD_ENTITY_TYPE)
+    return _KINDS.get(word)
+
+
+def _event(caller: ToolCaller, hit: Hit) -> Answer:
+    event = hit.event
+    return {
+        "id": event.id,
+        "time": caller.minute(event.happened_at),
+        "text": event.text,
+        "by": speaker(event),
+        "score": round(hit.score, 3),
+    }
+
+
+def profile_answer(caller: ToolCaller, profile: Profile) -> Answer:
+    """Return a profile in the contract's form, shortened to its bounds."""
+    key = profile.key
+    return {
+        "entity_type": key.entity_type,
+        "entity_id": "/".join(part for part in (key.group_id, key.user_id) if part),
+        "name": profile.name,
+        "tags": list(profile.tags[:TAGS]),
+        "summary": profile.summary[:SUMMARY_LENGTH],
+        "updated_at": caller.minute(profile.updated_at),
+    }
+
+
+ACTIONS: Mapping[str, Action] = {
+    "search_events": _search_events,
+    "get_profile": _get_profile,
+    "search_profiles": _search_profiles,
+    "memory_add": _memory_add,
+    "memory_update": _memory_update,
+    "memory_delete": _memory_delete,
+    "memory_list": _memory_list,
+}
