@@ -25,8 +25,9 @@ from pydantic import (
 from . import sentences
 from .domain.ids import checked_id
 from .errors import BadSetting
+from .text.time.cron import is_cron
 
-DORMANT = ("http",)
+DORMANT = ("bridges", "http")
 
 
 def _as_text(value: object) -> object:
@@ -245,6 +246,13 @@ class EvolutionSettings(_Group):
     max_beliefs: Positive = 50
     max_messages: Positive = 200
 
+    @field_validator("cron")
+    @classmethod
+    def _ever_due(cls, value: str) -> str:
+        if not is_cron(value):
+            raise ValueError(sentences.settings.bad_cron(value))
+        return value
+
 
 class VectorStoreSettings(_Group):
     """Where vectors are indexed; "exact" runs no store and compares with every vector in the ledger."""
@@ -269,6 +277,7 @@ class Settings(_Group):
     enabled: bool = True
     agent: Text = Field(default="default", min_length=1, max_length=128)
     isolate_bots: bool = False
+    bridges: Ids = ()
     timezone: Text = "Asia/Shanghai"
     sharing: Literal["isolated", "shared"] = "isolated"
     daily_calls: Count = 1000

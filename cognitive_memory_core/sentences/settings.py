@@ -59,6 +59,11 @@ def unknown_zone(value: str) -> str:
     return f"不认识的时区 {shown(value)}，例如可以写 Asia/Shanghai"
 
 
+def bad_cron(value: str) -> str:
+    """Return the message that a text is no cron expression, or is never due."""
+    return f"{shown(value)} 不是能用的 cron：要写五段「分 时 日 月 周」，例如每天四点是 0 4 * * *，周一四点是 0 4 * * mon"
+
+
 _SECRET_WITHIN = frozenset(
     {"api_key", "token", "extra_body", "models", "vector_store", "http"}  # keys, and groups given as a single value
     | {"historian", "triage", "merge", "evolution", "embedding", "rerank"}

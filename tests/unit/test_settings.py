@@ -23,6 +23,7 @@ PROMISED: dict[str, Any] = {
     "enabled": True,
     "agent": "default",
     "isolate_bots": False,
+    "bridges": (),
     "timezone": "Asia/Shanghai",
     "sharing": "isolated",
     "daily_calls": 1000,
@@ -160,6 +161,7 @@ def test_nothing_set_is_every_default() -> None:
         ("capture.groups", [10001, "10002", " "], ("10001", "10002")),
         ("capture.ignore_users", ["2000001"], ("2000001",)),
         ("capture.ignore_groups", (10001,), ("10001",)),
+        ("bridges", "some_companion,another", ("some_companion", "another")),
         ("capture.auto_consider", False, "off"),
         ("capture.announce", False, "off"),
         ("query.auto_top_k", "5", 5),
@@ -222,6 +224,9 @@ def test_a_blank_value_is_the_default(key: str, blank: object) -> None:
         ("sharing", "all", "只能是 'isolated' 或 'shared'"),
         ("capture.auto_consider", "every", "只能是 'off', 'mentions' 或 'all'"),
         ("capture.groups", {"a": 1}, "应为一串用逗号隔开的值"),
+        ("evolution.cron", "每天四点", "要写五段「分 时 日 月 周」"),
+        ("evolution.cron", "0 25 * * *", "例如每天四点是 0 4 * * *"),
+        ("evolution.cron", 4, "要写五段"),
         ("query", 5, "这是一组设置，请用双下划线写到具体的键"),
         ("models.historian", "gpt", "这是一组设置，请用双下划线写到具体的键"),
     ],
@@ -289,8 +294,8 @@ def test_unknown_keys_are_named() -> None:
 def test_settings_that_steer_nothing_yet_are_named() -> None:
     """A changed setting that this version does not use is reported."""
     assert dormant_keys(Settings()) == ()
-    changed = Settings.from_mapping({"http": {"token": "x"}, "daily_calls": 9})
-    assert dormant_keys(changed) == ("http",)
+    changed = Settings.from_mapping({"http": {"token": "x"}, "bridges": ["some_companion"], "daily_calls": 9})
+    assert dormant_keys(changed) == ("bridges", "http")
 
 
 @pytest.mark.parametrize("key", DORMANT)
