@@ -250,7 +250,7 @@ class EvolutionSettings(_Group):
     @classmethod
     def _ever_due(cls, value: str) -> str:
         if not is_cron(value):
-            raise ValueError(sentences.settings.bad_cron(value))
+            raise ValueError(sentences.settings.BAD_CRON)
         return value
 
 

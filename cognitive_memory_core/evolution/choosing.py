@@ -34,7 +34,7 @@ def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
     if len(said) <= most:
         return ChosenLines(tuple(said))
     by_day: dict[date, list[list[Message]]] = {}
-    for exchange in exchanges(said):
+    for exchange in exchanges(said, min(LONGEST, most)):
         by_day.setdefault(exchange[0].sent_at.astimezone(zone).date(), []).append(exchange)
     ids: set[str] = set()
     for exchange in _in_turns(by_day):
@@ -44,11 +44,11 @@ def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
     return ChosenLines(shown, tuple(line for line in said if line.id not in ids))
 
 
-def exchanges(lines: Sequence[Message]) -> Iterator[list[Message]]:
-    """Split lines into exchanges: at a long silence, and after :data:`LONGEST` lines."""
+def exchanges(lines: Sequence[Message], longest: int = LONGEST) -> Iterator[list[Message]]:
+    """Split lines into exchanges: at a long silence, and after ``longest`` lines."""
     exchange: list[Message] = []
     for line in lines:
-        if exchange and (line.sent_at - exchange[-1].sent_at > PAUSE or len(exchange) == LONGEST):
+        if exchange and (line.sent_at - exchange[-1].sent_at > PAUSE or len(exchange) == longest):
             yield exchange
             exchange = []
         exchange.append(line)

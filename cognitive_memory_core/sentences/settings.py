@@ -14,6 +14,7 @@ TEMPLATE_STRAY_DOLLAR = "prompts/{name}.md 没有使用，先用自带的：里�
 
 NO_DIRECTORY = "没有数据目录，运行时的改动没有地方存"
 NO_JSON = "不是 JSON"
+BAD_CRON = "不是能用的 cron：要写五段「分 时 日 月 周」，例如每天四点是 0 4 * * *，周一四点是 0 4 * * mon"
 NO_READABLE_FILE = "不是普通文件、太大，或没有读取权限"
 
 
@@ -57,11 +58,6 @@ def refusal(kind: str, bounds: Mapping[str, object]) -> str:
 def unknown_zone(value: str) -> str:
     """Return the message that a time zone is unknown."""
     return f"不认识的时区 {shown(value)}，例如可以写 Asia/Shanghai"
-
-
-def bad_cron(value: str) -> str:
-    """Return the message that a text is no cron expression, or is never due."""
-    return f"{shown(value)} 不是能用的 cron：要写五段「分 时 日 月 周」，例如每天四点是 0 4 * * *，周一四点是 0 4 * * mon"
 
 
 _SECRET_WITHIN = frozenset(

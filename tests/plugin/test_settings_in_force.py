@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,11 @@ import pytest
 import cognitive_memory_core as core
 
 from .stage import SUPERUSER, Stage, message, new_id
+from .test_commands import standing, told
+from .test_departures import Calendar, calendar, leaving, looked
+from .test_evolving import Rounds
+
+__all__ = ["calendar"]  # a fixture of another module
 
 
 @pytest.fixture
@@ -63,6 +68,8 @@ async def test_a_superuser_changes_a_setting(stage: Stage, force: Any) -> None:
         ("set query.auto_top_k 很多", "应为整数"),
         ("set query.auto_topk 3", "是不是 query.auto_top_k"),
         ("get nothing.of_this", "没有"),
+        ("set evolution.cron 每天四点", "要写五段「分 时 日 月 周」"),
+        ("set evolution.cron 0 25 * * *", "不能设成"),
         ("set", "要改哪一个"),
         ("刷新", "/记忆 配置 [get"),
         ("get models.historian.api_key", "重启后生效"),
@@ -250,3 +257,51 @@ async def test_the_notice_moves(stage: Stage, force: Any, group: int) -> None:
     assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 1
     await force.change("capture.announce", "reply")
     assert len(await stage.hear(message("/记忆 帮助", new_id(), group))) == 2
+
+
+async def test_commands_that_are_chat_move(stage: Stage, force: Any, group: int) -> None:
+    """`capture.chat_commands` decides at the next message whether what follows a command is recorded."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    async def recorded() -> list[str]:
+        await stage.hear(message("/chat 我对花生过敏", 2000001, group))
+        return [line.text for line in await get_memory().recent_messages(core.Scene.group(str(group), "2000001"))]
+
+    assert await recorded() == []
+    await force.change("capture.chat_commands", "chat,问")
+    assert await recorded() == ["我对花生过敏"]
+    await force.reset("capture.chat_commands")
+    assert await recorded() == ["我对花生过敏"]
+
+
+async def test_when_a_left_group_is_forgotten_moves(
+    stage: Stage, force: Any, group: int, calendar: Calendar, log: list[str]
+) -> None:
+    """`capture.forget_left_days` decides for groups that were left before it changed, and in the next hint."""
+    here = core.Scene.group(str(group), "2000001")
+    await told(here, "小北喜欢夜跑")
+    await stage.bot.handle_event(leaving(group))
+    calendar.days = 40
+    assert await looked() == 0
+    await force.change("capture.forget_left_days", "50")
+    assert await looked() == 0
+    await force.change("capture.forget_left_days", "30")
+    assert await looked() == 1
+    assert await standing(here) == []
+
+
+async def test_when_groups_evolve_moves(stage: Stage, force: Any, tmp_path: Path) -> None:
+    """`evolution.cron` decides at the next look when a round is due."""
+    pytest.importorskip("apscheduler")
+    from nonebot_plugin_cognitive_memory import evolving
+
+    rounds = Rounds()
+    ticks = evolving.EvolutionTicks(tmp_path / "last.json", evolving._next_due, rounds.evolve, now=rounds.now)
+    for cron in ("", "30 21 * * *"):
+        if cron:
+            await force.change("evolution.cron", cron)
+        for _ in range(24 * 60):
+            await ticks.tick()
+            rounds.at += timedelta(minutes=1)
+    zone = core.Settings().zone
+    assert [f"{one.astimezone(zone):%H:%M}" for one in rounds.started] == ["04:00", "21:30"]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _LEAP_YEAR = 2024  # its February has 29 days
-_PART = re.compile(r"(?:\*|(?P<first>[0-9]{1,4}|[a-z]{3})(?:-(?P<last>[0-9]{1,4}|[a-z]{3}))?)(?:/(?P<step>[0-9]{1,4}))?")
+_VALUE = "[0-9]{1,4}|[a-z]{3}"
+_PART = re.compile(rf"(?:\*|(?P<first>{_VALUE})(?:-(?P<last>{_VALUE}))?)(?:/(?P<step>[0-9]{{1,4}}))?")
 
 
 @dataclass(frozen=True)

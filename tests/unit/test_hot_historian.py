@@ -1,0 +1,266 @@
+"""Tests of hot settings of the write path and of evolution: background work goes by a changed one while it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import cognitive_memory_core as core
+from cognitive_memory_core.ports.models import Ask
+from tests.support.beliefs import LIN, MO, TEA, a_chat, answered, created
+from tests.support.builders import GROUP
+from tests.support.chats import said, statements
+from tests.support.clock import FrozenClock
+from tests.support.waiting import until
+
+T = TypeVar("T")
+FOR_EVER = 1e9  # seconds
+CAT = "阿棠(2000001) 养了一只猫"
+VAGUE = "他昨天去了那里"  # no statement that the gate accepts
+
+
+@dataclass
+class HeldChat:
+    """A model that gives one answer, or one for each purpose; while ``gate`` is cleared it holds them back."""
+
+    answer: object = ""
+    answers: Mapping[str, str] = field(default_factory=dict[str, str])
+    asked: list[Ask[Any]] = field(default_factory=list[Ask[Any]])
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    busy: int = 0
+    busiest: int = 0
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Answer once it may."""
+        self.asked.append(ask)
+        self.busy += 1
+        self.busiest = max(self.busiest, self.busy)
+        try:
+            await self.gate.wait()
+        finally:
+            self.busy -= 1
+        given = self.answers.get(ask.purpose, self.answer)
+        answer = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        return ask.parse(answer)
+
+    def count(self, purpose: str) -> int:
+        """Return how often it was asked for a purpose."""
+        return sum(one.purpose == purpose for one in self.asked)
+
+
+@dataclass
+class Bench:
+    """An open memory at work, its model and its clock."""
+
+    memory: core.CognitiveMemory
+    chat: HeldChat
+    clock: FrozenClock
+
+    async def remember(self, text: str, group: str = "") -> None:
+        """Hand in one observation."""
+        scene = core.Scene.group(group or GROUP.group_id, "2000001", user_name="阿棠")
+        assert await self.memory.remember(core.Turn(scene, observations=[text]))
+
+    async def idle(self) -> None:
+        """Wait until no job is left; profiles are not waited for."""
+
+        async def is_idle() -> bool:
+            jobs = (await self.memory.status()).jobs
+            return not (jobs.pending or jobs.processing)
+
+        await until(is_idle)
+
+    async def stored(self, text: str) -> core.Event:
+        """Hand in one observation; return the event that it became."""
+        before = {event.id for event in await self.memory.events(GROUP)}
+        await self.remember(text)
+        await self.idle()
+        [event] = [event for event in await self.memory.events(GROUP) if event.id not in before]
+        return event
+
+    async def move(self, group: str, **changed: object) -> None:
+        """Change settings of a group; all other ones have their defaults."""
+        await self.memory.configure(settings({group: changed}))
+
+
+def jobs_in(data_dir: Path, folder: str) -> list[str]:
+    """Return the job files of a folder of the queue."""
+    return [path.read_text("utf-8") for path in data_dir.glob(f"queues/{folder}/*.json")]
+
+
+def settings(given: dict[str, Any]) -> core.Settings:
+    """Return settings of a memory without a vector store."""
+    return core.Settings.from_mapping({"vector_store": {"backend": "exact"}, **given})
+
+
+@asynccontextmanager
+async def at_work(tmp_path: Path, answer: object = "", **given: Any) -> AsyncIterator[Bench]:
+    """Open a memory with its background work; the model's gate is open."""
+    chat, clock = HeldChat(answer), FrozenClock()
+    chat.gate.set()
+    async with core.CognitiveMemory.open(settings(given), tmp_path, chat=chat, clock=clock) as memory:
+        yield Bench(memory, chat, clock)
+
+
+async def test_the_number_of_rewrites_moves(tmp_path: Path) -> None:
+    """`historian.rewrite_max_retry` decides how often a statement that the gate refuses is asked for again."""
+    async with at_work(tmp_path, statements(VAGUE)) as bench:
+        await bench.stored("他前天来过")
+        assert bench.chat.count("rewrite") == 3
+        await bench.move("historian", rewrite_max_retry=0)
+        await bench.stored("他前天走了")
+        assert bench.chat.count("rewrite") == 4
+
+
+async def test_the_least_confidence_moves(tmp_path: Path) -> None:
+    """`historian.min_confidence` decides from which confidence on a statement is certain."""
+    async with at_work(tmp_path, statements(said(CAT, confidence=0.5))) as bench:
+        assert (await bench.stored("她养了一只猫")).is_absolute
+        await bench.move("historian", min_confidence=0.9)
+        bench.chat.answer = statements(said("阿棠(2000001) 在学画画", confidence=0.5))
+        assert not (await bench.stored("她在学画画")).is_absolute
+
+
+async def test_how_many_places_are_served_at_once_moves(tmp_path: Path) -> None:
+    """`historian.concurrency` bounds the places for which the model is asked at once, also while jobs wait."""
+    async with at_work(tmp_path, statements(CAT), historian={"concurrency": 1}) as bench:
+        for number in range(3):
+            await bench.remember("她养了一只猫", f"1000{number}")
+        await bench.idle()
+        assert bench.chat.busiest == 1
+        bench.chat.gate.clear()
+        for number in range(6):
+            await bench.remember("她又养了一只猫", f"1000{number}")
+        await until(lambda: bench.chat.busy == 1)
+        await bench.move("historian", concurrency=4)
+        await until(lambda: bench.chat.busy == 4)
+        bench.chat.gate.set()
+        await bench.idle()
+        assert bench.chat.busiest == 4
+
+
+async def test_how_long_a_job_may_run_moves(tmp_path: Path) -> None:
+    """`historian.stale_job_timeout_seconds` bounds the jobs that begin after a change; a running one keeps its own."""
+    async with at_work(tmp_path, historian={"shutdown_seconds": 0}) as bench:
+        bench.chat.gate.clear()
+        await bench.remember("她养了一只猫", "10001")
+        await until(lambda: bench.chat.busy == 1)
+        await bench.move("historian", stale_job_timeout_seconds=0.05, shutdown_seconds=0)
+        await bench.remember("她养了一只狗", "10002")
+
+        async def is_turned_back() -> bool:
+            jobs = (await bench.memory.status()).jobs
+            return (jobs.pending, jobs.processing) == (1, 1) and len(bench.chat.asked) > 1
+
+        await until(is_turned_back)
+        assert "10002" in jobs_in(tmp_path, "pending")[0]
+        assert "10001" in jobs_in(tmp_path, "processing")[0]
+
+
+async def test_how_often_foreign_jobs_are_looked_for_moves(tmp_path: Path) -> None:
+    """`historian.poll_interval_seconds` decides when job files that another process added are found."""
+    async with at_work(tmp_path / "there", historian={"shutdown_seconds": 0}) as other:
+        other.chat.gate.clear()
+        await other.remember("她养了一只猫")
+    [foreign] = (tmp_path / "there" / "queues" / "pending").glob("*.json")
+    slow = {"poll_interval_seconds": FOR_EVER}
+    async with at_work(tmp_path / "here", statements(CAT), historian=slow) as bench:
+        await bench.stored("她养了一只猫")
+        shutil.copy(foreign, tmp_path / "here" / "queues" / "pending")
+        bench.chat.answer = statements("阿棠(2000001) 养了一只狗")
+        await bench.idle()
+        assert len(await bench.memory.events(GROUP)) == 1
+        await bench.move("historian", poll_interval_seconds=0.05)
+
+        async def is_found() -> bool:
+            return len(await bench.memory.events(GROUP)) == 2
+
+        await until(is_found)
+
+
+async def closed_during_a_job(tmp_path: Path, started_with: float, moved_to: float) -> int:
+    """Close a memory while its model thinks, and let the model answer then; return how many jobs are left."""
+    opened = at_work(tmp_path, statements(CAT), historian={"shutdown_seconds": started_with})
+    async with opened as bench:
+        bench.chat.gate.clear()
+        await bench.remember("她养了一只猫")
+        await until(lambda: bench.chat.busy == 1)
+        await bench.move("historian", shutdown_seconds=moved_to)
+        answering = asyncio.create_task(_answer_later(bench.chat))
+    answering.cancel()
+    await asyncio.gather(answering, return_exceptions=True)
+    return len(jobs_in(tmp_path, "p*"))
+
+
+async def _answer_later(chat: HeldChat) -> None:
+    """Let the model answer after the loop had time to begin the close."""
+    for _ in range(1_000):
+        await asyncio.sleep(0)
+    chat.gate.set()
+
+
+async def test_how_long_a_shutdown_waits_moves(tmp_path: Path) -> None:
+    """`historian.shutdown_seconds` decides at the close whether a running job is waited for or requeued."""
+    assert await closed_during_a_job(tmp_path / "waits", 0, FOR_EVER) == 0
+    assert await closed_during_a_job(tmp_path / "ends", FOR_EVER, 0) == 1
+
+
+async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:
+    """`profile.merge_min_facts` decides how many facts make an existing profile due."""
+    scene = core.Scene.group(GROUP.group_id, "2000001", user_name="阿棠")
+    clock = FrozenClock()
+    async with core.CognitiveMemory.open(settings({}), tmp_path, clock=clock) as memory:
+
+        async def written(word: str) -> bool:
+            profile = await memory.get_profile(scene, "user", "2000001")
+            return profile is not None and word in profile.summary
+
+        async def waits() -> bool:
+            return (await memory.status()).merges.facts == 1
+
+        for text, minutes in (("阿棠(2000001) 喜欢吃苹果", 1), ("阿棠(2000001) 喜欢吃桃子", 60)):
+            await memory.remember(core.Turn(scene, observations=[text]))
+            await until(waits)
+            clock.advance(minutes=minutes)
+            await memory.configure(settings({}))
+            if minutes == 1:
+                await until(lambda: written("苹果"))
+        assert not await written("桃子")
+        await memory.configure(settings({"profile": {"merge_min_facts": 1}}))
+        await until(lambda: written("桃子"))
+
+
+RULES = ("不讨论政治", "每周六晚上讨论新番", "新人进群先报名字")
+CHAT = a_chat(
+    *[(who, f"以后{rule}") for rule in RULES for who in (TEA, LIN)],
+    *[(MO, f"今天看完了第 {number} 集") for number in range(34)],
+    at=FrozenClock().now() - timedelta(hours=2),
+)
+CREATED = answered(*(created(rule, 2 * number + 1, 2 * number + 2) for number, rule in enumerate(RULES)))
+SUMMARY = '{"summary": "其余的话没有定下什么"}'
+
+
+async def evolved(bench: Bench) -> tuple[int, int]:
+    """Evolve a group; return how many of its lines the model was shown, and how many beliefs it has then."""
+    bench.chat.answers = {"compress": SUMMARY, "evolution": CREATED}
+    await bench.memory.evolve(GROUP)
+    prompt = next(one.prompt for one in reversed(bench.chat.asked) if one.purpose == "evolution")
+    return sum(line.text in prompt for line in CHAT), (await bench.memory.beliefs(GROUP)).total
+
+
+async def test_what_a_run_reads_and_keeps_moves(tmp_path: Path) -> None:
+    """`evolution.max_messages` and `max_beliefs` bound the lines of the next run, and the group's beliefs after it."""
+    async with at_work(tmp_path) as bench:
+        for line in CHAT:
+            await bench.memory.observe(line)
+        await bench.move("evolution", max_messages=12, max_beliefs=2)
+        assert await evolved(bench) == (12, 2)
+        await bench.move("evolution", max_messages=30)
+        assert await evolved(bench) == (30, 3)
