@@ -27,7 +27,7 @@ from .domain.ids import checked_id
 from .errors import BadSetting
 from .text.time.cron import is_cron
 
-DORMANT = ("bridges", "http")
+DORMANT = ("bridges", "http.console")
 
 
 def _as_text(value: object) -> object:
@@ -265,9 +265,13 @@ class VectorStoreSettings(_Group):
 
 
 class HttpSettings(_Group):
-    """The HTTP interface; without a token it is not started."""
+    """The HTTP interface; without a token it is not started.
+
+    ``hosts`` are the names under which it is reached besides ``localhost`` and IP addresses.
+    """
 
     token: Secret = SecretStr("")
+    hosts: Ids = ()
     console: bool = True
 
 

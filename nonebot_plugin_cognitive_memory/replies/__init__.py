@@ -6,6 +6,7 @@
 * ``commands``, ``beliefs``: who types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
+* ``http``: programs and people that use the HTTP interface
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
 sentence depends on more than the values that it shows.
@@ -13,6 +14,6 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import beliefs, cards, commands, label, log, settings, tools
+from . import beliefs, cards, commands, http, label, log, settings, tools
 
-__all__ = ["beliefs", "cards", "commands", "label", "log", "settings", "tools"]
+__all__ = ["beliefs", "cards", "commands", "http", "label", "log", "settings", "tools"]

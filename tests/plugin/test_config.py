@@ -119,9 +119,9 @@ def test_unknown_keys_are_named(log: list[str]) -> None:
 
 def test_dormant_keys_are_named(log: list[str]) -> None:
     """A key without effect in this version is named if it is set."""
-    read({"http": {"token": "canary-key"}})
+    read({"http": {"token": "canary-key", "console": False}})
     [line] = [line for line in log if "还不起作用" in line]
-    assert "COGNITIVE_MEMORY__HTTP" in line
+    assert "COGNITIVE_MEMORY__HTTP__CONSOLE" in line
     assert "canary" not in line
 
 

@@ -145,7 +145,12 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "vector_store.tenant": ("服务上的租户", "the server's tenant"),
     "vector_store.database": ("服务上的库，每个机器人一个", "the server's database, one a bot"),
     "vector_store.token": ("服务的令牌", "the server's token"),
-    "http": ("HTTP 接口与网页", "HTTP and the web console"),
+    "http.token": ("HTTP 接口的操作令牌；空为不开，要 FastAPI 驱动", "the operator's token over HTTP; blank: no HTTP"),
+    "http.hosts": (
+        "用哪些域名访问 HTTP 接口；localhost 和 IP 地址不用写",
+        "names under which HTTP is reached, besides localhost and addresses",
+    ),
+    "http.console": ("网页控制台", "the web console"),
 }
 HEADS: Mapping[Language, tuple[str, str, str]] = {
     "zh": ("设置", "默认", "说明"),

@@ -1,0 +1,33 @@
+"""The OpenAPI document of the interface, served behind the token as everything else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.requests import Request
+
+from .. import replies
+
+VERSION = "1"
+TOKEN = {"type": "http", "scheme": "bearer"}
+
+
+def serve_document(api: FastAPI) -> None:
+    """Serve the document of an application at ``/openapi.json``, with the address under which it was asked for."""
+
+    @api.get("/openapi.json", include_in_schema=False)
+    async def openapi(request: Request) -> Mapping[str, Any]:
+        root = request.scope.get("root_path", "").rstrip("/")
+        return {**document(api), "servers": [{"url": root or "/"}]}
+
+
+def document(api: FastAPI) -> Mapping[str, Any]:
+    """Return the document of an application, without the address of its server."""
+    described: dict[str, Any] = get_openapi(
+        title=replies.http.TITLE, version=VERSION, description=replies.http.DESCRIPTION, routes=api.routes
+    )
+    described.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
+    return {**described, "security": [{"token": []}]}

@@ -1,0 +1,84 @@
+"""The outer gate: admits requests by their Host header, against DNS rebinding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from ipaddress import ip_address
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .. import replies
+from .refusals import refused
+
+_HOST = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[0-9a-z.-]{1,253})(:[0-9]{1,5})?", re.ASCII)
+_GUARDING = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+)
+
+
+class HostGate:
+    """Admits IP addresses, ``localhost`` and the listed names.
+
+    A page that makes its own name point at this machine sends that name, never an address, so that addresses need no
+    list. WebSockets are refused. Answers are never cached.
+    """
+
+    def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
+        """Guard an application; ``names`` are further names, with or without a port."""
+        self._app = app
+        self._names = frozenset({"localhost", *(_name_of(name) for name in names)} - {""})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward an admitted request, or answer 400."""
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif scope["type"] == "http":
+            app = self._app if self.admits(_values(scope, b"host")) else refused(400, replies.http.FOREIGN_HOST)
+            await app(_rooted(scope), receive, _guarded(send))
+
+    def admits(self, hosts: list[bytes]) -> bool:
+        """Return whether a request with these Host headers is admitted; it must have exactly one."""
+        name = _name_of(hosts[0].decode("latin-1")) if len(hosts) == 1 else ""
+        return name in self._names or name.endswith(".localhost") or _is_address(name)
+
+
+def _values(scope: Scope, wanted: bytes) -> list[bytes]:
+    return [value for name, value in scope["headers"] if name == wanted]
+
+
+def _name_of(host: str) -> str:
+    """Return the name of a Host header in lower case; "" for anything but a name or address with an optional port."""
+    match = _HOST.fullmatch(host.strip().lower())
+    return match[1].rstrip(".") if match else ""
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
+
+
+def _rooted(scope: Scope) -> Scope:
+    """Return the scope with the whole path.
+
+    Behind a proxy that removes its prefix, ``root_path`` contains the prefix and ``path`` does not, which the routing
+    of a mounted application takes for a foreign path.
+    """
+    prefix = scope.get("app_root_path", "")
+    if not prefix or scope["path"].startswith(scope["root_path"]):
+        return scope
+    return {**scope, "path": prefix + scope["path"]}
+
+
+def _guarded(send: Send) -> Send:
+    async def forward(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *_GUARDING]}
+        await send(message)
+
+    return forward

@@ -1,0 +1,95 @@
+"""The inner gate: admits requests with the operator's token, then bounds their rate and their body."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from hashlib import sha256
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .. import replies
+from .pace import CallerPaces, Pace
+from .refusals import refused, too_fast
+
+LARGEST_BODY = 256 * 1024  # bytes
+PER_MINUTE, BURST = 600, 120  # requests with the token
+STRANGERS_PER_MINUTE, STRANGERS_BURST = 30, 30  # refused ones of one address; the token is admitted all the same
+_BEARER = re.compile(rb"bearer +(.+)", re.IGNORECASE | re.DOTALL)
+_JSON = re.compile(rb"application/json *(;.*)?", re.IGNORECASE | re.DOTALL)
+
+
+class TokenGate:
+    """Guards a whole application, so that no route or path in it can be reached without the token.
+
+    The token is read from the Authorization header alone. Nothing of a request is read before its token is checked.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, pace: Pace | None = None) -> None:
+        """Guard an application; a blank token is refused, since it would admit everybody."""
+        if not token.strip():
+            raise ValueError("blank token")
+        self._app = app
+        self._digest = sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
+        self._pace = pace or Pace(PER_MINUTE, BURST)
+        self._strangers = CallerPaces(STRANGERS_PER_MINUTE, STRANGERS_BURST)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward an admitted request with its whole body, or answer why not."""
+        if scope["type"] != "http":
+            return
+        refusal = self._refusal(scope)
+        body = b"" if refusal else await _body(receive)
+        if body is None:
+            refusal = refused(413, replies.http.TOO_LARGE.format(kilobytes=LARGEST_BODY // 1024))
+        if refusal:
+            await refusal(scope, receive, send)
+        else:
+            await self._app(scope, _replayed(body or b"", receive), send)
+
+    def is_operator(self, scope: Scope) -> bool:
+        """Return whether a request carries the token, in constant time; digests also hide its length."""
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        bearer = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+        token = bearer[1].strip() if bearer else b""
+        return hmac.compare_digest(sha256(token).digest(), self._digest) and bearer is not None
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return the answer to a request that is refused before its body is read."""
+        if not self.is_operator(scope):
+            address = (scope.get("client") or ("",))[0]
+            if wait := self._strangers.take(address):
+                return too_fast(wait)
+            return refused(401, replies.http.UNAUTHORISED, WWW_Authenticate="Bearer")
+        if wait := self._pace.take():
+            return too_fast(wait)
+        headers = dict(scope["headers"])
+        has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+        if has_body and not _JSON.fullmatch(headers.get(b"content-type", b"")):
+            return refused(415, replies.http.JSON_ONLY)
+        return None
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """Read the body of a request; None if it is too large."""
+    parts: list[bytes] = []
+    size, more = 0, True
+    while more:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        more = message.get("more_body", False) and message["type"] == "http.request"
+        if size > LARGEST_BODY:
+            return None
+    return b"".join(parts)
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """Return a channel that yields a body already read, then whatever follows."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def next_message() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return next_message

@@ -1,0 +1,43 @@
+"""The applications of the HTTP interface and the gates before them."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+from starlette.routing import Mount, Router
+from starlette.types import ASGIApp
+
+from .dependencies import Backing
+from .document import serve_document
+from .failures import handle_failures
+from .hosts import HostGate
+from .operator_token import TokenGate
+from .routes import ROUTERS
+
+
+class Site:
+    """Everything below the mount: ``api`` behind the operator's token, and applications that :meth:`add` opens.
+
+    All of it is behind the Host gate. Applications with an authentication of their own, such as web pages with
+    sessions, are added beside ``api``; everything else is included in ``api`` or mounted on it.
+    """
+
+    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing) -> None:
+        """Build the interface; a blank token raises ValueError."""
+        self.backing = backing
+        self.api = _api(backing)
+        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token))], redirect_slashes=False)
+        self.app: ASGIApp = HostGate(self._router, hosts)
+
+    def add(self, path: str, app: ASGIApp) -> None:
+        """Put an application before ``api`` at a path below the mount; it checks by itself who may use it."""
+        self._router.routes.insert(0, Mount(path, app=app))
+
+
+def _api(backing: Backing) -> FastAPI:
+    api = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
+    api.state.backing = backing
+    handle_failures(api)
+    for router in ROUTERS:
+        api.include_router(router)
+    serve_document(api)
+    return api

@@ -1,0 +1,65 @@
+"""Answers of the HTTP interface to a request that it refuses, and log lines about its start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+MOUNTED = "HTTP 接口已挂在 {path}（OpenAPI 文档 {path}/openapi.json，请求头 Authorization: Bearer 令牌）"
+NEEDS_FASTAPI = (
+    "设了 COGNITIVE_MEMORY__HTTP__TOKEN，但 HTTP 接口要 FastAPI 驱动："
+    ".env 里写 DRIVER=~fastapi，没装就 pip install 'nonebot-plugin-cognitive-memory[http]'"
+)
+GUESSABLE = "COGNITIVE_MEMORY__HTTP__TOKEN 太短，容易被猜中：请用 16 个以上随机字符"
+
+TITLE = "认知记忆"
+DESCRIPTION = (
+    "机器人的长期记忆：群记忆的演化、查看、搜索、历史、变更、淘汰与恢复，以及状态、事件、侧写、置顶、上下文与导出。"
+)
+AGENT = "哪个机器人的记忆；不写为设置里的 agent"
+
+FOREIGN_HOST = "这个主机名不在名单里：经反向代理或域名访问，请在 .env 的 COGNITIVE_MEMORY__HTTP__HOSTS 里写上它"
+UNAUTHORISED = "要有操作令牌：请求头 Authorization: Bearer 令牌"
+TOO_FAST = "请求太密了，请 {seconds} 秒后再试"
+TOO_LARGE = "请求正文太大，最多 {kilobytes} KB"
+JSON_ONLY = "请求正文只收 JSON，请带请求头 Content-Type: application/json"
+NOT_JSON = "请求正文不是合法的 JSON"
+NO_PATH = "没有这个地址"
+NO_METHOD = "这个地址不支持这种请求方法"
+NOT_FOUND = "没有找到"
+UNKNOWN_GROUP = "这里没有这个群的记忆"
+UNAVAILABLE = "现在办不到，请稍后再试"
+UNFORESEEN = "出错了，详情在机器人的日志里"
+
+
+_REFUSALS = {
+    "missing": "必填",
+    "bool_parsing": "应为 true 或 false",
+    "bool_type": "应为 true 或 false",
+    "datetime_from_date_parsing": "应为时间，例如 2026-03-04T20:30:00+08:00",
+    "extra_forbidden": "没有这一项",
+    "finite_number": "应为有限的数",
+    "float_parsing": "应为数",
+    "float_type": "应为数",
+    "greater_than_equal": "不能小于 {ge:g}",
+    "int_from_float": "应为整数",
+    "int_parsing": "应为整数",
+    "int_parsing_size": "这个数太大",
+    "int_type": "应为整数",
+    "less_than_equal": "不能大于 {le:g}",
+    "literal_error": "只能是 {expected}",
+    "string_pattern_mismatch": "含有这里不能用的字符",
+    "string_too_long": "最多 {max_length} 个字符",
+    "string_too_short": "至少 {min_length} 个字符",
+    "string_type": "应为文本",
+    "string_unicode": "含有不成字符的编码",
+    "too_long": "最多 {max_length} 项",
+}
+
+
+def refused_value(place: Sequence[str | int], kind: str, bounds: dict[str, object]) -> str:
+    """Return the sentence that a parameter or a field of a body was refused, from pydantic's name of the error."""
+    if kind == "json_invalid":
+        return NOT_JSON
+    name = ".".join(str(part) for part in place[1:]) or "请求正文"
+    reason = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds).replace("' or '", "' 或 '")
+    return f"{name} 不能用（{reason}）"
