@@ -61,7 +61,7 @@ class TokenGate:
             address = (scope.get("client") or ("",))[0]
             if wait := self._strangers.take(address):
                 return too_fast(wait)
-            return refused(401, replies.http.UNAUTHORISED, WWW_Authenticate="Bearer")
+            return refused(401, replies.http.UNAUTHORISED, headers={"WWW-Authenticate": "Bearer"})
         if wait := self._pace.take():
             return too_fast(wait)
         headers = dict(scope["headers"])

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from starlette.responses import JSONResponse
 
 from .. import replies
 
 
-def refused(status: int, sentence: str, *, retry_after: float | None = None, **headers: str) -> JSONResponse:
+def refused(
+    status: int, sentence: str, *, retry_after: float | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
     """Return the answer to a refused request; ``retry_after`` is in seconds."""
-    if retry_after is not None:
-        headers["Retry-After"] = str(max(math.ceil(retry_after), 1))
-    named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return JSONResponse({"success": False, "error": sentence}, status, named)
+    more = {} if retry_after is None else {"Retry-After": str(max(math.ceil(retry_after), 1))}
+    return JSONResponse({"success": False, "error": sentence}, status, {**(headers or {}), **more})
 
 
 def too_fast(seconds: float) -> JSONResponse:
