@@ -5,6 +5,7 @@ from __future__ import annotations
 from . import tools
 from .background import BackgroundLoop
 from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
+from .context.explanation import Explanation
 from .context.render import Context, Section
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.erasure import Erasure
@@ -12,10 +13,11 @@ from .domain.event import Event
 from .domain.hit import Hit
 from .domain.interval import Interval
 from .domain.job import FailedJob
+from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
-from .domain.scope import Scene
+from .domain.scope import Scene, Scope
 from .domain.turn import Turn
 from .errors import (
     AlreadyEvolving,
@@ -37,6 +39,7 @@ from .errors import (
 )
 from .memory import CognitiveMemory
 from .ports.ledger import Activity, DayCount
+from .recall.trace import Candidate
 from .settings import (
     CaptureSettings,
     EmbeddingSettings,
@@ -67,6 +70,7 @@ __all__ = [
     "Belief",
     "BeliefHit",
     "BeliefPage",
+    "Candidate",
     "CaptureSettings",
     "Change",
     "CognitiveMemory",
@@ -78,7 +82,9 @@ __all__ = [
     "EmbeddingSettings",
     "Erasure",
     "Event",
+    "EventListing",
     "Evolution",
+    "Explanation",
     "FailedJob",
     "HistorianSettings",
     "Hit",
@@ -92,17 +98,21 @@ __all__ = [
     "NotPermitted",
     "Offence",
     "PermanentError",
+    "PersonEntry",
     "Pin",
     "PinsSettings",
+    "PlaceEntry",
     "Profile",
     "ProfileHit",
     "ProfileKey",
     "ProfileSettings",
+    "ProfileSource",
     "QuerySettings",
     "QueueFull",
     "QueueSettings",
     "Revision",
     "Scene",
+    "Scope",
     "Section",
     "SettingState",
     "Settings",
@@ -117,6 +127,7 @@ __all__ = [
     "UnknownPin",
     "UnknownRevision",
     "VectorStoreSettings",
+    "WornName",
     "clean_name",
     "dormant_keys",
     "is_dormant",

@@ -16,6 +16,7 @@ from .arguments import checks_arguments
 from .completion import completed
 from .configuration import with_hot
 from .context.compression import checked_dialogue
+from .context.explanation import Explanation
 from .context.render import Context
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.erasure import Erasure
@@ -29,6 +30,7 @@ from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revisio
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
+from .listings import Listings
 from .null_engine import NullEngine
 from .ports.ambient import Clock
 from .ports.beliefs import Listing
@@ -387,6 +389,20 @@ class CognitiveMemory:
         Without a model, or if it fails, the newest lines that fit. People who opted out are left out.
         """
         return await self._engine.compress(checked_dialogue(messages), budget)
+
+    @property
+    def listings(self) -> Listings:
+        """The lists of an operator, in pages; raises UnavailableError while no memory is open."""
+        return self._opened.listings
+
+    async def explain(
+        self, scene: Scene, query: str, *, budget: int | None = None, settings: Settings | None = None
+    ) -> Explanation:
+        """Build the context as :meth:`context` does, and return it with every candidate of its search of events.
+
+        ``settings`` are used in place of those in force, for this call alone. Nothing is stored.
+        """
+        return await self._engine.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
     async def status(self) -> Status:
         """Return the status; a failing store does not raise."""

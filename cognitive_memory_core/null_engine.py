@@ -8,6 +8,7 @@ from typing import NoReturn
 
 from . import sentences
 from .context.compression import Compressor
+from .context.explanation import Explanation
 from .context.render import NOTHING, Context
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.event import Event
@@ -31,6 +32,12 @@ class NullReads:
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
         """Return the empty context that names "disabled"."""
         return NOTHING
+
+    async def explained(
+        self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
+    ) -> Explanation:
+        """Return the empty context without candidates."""
+        return Explanation(NOTHING)
 
     async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Return no hits."""

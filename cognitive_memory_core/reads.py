@@ -9,6 +9,7 @@ from functools import partial
 
 from . import sentences
 from .context.builder import ContextBuilder
+from .context.explanation import Explanation
 from .context.render import NOTHING, Context
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change
 from .domain.event import Event
@@ -29,6 +30,7 @@ from .recall.belief_search import BeliefSearch
 from .recall.current_names import CurrentNames
 from .recall.profile_reader import ProfileReader
 from .recall.search import Search
+from .settings import Settings
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,14 @@ class Reads:
         if not self.access.is_enabled:
             return await self.contexts.memos_only(scene, budget=budget)
         return await self.contexts.build(scene, query, budget=budget)
+
+    async def explained(
+        self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
+    ) -> Explanation:
+        """Build the context of a turn and explain it; empty where nothing may be searched."""
+        if not self.access.may_search(scene):
+            return Explanation(NOTHING)
+        return await self.contexts.explained(scene, query, budget=budget, settings=settings)
 
     async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search events, and the log if the reading's kinds include messages."""

@@ -36,12 +36,12 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     kept: list[Section] = []
     for part in parts:
         kept.append(_cut(part, left[part.kind]))
-        left[part.kind] -= _cost(kept[-1])
-    spare = room - sum(map(_cost, kept))
+        left[part.kind] -= section_tokens(kept[-1])
+    spare = room - sum(map(section_tokens, kept))
     for at, (part, section) in enumerate(zip(parts, kept, strict=True)):
         if section != part.section:
-            kept[at] = _cut(part, _cost(section) + spare)
-            spare -= _cost(kept[at]) - _cost(section)
+            kept[at] = _cut(part, section_tokens(section) + spare)
+            spare -= section_tokens(kept[at]) - section_tokens(section)
     return tuple(section for section in kept if section.lines)
 
 
@@ -71,7 +71,8 @@ def _head(line: str, limit: int) -> str:
     return fitting
 
 
-def _cost(section: Section) -> int:
+def section_tokens(section: Section) -> int:
+    """Return how many tokens a section takes with its title; 0 without lines."""
     return sum(map(_line_cost, (heading(section), *section.lines))) if section.lines else 0
 
 

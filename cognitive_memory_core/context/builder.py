@@ -23,9 +23,11 @@ from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotations, QuotationSearch, QuotedLines
 from ..recall.ranking import newer_first
 from ..recall.retriever import AWAY, Retriever, SearchResult
+from ..recall.trace import SearchTrace, candidates_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
-from .budget import Part, fitted
+from .budget import Part, fitted, section_tokens
+from .explanation import Explanation
 from .render import (
     Context,
     Section,
@@ -107,14 +109,34 @@ class ContextBuilder:
 
     async def build(self, scene: Scene, text: str, *, budget: int | None = None) -> Context:
         """Build the context for what was just said in a scene; ``budget`` is in tokens (None: the configured one)."""
-        settings = self._settings.current
+        return await self._built(scene, text, budget, self._settings.current)
+
+    async def explained(
+        self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
+    ) -> Explanation:
+        """Build the same context with these settings, and keep what its search of events considered."""
+        trace = SearchTrace(settings or self._settings.current)
+        context = await self._built(scene, text, budget, trace.settings or self._settings.current, trace)
+        reading = ReadFilter(scene, without=self._access.hidden_people)
+        told = [one for one in candidates_of(trace) if reading.admits(one.event)]
+        shown = self._access.shown(scene, [one.event for one in told])
+        named = await self._names.of_events(shown) if self._names else shown
+        return Explanation(
+            context,
+            tuple(replace(one, event=event) for one, event in zip(told, named, strict=True)),
+            tuple(section_tokens(section) for section in context.sections),
+        )
+
+    async def _built(
+        self, scene: Scene, text: str, budget: int | None, settings: Settings, trace: SearchTrace | None = None
+    ) -> Context:
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
         reading = ReadFilter(scene, without=self._access.hidden_people)
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
             self._beliefs_of(scene, text),
-            self._events(reading, query, settings),
+            self._events(reading, query, settings, trace),
             self._quoted(reading, query, settings),
             self._recent_memos(scene, settings),
         ]
@@ -196,7 +218,9 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(TurnBeliefs(), "ledger"))
 
-    def _events(self, reading: ReadFilter, query: Query, settings: Settings) -> _PartReader:
+    def _events(
+        self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace | None = None
+    ) -> _PartReader:
         asked = settings.query
 
         def shown(found: SearchResult) -> list[_PartRead]:
@@ -207,7 +231,7 @@ class ContextBuilder:
 
         async def read() -> list[_PartRead]:
             found = await self._retriever.search(
-                reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance
+                reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance, trace=trace
             )
             return shown(replace(found, hits=tuple(await self._names.of_hits(found.hits))) if self._names else found)
 

@@ -38,6 +38,7 @@ from .ranking import (
     reranked,
     widened,
 )
+from .trace import NO_TRACE, SearchTrace
 
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 PATIENCE = 5.0  # seconds that a query waits for a leg; its embedding still completes and is cached for the next query
@@ -185,22 +186,33 @@ class Retriever:
         return await asyncio.to_thread(read) if len(text) > LONG else read()
 
     async def search(
-        self, reading: ReadFilter, query: Query, *, top_k: int, decay: Decay | None, floor: float = 0.0
+        self,
+        reading: ReadFilter,
+        query: Query,
+        *,
+        top_k: int,
+        decay: Decay | None,
+        floor: float = 0.0,
+        trace: SearchTrace | None = None,
     ) -> SearchResult:
         """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; unavailable parts are listed.
 
         A query without terms finds nothing. An identity query ("who is ...") that finds little also returns the newest
-        events of the people it asks about.
+        events of the people it asks about. A ``trace`` records the hits after each step; its settings are used.
         """
-        wish = _SearchRequest(reading, query, self._settings.current, top_k, decay, floor)
+        trace = trace or NO_TRACE
+        wish = _SearchRequest(reading, query, trace.settings or self._settings.current, top_k, decay, floor)
         if not wish.candidates:
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
         dense, words = await self._legs(wish)
         hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows))
+        trace.note("found", hits)
         judged = await self._judged(wish, hits, end)
+        trace.note("judged", judged.hits)
         wide = await self._with_the_known(wish, judged.hits, end)
-        best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, self._clock.now()))
+        trace.note("widened", wide.hits)
+        best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, self._clock.now(), trace))
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
     async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
@@ -293,14 +305,16 @@ def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequenc
     return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))
 
 
-def _promising(wish: _SearchRequest, hits: Sequence[Hit]) -> list[Hit]:
+def _promising(wish: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
     """Order hits by everything but their age: relevance, and the time, people and kind that the query names."""
-    timely = preferring(above(hits, 0.0), wish.query.window)
-    return leaning(naming(timely, wish.query.people), wish.tilt.kinds)
+    timely = trace.note("time", preferring(above(hits, 0.0), wish.query.window))
+    named = trace.note("people", naming(timely, wish.query.people))
+    return trace.note("kind", leaning(named, wish.tilt.kinds))
 
 
-def _chosen(wish: _SearchRequest, hits: Sequence[Hit], now: datetime) -> tuple[Hit, ...]:
+def _chosen(wish: _SearchRequest, hits: Sequence[Hit], now: datetime, trace: SearchTrace) -> tuple[Hit, ...]:
     """Choose the best hits by relevance, query fit and age, without duplicates and near-duplicates."""
-    relevant = above(hits, wish.floor)
-    lifted = decayed(_promising(wish, relevant), wish.decay, now)
-    return tuple(diversified(collapsed(lifted), wish.settings.query.diversity, wish.limit))
+    relevant = trace.note("relevance", above(hits, wish.floor))
+    lifted = trace.note("age", decayed(_promising(wish, relevant, trace), wish.decay, now))
+    distinct = trace.note("duplicates", collapsed(lifted))
+    return tuple(trace.note("diversity", diversified(distinct, wish.settings.query.diversity, wish.limit)))

@@ -35,6 +35,7 @@ from ..historian.profiles.renaming import Renaming
 from ..historian.rewriting.neighbours import Neighbourhood
 from ..historian.rewriting.surroundings import Surroundings
 from ..historian.spending.budget import EVOLUTION
+from ..listings import Listings
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
@@ -92,6 +93,7 @@ class UseCases:
         self.upkeep = Upkeep(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.history = self._history()
         self.reads = self._reads()
+        self.listings = Listings(self.access, self._names, ledger.listings)
 
     @property
     def loops(self) -> list[BackgroundLoop]:

@@ -75,7 +75,10 @@ SETTINGS = {
     "setting_keys",
     "unknown_keys",
 }
-BESIDE = {"Activity", "BackgroundLoop", "DayCount", "Section"}  # parts of nouns, and the loop that the plugin shares
+BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
+    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "EventListing", "Explanation", "PersonEntry"),
+    *("PlaceEntry", "ProfileSource", "Scope", "Section", "WornName"),
+}
 NAMESPACES = {"tools"}  # modules with names of their own
 METHODS = {
     "observe": "(self, message)",
@@ -125,6 +128,7 @@ METHODS = {
     "export": "(self, path, *, user_id=None)",
     "import_": "(self, path)",
     "configure": "(self, settings)",
+    "explain": "(self, scene, query, *, budget=None, settings=None)",
 }
 
 

@@ -19,6 +19,7 @@ from .facts import InMemoryFacts
 from .incognito import InMemoryIncognito
 from .index_book import InMemoryBook
 from .lexical import InMemoryLexical
+from .listings import InMemoryListings
 from .messages import InMemoryLog
 from .names import InMemoryNames
 from .notes import InMemoryNotes
@@ -47,6 +48,7 @@ class InMemoryLedger:
         self.facts = InMemoryFacts(state)
         self.profiles = InMemoryProfileIndex(state)
         self.beliefs = InMemoryBeliefs(state)
+        self.listings = InMemoryListings(state)
         self.accounts = InMemoryAccounts()
         self.archive = InMemoryArchive(state)
         self.calibrations = InMemoryCalibrations()

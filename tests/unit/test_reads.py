@@ -189,6 +189,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
 
 READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "context": lambda reads: reads.context(GROUP, "？", budget=None),
+    "explained": lambda reads: reads.explained(GROUP, "？", budget=None, settings=None),
     "hits": lambda reads: reads.hits(ReadFilter(GROUP), "？", top_k=9),
     "events": lambda reads: reads.events(GROUP, 9, 0),
     "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),

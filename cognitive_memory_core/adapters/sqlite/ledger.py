@@ -21,6 +21,7 @@ from .records.consent import SqliteConsent
 from .records.events import SqliteEvents
 from .records.facts import SqliteFacts
 from .records.incognito import SqliteIncognito
+from .records.listings import SqliteListings
 from .records.messages import SqliteLog
 from .records.names import SqliteNames
 from .records.notes import SqliteNotes
@@ -52,6 +53,7 @@ class SqliteLedger:
         self.facts = SqliteFacts(database)
         self.profiles = SqliteProfiles(database)
         self.beliefs = SqliteBeliefs(database)
+        self.listings = SqliteListings(database)
         self.accounts = SqliteAccounts(database)
         self.archive = SqliteArchive(database)
         self.calibrations = SqliteCalibrations(database)

@@ -9,6 +9,7 @@ from .erasing import Copy, Eraser, PurgeState, Wiped
 from .event_vectors import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger, VectorRow
 from .events import EventEraser, EventLedger, LexicalIndex, TracedEvents
 from .facts import FactBook, PendingFacts
+from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
 from .notes import NoteBook
 from .operation import Accounts, ClockBook, ClockState, Spending
@@ -43,6 +44,7 @@ __all__ = [
     "MessageLog",
     "NameBook",
     "NoteBook",
+    "OperatorLists",
     "OptOut",
     "PendingFacts",
     "ProfileIndex",

@@ -79,7 +79,7 @@ def reword(connection: Connection, seq: int, profile: Profile) -> None:
 def found(connection: Connection, which: Filter) -> list[tuple[int, Profile]]:
     """Return profiles of ``profiles p``, each with its seq."""
     rows = connection.execute(select(f"p.seq, {_FIELDS}", "profiles p", which[0], "ORDER BY p.seq"), which[1])
-    return [(row[0], _profile_of(row[1:])) for row in rows.fetchall()]
+    return [(row[0], profile_of(row[1:])) for row in rows.fetchall()]
 
 
 def _put(connection: Connection, profile: Profile) -> None:
@@ -96,7 +96,7 @@ def _remove(connection: Connection, keys: Sequence[ProfileKey]) -> None:
 
 def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[Profile]:
     query = select(_FIELDS, "profiles p", _OF_OTHER_MODELS, "ORDER BY +p.seq LIMIT ?2")
-    return [_profile_of(row) for row in connection.execute(query, (*bound(fingerprint), limit))]
+    return [profile_of(row) for row in connection.execute(query, (*bound(fingerprint), limit))]
 
 
 def _store(connection: Connection, fingerprint: str, profile: Profile, vector: Vector) -> None:
@@ -152,7 +152,8 @@ def _values(profile: Profile) -> tuple[str, ...]:
     return (*key_values(profile.key), *bound(*told, profile.source_event_id, profile.version), _words(profile))
 
 
-def _profile_of(row: Row) -> Profile:
+def profile_of(row: Row) -> Profile:
+    """Read a profile from :data:`PROFILE_FIELDS`."""
     agent, entity_type, group_id, user_id, name, tags, summary, updated_at, source_event_id, version = row
     key = ProfileKey(agent, entity_type, group_id, user_id)
     return Profile(key, name, tuple(json.loads(tags)), summary, moment_of(updated_at), source_event_id, version)
@@ -160,7 +161,7 @@ def _profile_of(row: Row) -> Profile:
 
 def _indexed_of(row: Row) -> IndexedProfile:
     *fields, vector = row
-    return IndexedProfile(_profile_of(fields), None if vector is None else vector_of(vector))
+    return IndexedProfile(profile_of(fields), None if vector is None else vector_of(vector))
 
 
 def _words(profile: Profile) -> str:

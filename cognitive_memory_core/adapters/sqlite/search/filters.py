@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from ....domain.hit import ReadFilter
 from ....domain.interval import Interval
+from ....domain.listing import EventListing, EventState
 from ....domain.scope import Scene
-from ..database.rows import micros
+from ..database.rows import bound, micros
 from ..database.statements import LISTED, listed, select
 
 Filter = tuple[str, tuple[str | int, ...]]
@@ -13,6 +16,11 @@ Filter = tuple[str, tuple[str | int, ...]]
 _SPEAKS_OF = f"EXISTS ({select('1', 'event_subjects s', 's.seq = e.seq AND s.subject IN ' + LISTED)})"
 NOT_HIDDEN = f"NOT EXISTS ({select('1', 'veils v', 'v.seq = e.seq')})"  # lines that are not hidden
 _NOTHING: Filter = ("0", ())
+_STATES: Mapping[EventState, str] = {
+    "active": "e.retired_at IS NULL",
+    "retired": "e.retired_at IS NOT NULL",
+    "relative": "e.retired_at IS NULL AND e.is_absolute = 0",
+}
 
 
 def sql_filter(reading: ReadFilter) -> Filter:
@@ -38,6 +46,25 @@ def message_filter(reading: ReadFilter) -> Filter:
         parts.append(_NOTHING)
     if reading.without:
         parts.append((f"e.user_id NOT IN {LISTED}", (listed(sorted(reading.without)),)))
+    return _all(parts)
+
+
+def listing_filter(agent: str, listing: EventListing, without: Collection[str]) -> Filter:
+    """Compile an operator's list over ``events e``: the clause selects exactly the rows of the list."""
+    parts: list[Filter] = [("e.agent = ?", bound(agent)), (_STATES[listing.state], ())]
+    if listing.place is not None:
+        parts.append(("e.scope = ?", bound(listing.place.key)))
+    if listing.user_id:
+        said = select("seq", "events", "agent = ? AND sender_id = ?")
+        about = select("seq", "event_subjects", "subject = ?")
+        parts.append((f"e.seq IN ({said} UNION ALL {about})", bound(agent, listing.user_id, listing.user_id)))
+    if listing.kind:
+        parts.append(("e.kind = ?", bound(listing.kind)))
+    if listing.window is not None:
+        parts.append(_within(listing.window))
+    if without:
+        names = listed(sorted(without))
+        parts.append((f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}", (names, names)))
     return _all(parts)
 
 

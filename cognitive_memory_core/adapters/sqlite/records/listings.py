@@ -1,0 +1,144 @@
+"""Lists of rows for the operator, in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from sqlite3 import Connection
+
+from ....domain.event import Event
+from ....domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from ....domain.profile import EntityType, Profile, ProfileKey
+from ....domain.scope import Scope
+from ..database.database import Database
+from ..database.rows import EVENT_FIELDS, Row, bound, event_of, instant_of, moment_of
+from ..database.statements import bounded, select
+from ..search.filters import listing_filter
+from ..search.keys import KEY_COLUMNS, key_values
+from .profile_index import PROFILE_FIELDS, profile_of
+
+_PAGE = "LIMIT ? OFFSET ?"
+_EVENTS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
+_PROFILES = ", ".join(PROFILE_FIELDS)
+_SCOPES = "substr(scope, 1, length(?) + 1) = ? || char(31)"  # the scopes of an agent
+_OF_KEY = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
+_LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
+
+
+class SqliteListings:
+    """The lists of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """List the rows of a database."""
+        self._database = database
+
+    async def events(
+        self, agent: str, listing: EventListing, limit: int, offset: int = 0, *, without: Collection[str] = ()
+    ) -> list[Event]:
+        """Return the events of a listing, newest first."""
+        return await self._database.read(_events, agent, listing, (bounded(limit), bounded(offset)), without)
+
+    async def places(self, agent: str) -> list[PlaceEntry]:
+        """Return the places, the latest first."""
+        return await self._database.read(_places, agent)
+
+    async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
+        """Return the people whose names were seen, the last seen first."""
+        return await self._database.read(_people, agent, text, (bounded(limit), bounded(offset)))
+
+    async def names(self, agent: str, user_id: str) -> list[WornName]:
+        """Return a person's names, the last seen first."""
+        return await self._database.read(_names, agent, user_id)
+
+    async def profiles(
+        self, agent: str, entity_type: EntityType | None, text: str, limit: int, offset: int = 0
+    ) -> list[Profile]:
+        """Return profiles, the last updated first."""
+        return await self._database.read(_profiles, (agent, entity_type, text), (bounded(limit), bounded(offset)))
+
+    async def sources(self, key: ProfileKey, limit: int, offset: int = 0) -> list[ProfileSource]:
+        """Return the facts of a profile, the newest first."""
+        return await self._database.read(_sources, key, (bounded(limit), bounded(offset)))
+
+
+def _events(
+    connection: Connection, agent: str, listing: EventListing, page: tuple[int, int], without: Collection[str]
+) -> list[Event]:
+    clause, values = listing_filter(agent, listing, without)
+    query = select(_EVENTS, "events e", clause, f"ORDER BY e.at_us DESC, e.seq DESC {_PAGE}")
+    return [event_of(row) for row in connection.execute(query, (*values, *page))]
+
+
+def _places(connection: Connection, agent: str) -> list[PlaceEntry]:
+    events = _counted(connection, "events", f"retired_at IS NULL AND {_SCOPES}", bound(agent, agent))
+    messages = _counted(connection, "messages", _SCOPES, bound(agent, agent))
+    entries = [_place(connection, key, events.get(key, 0), messages.get(key, 0)) for key in {**events, **messages}]
+    return sorted(entries, key=_latest, reverse=True)
+
+
+def _counted(connection: Connection, table: str, clause: str, values: Row) -> dict[str, int]:
+    return dict(connection.execute(select("scope, count(*)", table, clause, "GROUP BY scope"), values))
+
+
+def _place(connection: Connection, key: str, events: int, messages: int) -> PlaceEntry:
+    query = select("group_name, at_us", "messages", "scope = ?", "ORDER BY at_us DESC LIMIT 1")
+    said = connection.execute(query, (key,)).fetchone()
+    happened = connection.execute(select("max(at_us)", "events", "scope = ?"), (key,)).fetchone()[0]
+    last = max((at for at in (said and said[1], happened) if at is not None), default=None)
+    at = None if last is None else instant_of(last)
+    return PlaceEntry(Scope.of_key(key), said[0] if said else "", events, messages, at)
+
+
+def _latest(place: PlaceEntry) -> float:
+    return place.last_at.timestamp() if place.last_at else 0.0
+
+
+def _people(connection: Connection, agent: str, text: str, page: tuple[int, int]) -> list[PersonEntry]:
+    named = f" AND (user_id = ? OR name {_LIKE})" if text else ""
+    wanted = bound(agent, agent, *((text, _escaped(text)) if text else ()))
+    rest = f"GROUP BY user_id ORDER BY 3 DESC, user_id {_PAGE}"
+    rows = connection.execute(
+        select("user_id, name, max(last_us)", "names", f"{_SCOPES}{named}", rest), (*wanted, *page)
+    )  # SQLite takes the bare column from the row of the maximum
+    return [
+        PersonEntry(user_id, name, _statements(connection, agent, user_id), instant_of(last))
+        for user_id, name, last in rows.fetchall()
+    ]
+
+
+def _statements(connection: Connection, agent: str, user_id: str) -> int:
+    clause = "agent = ? AND sender_id = ? AND retired_at IS NULL"
+    return connection.execute(select("count(*)", "events", clause), bound(agent, user_id)).fetchone()[0]
+
+
+def _names(connection: Connection, agent: str, user_id: str) -> list[WornName]:
+    query = select("scope, name, first_us, last_us", "names", f"{_SCOPES} AND user_id = ?", "ORDER BY last_us DESC")
+    rows = connection.execute(query, bound(agent, agent, user_id))
+    return [WornName(Scope.of_key(key), name, instant_of(first), instant_of(last)) for key, name, first, last in rows]
+
+
+def _profiles(
+    connection: Connection, wanted: tuple[str, EntityType | None, str], page: tuple[int, int]
+) -> list[Profile]:
+    agent, entity_type, text = wanted
+    clause, values = "agent = ?", [agent]
+    if entity_type:
+        clause, values = f"{clause} AND entity_type = ?", [*values, entity_type]
+    if text:
+        clause += f" AND (user_id = ? OR group_id = ? OR name {_LIKE})"
+        values += [text, text, _escaped(text)]
+    query = select(_PROFILES, "profiles", clause, f"ORDER BY datetime(updated_at) DESC, seq DESC {_PAGE}")
+    return [profile_of(row) for row in connection.execute(query, (*bound(*values), *page))]
+
+
+def _sources(connection: Connection, key: ProfileKey, page: tuple[int, int]) -> list[ProfileSource]:
+    columns = "e.id, f.text, f.happened_at, f.merged, f.fallen"
+    query = select(columns, "facts f JOIN events e ON e.seq = f.event_seq", _OF_KEY, f"ORDER BY f.seq DESC {_PAGE}")
+    rows = connection.execute(query, (*key_values(key), *page))
+    return [
+        ProfileSource(event_id, text, moment_of(at), bool(merged), bool(fallen))
+        for event_id, text, at, merged, fallen in rows
+    ]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -1,0 +1,91 @@
+"""The lists of an operator: events, places, people, profiles and where their facts came from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from . import sentences
+from .domain.event import Event
+from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from .domain.profile import EntityType, Profile, ProfileKey
+from .domain.scope import Scene
+from .errors import NotPermitted
+from .ports.ledger import OperatorLists
+from .read_access import ReadAccess
+from .recall.current_names import CurrentNames
+
+ALIKE = 1_000  # people whose name contains somebody's id, at most
+
+
+@dataclass(frozen=True)
+class Listings:
+    """Lists an agent's rows for its operator, redacted as every other read is; any other scene raises NotPermitted."""
+
+    access: ReadAccess
+    names: CurrentNames
+    rows: OperatorLists
+
+    async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
+        """Return events, newest first, also retired ones if the listing asks for them."""
+        agent = _agent(scene)
+        found = await self.rows.events(agent, listing, limit, offset, without=self.access.hidden_people)
+        return self._shown(scene, await self.names.of_events(found))
+
+    async def event(self, scene: Scene, event: Event) -> Event | None:
+        """Return a stored event, active or retired, as it is listed; None if a person who opted out said it."""
+        _agent(scene)
+        shown = self._shown(scene, await self.names.of_events([event]))
+        return shown[0] if shown else None
+
+    async def places(self, scene: Scene) -> list[PlaceEntry]:
+        """Return the places, the latest first; not the private chats of people who opted out."""
+        found = await self.rows.places(_agent(scene))
+        hidden = self.access.hidden_people
+        return [one for one in found if one.scope.kind == "group" or one.scope.place_id not in hidden]
+
+    async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
+        """Return people with what they consented to, the last seen first."""
+        found = await self.rows.people(_agent(scene), text, limit, offset)
+        return [self._person(one) for one in found]
+
+    async def person(self, scene: Scene, user_id: str) -> PersonEntry:
+        """Return one person, also one whose name was never seen."""
+        found = await self.rows.people(_agent(scene), user_id, ALIKE)
+        return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
+
+    async def worn_names(self, scene: Scene, user_id: str) -> list[WornName]:
+        """Return the names that a person wore, the last seen first; none of a person who opted out."""
+        return [] if user_id in self.access.hidden_people else await self.rows.names(_agent(scene), user_id)
+
+    async def profiles(
+        self, scene: Scene, entity_type: EntityType | None, text: str, limit: int, offset: int
+    ) -> list[Profile]:
+        """Return profiles, the last updated first."""
+        found = await self.rows.profiles(_agent(scene), entity_type, text, limit, offset)
+        return [shown for one in found if (shown := self.access.profile(scene, one))]
+
+    async def sources(self, scene: Scene, key: ProfileKey, limit: int, offset: int) -> list[ProfileSource]:
+        """Return the facts of a profile, the newest first."""
+        if key.agent != _agent(scene) or not self.access.admits_profile(scene, key):
+            return []
+        found = await self.rows.sources(key, limit, offset)
+        return [replace(one, text=self.access.hidden(one.text)) for one in found]
+
+    def _person(self, entry: PersonEntry) -> PersonEntry:
+        if entry.user_id in self.access.hidden_people:
+            return PersonEntry(entry.user_id, has_opted_out=True)
+        return replace(entry, is_sharing=self.access.is_shared(entry.user_id))
+
+    def _shown(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
+        """Redact events as if they were active, since the operator may also see retired ones."""
+        retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
+        shown = self.access.shown(scene, [replace(event, retired_at=None) for event in events])
+        return [replace(event, retired_at=retired.get(event.id)) for event in shown]
+
+
+def _agent(scene: Scene) -> str:
+    if scene.kind != "operator":
+        raise NotPermitted(sentences.caller.OPERATORS_ONLY)
+    return scene.agent

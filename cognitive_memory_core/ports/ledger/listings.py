@@ -1,0 +1,48 @@
+"""Lists of the ledger's rows for its operator; see the package for what every port of it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Protocol
+
+from ...domain.event import Event
+from ...domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from ...domain.profile import EntityType, Profile, ProfileKey
+
+
+class OperatorLists(Protocol):
+    """Lists of one agent's rows in pages, the latest first. Nothing is searched, and no scene narrows them."""
+
+    async def events(
+        self, agent: str, listing: EventListing, limit: int, offset: int = 0, *, without: Collection[str] = ()
+    ) -> list[Event]:
+        """Return the events of a listing, newest first; none said by or about the people ``without``."""
+        ...
+
+    async def places(self, agent: str) -> list[PlaceEntry]:
+        """Return every place with an active event or a logged line, the one with the newest line or event first."""
+        ...
+
+    async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
+        """Return the people whose names were seen, the last seen first, without what they consented to.
+
+        With ``text``, only those who have that id, or a name that contains it in any case.
+        """
+        ...
+
+    async def names(self, agent: str, user_id: str) -> list[WornName]:
+        """Return the names that a person wore in any place, the last seen first."""
+        ...
+
+    async def profiles(
+        self, agent: str, entity_type: EntityType | None, text: str, limit: int, offset: int = 0
+    ) -> list[Profile]:
+        """Return profiles, of a type or of all, the last updated first.
+
+        With ``text``, only those of that person or group, or whose name contains it in any case.
+        """
+        ...
+
+    async def sources(self, key: ProfileKey, limit: int, offset: int = 0) -> list[ProfileSource]:
+        """Return the facts of a profile, the newest first."""
+        ...

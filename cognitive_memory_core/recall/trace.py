@@ -1,0 +1,106 @@
+"""Records what each step of a search does to its hits, and reads the scores of each candidate from the record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..domain.event import Event
+from ..domain.hit import Hit
+from ..settings import Settings
+
+Step = str  # "found", "judged", "widened", "relevance", "time", "people", "kind", "age", "duplicates", "diversity"
+FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "diversity")  # each multiplies the score
+CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
+
+
+@dataclass
+class SearchTrace:
+    """The hits after each step of one search; ``settings`` are used in it instead of those in force, if given."""
+
+    settings: Settings | None = None
+    steps: dict[Step, tuple[Hit, ...]] = field(default_factory=dict[Step, tuple[Hit, ...]])
+
+    def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:
+        """Record the hits after a step, and return them; the first record of a step stands."""
+        self.steps.setdefault(step, tuple(hits))
+        return list(hits)
+
+
+class _NoTrace(SearchTrace):
+    """Records nothing: what a search uses that nobody asked to explain."""
+
+    def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:  # noqa: ARG002  # the signature of a trace
+        """Return the hits."""
+        return hits if isinstance(hits, list) else list(hits)
+
+
+NO_TRACE: SearchTrace = _NoTrace()
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One event that a search considered, with its score taken apart.
+
+    ``relevance`` is made of ``similarity`` and ``lexical``, or given by the reranker (``judged``, None without one).
+    ``factors`` multiply it in their order to ``score``. ``rank`` is its place in the result from 1 on; for a candidate
+    that is not in it, 0, and ``cut`` names the step that left it out.
+    """
+
+    event: Event
+    similarity: float
+    lexical: float
+    relevance: float
+    judged: float | None
+    factors: tuple[tuple[Step, float], ...]
+    score: float
+    rank: int = 0
+    cut: Step | None = None
+
+
+def candidates_of(trace: SearchTrace) -> list[Candidate]:
+    """Return the candidates of a recorded search: its result first, the others by the score that they reached."""
+    places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
+    ranks = {_key(hit): rank for rank, hit in enumerate(trace.steps.get("diversity", ()), 1)}
+    keys = dict.fromkeys(key for step in ("found", "widened") for key in places.get(step, {}))
+    found = [_candidate(key, places, ranks.get(key, 0)) for key in keys]
+    return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
+
+
+_Key = tuple[str, str]
+_Places = dict[Step, dict[_Key, Hit]]
+
+
+def _candidate(key: _Key, places: _Places, rank: int) -> Candidate:
+    first = places["found"].get(key) or places["widened"][key]
+    judged = places["judged"].get(key) if _is_judged(places) else None
+    score = last = (places.get("widened", {}).get(key) or judged or first).score
+    factors: list[tuple[Step, float]] = []
+    for step in FACTORS:
+        hit = places.get(step, {}).get(key)
+        if hit is not None:
+            factors.append((step, hit.score / last if last else 1.0))
+            score = last = hit.score
+    relevance = (places.get("widened", {}).get(key) or first).relevance
+    cut = None if rank else next((step for step in CUTS if step in places and key not in places[step]), None)
+    return Candidate(
+        first.event,
+        first.similarity,
+        first.lexical,
+        relevance,
+        judged.relevance if judged else None,
+        tuple(factors),
+        score,
+        rank,
+        cut,
+    )
+
+
+def _is_judged(places: _Places) -> bool:
+    """Return whether a reranker decided: it leaves out candidates, or gives other relevance."""
+    found, judged = places.get("found", {}), places.get("judged", {})
+    return any(found[key].relevance != hit.relevance for key, hit in judged.items() if key in found)
+
+
+def _key(hit: Hit) -> _Key:
+    return hit.event.scope.key, hit.event.id

@@ -1,0 +1,97 @@
+"""The contract of OperatorLists."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, a_fact, later
+
+AGENT = "default"
+ANOTHER = replace(GROUP, agent="another")
+
+
+async def test_events_are_listed_by_place_person_kind_time_and_state(ledger: Ledger) -> None:
+    """A listing returns the agent's events that every given field fits, newest first, in pages."""
+    tea = an_event("阿棠(2000001) 爱喝茶", GROUP, kind="preference", sender_id="2000001", happened_at=later(hours=1))
+    trip = an_event("去了海边", OTHER_GROUP, sender_id="2000002", subjects=("2000001",), happened_at=later(hours=2))
+    vague = an_event("他昨天去了", PRIVATE, is_absolute=False, happened_at=later(hours=3))
+    gone = an_event("已经忘了", GROUP, happened_at=later(hours=4))
+    foreign = an_event("别家的", ANOTHER, happened_at=later(hours=5))
+    await ledger.events.commit(a_draft(tea, trip, vague, gone, foreign))
+    await ledger.events.retire(gone.id, later(hours=6))
+
+    async def listed(limit: int = 9, offset: int = 0, **fields: object) -> list[str]:
+        found = await ledger.listings.events(AGENT, EventListing(**fields), limit, offset)  # type: ignore[arg-type]
+        return [event.id for event in found]
+
+    assert await listed() == [vague.id, trip.id, tea.id]
+    assert await listed(1, 1) == [trip.id]
+    assert await listed(place=GROUP.scope) == [tea.id]
+    assert await listed(user_id="2000001", place=OTHER_GROUP.scope) == [trip.id]
+    assert tea.id in await listed(user_id="2000001")
+    assert await listed(kind="preference") == [tea.id]
+    assert await listed(state="retired") == [gone.id]
+    assert await listed(state="relative") == [vague.id]
+    assert await listed(window=Interval(later(hours=2), later(hours=3))) == [trip.id]
+    without = await ledger.listings.events(AGENT, EventListing(), 9, without={"2000002"})
+    assert trip.id not in [event.id for event in without]
+
+
+async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
+    """Each place of the agent has its latest name, its counts and its newest instant; the latest comes first."""
+    named = replace(OTHER_GROUP, group_name="散步群")
+    await ledger.events.commit(a_draft(an_event("一", GROUP, happened_at=NOON), an_event("别家", ANOTHER)))
+    await ledger.log.append([a_message("早", named, sent_at=later(hours=1)), a_message("晚", named, sent_at=NOON)])
+    assert await ledger.listings.places(AGENT) == [
+        PlaceEntry(OTHER_GROUP.scope, "散步群", 0, 2, later(hours=1)),
+        PlaceEntry(GROUP.scope, "", 1, 0, NOON),
+    ]
+
+
+async def test_people_are_listed_by_the_name_seen_last(ledger: Ledger) -> None:
+    """People come with their latest name and are found by id or by a part of any name, signs of LIKE taken as text."""
+    await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
+    await ledger.names.note(OTHER_GROUP.scope, "2000001", "Tang_100%", later(hours=2))
+    await ledger.names.note(GROUP.scope, "2000002", "豆沙", later(hours=1))
+    await ledger.names.note(ANOTHER.scope, "2000003", "别家的人", later(hours=3))
+    await ledger.events.commit(a_draft(an_event("爱喝茶", GROUP, sender_id="2000001")))
+    tang, dou = (
+        PersonEntry("2000001", "Tang_100%", 1, later(hours=2)),
+        PersonEntry("2000002", "豆沙", 0, later(hours=1)),
+    )
+    assert await ledger.listings.people(AGENT, "", 9) == [tang, dou]
+    assert await ledger.listings.people(AGENT, "", 9, 1) == [dou]
+    assert await ledger.listings.people(AGENT, "2000002", 9) == [dou]
+    assert [one.user_id for one in await ledger.listings.people(AGENT, "tang_1", 9)] == ["2000001"]
+    assert await ledger.listings.people(AGENT, "%沙", 9) == []
+    assert await ledger.listings.names(AGENT, "2000001") == [
+        WornName(OTHER_GROUP.scope, "Tang_100%", later(hours=2), later(hours=2)),
+        WornName(GROUP.scope, "阿棠", NOON, NOON),
+    ]
+
+
+async def test_profiles_are_listed_with_the_sources_of_their_facts(ledger: Ledger) -> None:
+    """Profiles come by type and by a part of the name; each of their facts names its event and its state."""
+    tea, gone = an_event("爱喝茶", GROUP, sender_id="2000001"), an_event("爱喝咖啡", GROUP, sender_id="2000001")
+    member = ProfileKey.member(GROUP.group_id, "2000001")
+    facts = (a_fact(tea, member), a_fact(gone, member))
+    await ledger.events.commit(replace(a_draft(tea, gone), facts=facts))
+    await ledger.facts.settle(member, facts)
+    await ledger.events.retire(gone.id, later(hours=1))
+    own = Profile(member, "阿棠", ("茶",), "爱喝茶", NOON, tea.id, "1")
+    place = Profile(ProfileKey.group(GROUP.group_id), "书友会", (), "读书", later(hours=1), tea.id, "1")
+    for profile in (own, place, replace(own, key=replace(member, agent="another"))):
+        await ledger.profiles.put(profile)
+    assert await ledger.listings.profiles(AGENT, None, "", 9) == [place, own]
+    assert await ledger.listings.profiles(AGENT, "member", "", 9) == [own]
+    assert await ledger.listings.profiles(AGENT, None, "书友", 9) == [place]
+    assert await ledger.listings.profiles(AGENT, None, "2000001", 9) == [own]
+    assert await ledger.listings.sources(member, 9) == [
+        ProfileSource(gone.id, "爱喝咖啡", gone.happened_at, is_merged=True, is_withdrawn=True),
+        ProfileSource(tea.id, "爱喝茶", tea.happened_at, is_merged=True),
+    ]

@@ -1,0 +1,80 @@
+"""Tests of the record of a search, from which each candidate's score is taken apart."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.recall.query import Query
+from cognitive_memory_core.recall.retriever import Retriever
+from cognitive_memory_core.recall.trace import Candidate, SearchTrace, candidates_of
+from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
+from cognitive_memory_core.text.lexical.terms import query_terms
+from tests.support.builders import GROUP, OTHER_GROUP, an_event
+from tests.support.clock import NOON, FrozenClock
+from tests.support.ports import CountingEmbedder, ListedEvents, ListedVectors, ListedWords
+
+TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea", sender_id="2000001", happened_at=NOON)
+AGAIN = an_event("阿棠(2000001) 喜欢乌龙茶", id="again", sender_id="2000002", happened_at=NOON)
+HILL = an_event("大家周六去爬山", id="hill", happened_at=NOON - timedelta(days=9))
+RAIN = an_event("昨天下雨了", id="rain", happened_at=NOON)
+FOREIGN = an_event("阿棠(2000001) 喜欢桌游", OTHER_GROUP, id="foreign")
+SAID = "阿棠今天说喜欢什么茶"
+ASKED = Query(
+    SAID,
+    tuple(query_terms(SAID)),
+    people=frozenset({"2000001"}),
+    window=Interval(NOON, NOON + timedelta(days=1)),
+)
+DECAY = Decay(14.0, 0.2, 0.1)
+
+
+async def traced(query: Query = ASKED, **settings: object) -> tuple[dict[str, Candidate], list[str]]:
+    """Search with a trace; return the candidates by id, and the ids of the result."""
+    retriever = Retriever(
+        ListedEvents(TEA, AGAIN, HILL, RAIN, FOREIGN),
+        ListedWords([(TEA, 3.0), (AGAIN, 3.0)]),
+        ListedVectors((TEA, 0.7), (AGAIN, 0.6), (HILL, 0.5), (RAIN, 0.3), (FOREIGN, 0.9)),
+        CountingEmbedder(),
+        Live(Settings(query=QuerySettings(lexical_weight=0.5, diversity=0.5))),
+        FrozenClock(),
+    )
+    given = Settings(query=QuerySettings(**{"lexical_weight": 0.5, "diversity": 0.5, **settings}))  # type: ignore[arg-type]
+    trace = SearchTrace(given)
+    found = await retriever.search(ReadFilter(GROUP), query, top_k=2, decay=DECAY, floor=0.2, trace=trace)
+    return {one.event.id: one for one in candidates_of(trace)}, [hit.event.id for hit in found.hits]
+
+
+async def test_the_parts_of_a_score_multiply_to_it() -> None:
+    """The relevance of a candidate times its factors is its score, and the result's order is that of the search."""
+    candidates, found = await traced()
+    for one in candidates.values():
+        product = one.relevance
+        for _, factor in one.factors:
+            product *= factor
+        assert product == pytest.approx(one.score)
+    assert [one.event.id for one in candidates.values() if one.rank] == found == ["tea", "hill"]
+    tea = candidates["tea"]
+    assert tea.relevance == pytest.approx(0.5 * tea.similarity + 0.5 * tea.lexical)
+    assert dict(tea.factors)["people"] > 1 < dict(tea.factors)["age"]
+    assert dict(candidates["hill"].factors)["time"] == pytest.approx(0.3)
+
+
+async def test_what_is_left_out_names_the_step() -> None:
+    """A candidate that is not in the result names the step that left it out; a foreign row is no candidate."""
+    candidates, _ = await traced()
+    assert {name: one.cut for name, one in candidates.items() if one.cut} == {
+        "again": "duplicates",
+        "rain": "relevance",
+    }
+    assert "foreign" not in candidates
+
+
+async def test_other_weights_are_used_for_one_search_alone() -> None:
+    """The settings of a trace replace those in force in its search."""
+    candidates, _ = await traced(lexical_weight=0.0)
+    tea = candidates["tea"]
+    assert tea.relevance == pytest.approx(tea.similarity)
