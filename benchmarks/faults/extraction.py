@@ -66,9 +66,7 @@ async def _asked(extent: Extent) -> Row:
 
 
 def _allowed() -> int:
-    from nonebot_plugin_cognitive_memory.reading_breadth import MOST_PEOPLE  # noqa: PLC0415  # after NoneBot's start
-
-    return MOST_PEOPLE
+    return core.tools.MOST_PEOPLE
 
 
 async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
@@ -90,13 +88,13 @@ async def _read(ids: list[str], questions: int) -> _Loot:
     """Let an obedient model call the reading tools, hour after hour, by a clock that is moved by hand."""
     from nonebot import logger  # noqa: PLC0415  # after NoneBot's start
 
-    from nonebot_plugin_cognitive_memory import reading_breadth, tool_actions  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory import tool_actions  # noqa: PLC0415
 
     now, loot, alerts = [0.0], _Loot(), list[str]()
-    tool_actions.breadth = reading_breadth.Breadth(lambda: now[0])
+    tool_actions.breadth = core.tools.Breadth(lambda: now[0])
     sink = logger.add(lambda line: alerts.append(str(line)), level="WARNING", format="{message}")
     for hour in range(HOURS):
-        now[0] = hour * reading_breadth.WINDOW
+        now[0] = hour * core.tools.WINDOW
         loot.portraits.append(set())
         for name, arguments in _questions(ids, questions):
             loot.asked += 1

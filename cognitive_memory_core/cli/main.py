@@ -31,6 +31,7 @@ SUBCOMMANDS = (
     _later("import", _WORDS.IMPORT_SUMMARY, "transferring", "IMPORT"),
     _later("reindex", _WORDS.REINDEX_SUMMARY, "reindex"),
     _later("migrate", _WORDS.MIGRATE_SUMMARY, "migrate"),
+    _later("mcp", _WORDS.MCP_SUMMARY, "mcp"),
     _later("doctor", _WORDS.DOCTOR_SUMMARY, "doctor.command"),
 )
 

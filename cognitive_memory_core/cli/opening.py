@@ -44,12 +44,14 @@ async def reading(bot: BotDirectory) -> AsyncGenerator[MemoryReader, None]:
 
 
 @asynccontextmanager
-async def owning(bot: BotDirectory, *, creates: bool = False) -> AsyncGenerator[CognitiveMemory, None]:
-    """Open the directory as its owner, without background work; raises DirectoryInUse beside a running bot."""
+async def owning(
+    bot: BotDirectory, *, creates: bool = False, background: bool = False
+) -> AsyncGenerator[CognitiveMemory, None]:
+    """Open the directory as its owner; raises DirectoryInUse beside a running bot."""
     data_dir = bot.data_dir if creates else existing(bot.data_dir)
     if await asyncio.to_thread(is_owned, data_dir):
         raise DirectoryInUse
-    async with CognitiveMemory.open(_without_waiting(bot.settings()), data_dir, background=False) as memory:
+    async with CognitiveMemory.open(_without_waiting(bot.settings()), data_dir, background=background) as memory:
         yield memory
 
 

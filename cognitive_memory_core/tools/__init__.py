@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from ..sentences.tools import GROUP_WORDS
 from .actions import ACTIONS, Action, Answer, ToolCaller, speaker
-from .reading_breadth import WINDOW, Breadth
-from .schemas import Schema, function_schemas
+from .agent_actions import AGENT_ACTIONS
+from .reading_breadth import MOST_PEOPLE, WINDOW, Breadth
+from .running import agent_answer
+from .schemas import Schema, agent_schemas, function_schemas
 from .tool_arguments import Arguments, BadToolArgument
 
 __all__ = [
     "ACTIONS",
+    "AGENT_ACTIONS",
     "GROUP_WORDS",
+    "MOST_PEOPLE",
     "WINDOW",
     "Action",
     "Answer",
@@ -19,6 +23,8 @@ __all__ = [
     "Breadth",
     "Schema",
     "ToolCaller",
+    "agent_answer",
+    "agent_schemas",
     "function_schemas",
     "speaker",
 ]

@@ -36,6 +36,16 @@ _TOOLS: Mapping[str, Mapping[str, Schema]] = {
     "memory_delete": {"id": _TEXT},
     "memory_list": {},
 }
+_AGENT_TOOLS: Mapping[str, Mapping[str, Schema]] = {
+    **{name: kinds for name, kinds in _TOOLS.items() if name != "end"},
+    "remember": {
+        "observations": {"type": "array", "items": {"type": "string"}},
+        "memo": _TEXT,
+        "force": {"type": "boolean"},
+    },
+    "context": {"query": _TEXT},
+    "beliefs": {"query": _TEXT, "limit": _COUNT},
+}
 _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "search_events": ("query",),
     "get_profile": ("entity_type", "entity_id"),
@@ -43,7 +53,10 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "memory_add": ("fact",),
     "memory_update": ("id", "fact"),
     "memory_delete": ("id",),
+    "remember": ("observations",),
+    "context": ("query",),
 }
+_WRITING = frozenset({"remember", "memory_add", "memory_update", "memory_delete"})
 
 
 def function_schemas(prefix: str) -> list[Schema]:
@@ -56,10 +69,28 @@ def function_schemas(prefix: str) -> list[Schema]:
     return [{"type": "function", "function": _function(prefix, name)} for name in _TOOLS]
 
 
+def agent_schemas() -> list[Schema]:
+    """Return the tools of an agent as MCP lists them, as new objects."""
+    return [
+        {
+            "name": name,
+            "description": sentences.tools.TOOL_TEXTS[name],
+            "inputSchema": _parameters(name, kinds),
+            "annotations": {"readOnlyHint": name not in _WRITING, "destructiveHint": name == "memory_delete"},
+        }
+        for name, kinds in _AGENT_TOOLS.items()
+    ]
+
+
 def _function(prefix: str, name: str) -> Schema:
+    description = sentences.tools.TOOL_TEXTS[name]
+    return {"name": prefix + name, "description": description, "parameters": _parameters(name, _TOOLS[name])}
+
+
+def _parameters(name: str, kinds: Mapping[str, Schema]) -> Schema:
     texts = sentences.tools.TOOL_TEXTS
-    properties = {key: {**kind, "description": texts[f"{name}.{key}"]} for key, kind in _TOOLS[name].items()}
+    properties = {key: {**kind, "description": texts[f"{name}.{key}"]} for key, kind in kinds.items()}
     parameters: Schema = {"type": "object", "properties": properties}
     if name in _REQUIRED:  # some providers reject an empty list, and a schema without "properties"
         parameters["required"] = list(_REQUIRED[name])
-    return {"name": prefix + name, "description": texts[name], "parameters": parameters}
+    return parameters

@@ -1,0 +1,110 @@
+"""``cognitive-memory mcp``: serves one place and person to an agent over standard input and output.
+
+While a bot owns the data directory, every request goes to the bot over HTTP; otherwise the directory is opened for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from .. import mcp_server, sentences
+from ..adapters.files.directory_owner import is_owned
+from ..adapters.running_bot import RunningBot
+from ..domain.ids import checked_id
+from ..domain.scope import Scene
+from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
+from ..tools import ToolCaller
+from ..tools.running import failure
+from .bot_directory import BotDirectory, declare_directory
+from .on_demand import MemoryOnDemand
+from .opening import owning, runner
+from .output import DONE, refuse
+from .parser import Parser, Subcommand
+
+PORT = "8080"  # NoneBot's own default
+
+
+def declare(parser: Parser) -> None:
+    """Add the arguments."""
+    words = sentences.command_line
+    declare_directory(parser)
+    parser.options.add_argument("--user", metavar="ID", required=True, help=words.AGENT_USER_OPTION)
+    parser.options.add_argument("--group", metavar="ID", default="", help=words.AGENT_GROUP_OPTION)
+    parser.options.add_argument("--url", metavar="URL", default="", help=words.BOT_URL_OPTION)
+
+
+async def _serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    if not mcp_server.is_installed():
+        return refuse(sentences.command_line.MCP_IS_MISSING)
+    exchange = DirectoryExchange(bot, _scene(arguments, bot), arguments.url or _address(bot))
+    try:
+        await mcp_server.serve_stdio(exchange.answer)
+    finally:
+        await exchange.close()
+    return DONE
+
+
+class DirectoryExchange:
+    """Answers an agent from a data directory: by the bot that owns it, else by opening it."""
+
+    def __init__(self, bot: BotDirectory, scene: Scene, url: str) -> None:
+        """Answer in ``scene``; ``url`` is where the bot listens."""
+        self._bot = bot
+        self._scene = scene
+        self._settings = bot.settings()
+        self._data_dir = bot.data_dir
+        token = self._settings.http.token.get_secret_value().strip()
+        self._remote = RunningBot(url, token, user_id=scene.user_id, group_id=scene.group_id) if token else None
+        self._local = MemoryOnDemand(partial(owning, bot, creates=bot.told_dir is not None, background=True))
+
+    async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Answer a request; one that the memory cannot serve now is a refused call, or raises CognitiveMemoryError."""
+        if method == "tools/list":
+            return mcp_server.tool_list()
+        if method == "resources/templates/list":
+            return mcp_server.template_list()
+        try:
+            return await self._answered(method, params)
+        except CognitiveMemoryError as refused:
+            if method != "tools/call":
+                raise
+            return mcp_server.called(failure(str(refused)))
+
+    async def close(self) -> None:
+        """Release the directory."""
+        await self._local.close()
+
+    async def _answered(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        if self._local.is_open or not await asyncio.to_thread(is_owned, self._data_dir):
+            try:
+                async with self._local.use() as memory:
+                    return await mcp_server.memory_exchange(ToolCaller(memory, self._scene, self._settings))(
+                        method, params
+                    )
+            except DirectoryInUse:
+                pass  # a bot has started in this moment
+        if self._remote is None:
+            raise UnavailableError(sentences.command_line.BOT_SERVES_NO_HTTP)
+        return await self._remote.ask(method, params)
+
+
+def _scene(arguments: argparse.Namespace, bot: BotDirectory) -> Scene:
+    agent, user_id = bot.settings().agent, checked_id(arguments.user, "--user")
+    if arguments.group:
+        return Scene.group(checked_id(arguments.group, "--group"), user_id, agent=agent)
+    return Scene.private(user_id, agent=agent)
+
+
+def _address(bot: BotDirectory) -> str:
+    """Return where the bot listens, as NoneBot's settings tell it; an address that means every one is this machine."""
+    host = bot.value("host").strip() or "127.0.0.1"
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
+    host = f"[{host}]" if ":" in host else host
+    return f"http://{host}:{bot.value('port').strip() or PORT}"
+
+
+COMMAND = Subcommand("mcp", sentences.command_line.MCP_SUMMARY, declare, runner(_serve))

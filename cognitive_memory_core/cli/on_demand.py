@@ -1,0 +1,74 @@
+"""A memory that is opened when it is needed and released soon after, so that a bot can start meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+
+from ..memory import CognitiveMemory
+
+IDLE = 3.0  # seconds without a use; a bot that starts waits for its directory at least 5
+SETTLING = 5.0  # seconds that waiting jobs get before the memory is released; the rest stay queued
+
+
+class MemoryOnDemand:
+    """Holds one memory between uses that follow each other closely."""
+
+    def __init__(self, opened: Callable[[], AbstractAsyncContextManager[CognitiveMemory]], idle: float = IDLE) -> None:
+        """Open by ``opened`` and release after ``idle`` seconds without a use."""
+        self._open = opened
+        self._idle = idle
+        self._lock = asyncio.Lock()
+        self._stack: AsyncExitStack | None = None
+        self._memory: CognitiveMemory | None = None
+        self._uses = 0
+        self._releasing: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this process holds the directory now."""
+        return self._memory is not None
+
+    @asynccontextmanager
+    async def use(self) -> AsyncGenerator[CognitiveMemory, None]:
+        """Use the memory, opened if it is not; raises what opening raises."""
+        async with self._lock:
+            memory = self._memory or await self._opened()
+            self._uses += 1
+        try:
+            yield memory
+        finally:
+            self._uses -= 1
+            self._release_later()
+
+    async def close(self) -> None:
+        """Release the memory at once."""
+        if self._releasing:
+            self._releasing.cancel()
+        async with self._lock:
+            await self._release()
+
+    async def _opened(self) -> CognitiveMemory:
+        async with AsyncExitStack() as stack:
+            self._memory = await stack.enter_async_context(self._open())
+            self._stack = stack.pop_all()
+        return self._memory
+
+    def _release_later(self) -> None:
+        if self._releasing:
+            self._releasing.cancel()
+        self._releasing = asyncio.create_task(self._release_when_idle())
+
+    async def _release_when_idle(self) -> None:
+        await asyncio.sleep(self._idle)
+        async with self._lock:
+            if not self._uses:
+                await asyncio.shield(self._release())
+
+    async def _release(self) -> None:
+        if self._memory is None or self._stack is None:
+            return
+        await self._memory.drain(SETTLING)
+        stack, self._stack, self._memory = self._stack, None, None
+        await stack.aclose()

@@ -1,0 +1,22 @@
+"""The memory as a server of the Model Context Protocol, by its SDK, which is imported when a server starts.
+
+Version 1 and version 2 of the SDK both work, since other plugins of a bot pin either.
+"""
+
+from __future__ import annotations
+
+from .exchange import Exchange, UnknownResource, called, memory_exchange, template_list, tool_list
+from .http_answer import answer_http
+from .sdk import is_installed, serve_stdio
+
+__all__ = [
+    "Exchange",
+    "UnknownResource",
+    "answer_http",
+    "called",
+    "is_installed",
+    "memory_exchange",
+    "serve_stdio",
+    "template_list",
+    "tool_list",
+]

@@ -1,0 +1,90 @@
+"""Builds a server of the protocol's SDK, which registers its methods in another way in version 1 and in version 2."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from .. import sentences
+from ..errors import CognitiveMemoryError
+from .exchange import METHODS, Exchange
+
+NAME = "cognitive-memory"
+DISTRIBUTION = "nonebot-plugin-cognitive-memory"
+RESOURCE_NOT_FOUND = -32002  # of the protocol
+_NAMES = {  # what the SDK calls a method: its handler's keyword in version 2, and its request and result
+    "tools/list": ("on_list_tools", "ListTools"),
+    "tools/call": ("on_call_tool", "CallTool"),
+    "resources/list": ("on_list_resources", "ListResources"),
+    "resources/templates/list": ("on_list_resource_templates", "ListResourceTemplates"),
+    "resources/read": ("on_read_resource", "ReadResource"),
+}
+Answering = Callable[[str, Any], Awaitable[Any]]
+
+
+def is_installed() -> bool:
+    """Return whether the SDK can be imported; imports nothing."""
+    return find_spec("mcp") is not None
+
+
+def sdk_server(exchange: Exchange) -> Any:
+    """Return an SDK server that answers by ``exchange``."""
+    types, lowlevel = import_module("mcp.types"), import_module("mcp.server.lowlevel")
+    answer = partial(_answered, exchange, types)
+    described = {"version": _version(DISTRIBUTION), "instructions": sentences.tools.AGENT_GUIDE}
+    if _major() > 1:
+        return lowlevel.Server(NAME, **described, **{_NAMES[one][0]: partial(_second, answer, one) for one in METHODS})
+    server = lowlevel.Server(NAME, **described)
+    for method in METHODS:
+        request = getattr(types, f"{_NAMES[method][1]}Request")
+        server.request_handlers[request] = partial(_first, answer, method, types.ServerResult)
+    return server
+
+
+async def serve_stdio(exchange: Exchange) -> None:
+    """Serve a client over standard input and output until it closes them."""
+    server = sdk_server(exchange)
+    async with import_module("mcp.server.stdio").stdio_server() as (received, sent):
+        await server.run(received, sent, server.create_initialization_options())
+
+
+async def _answered(exchange: Exchange, types: Any, method: str, params: Any) -> Any:
+    """Ask the exchange and return the SDK's result; a refusal becomes an error of the protocol."""
+    given: dict[str, Any] = (
+        params.model_dump(mode="json", by_alias=True, exclude_none=True) if params is not None else {}
+    )
+    try:
+        result = await exchange(method, given)
+    except CognitiveMemoryError as refused:
+        raise _protocol_error(types, str(refused)) from refused
+    return getattr(types, f"{_NAMES[method][1]}Result").model_validate(result)
+
+
+async def _first(answer: Answering, method: str, wrapped: Callable[[Any], Any], request: Any) -> Any:
+    return wrapped(await answer(method, request.params))
+
+
+async def _second(answer: Answering, method: str, _context: object, params: Any) -> Any:
+    return await answer(method, params)
+
+
+def _protocol_error(types: Any, message: str) -> Exception:
+    exceptions = import_module("mcp.shared.exceptions")
+    if _major() > 1:
+        return exceptions.MCPError(RESOURCE_NOT_FOUND, message)
+    return exceptions.McpError(types.ErrorData(code=RESOURCE_NOT_FOUND, message=message))
+
+
+def _major() -> int:
+    return int(version("mcp").partition(".")[0])
+
+
+def _version(distribution: str) -> str:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return ""

@@ -1,0 +1,61 @@
+"""The actions of an agent that speaks MCP: those of every tool, and what a chat plugin does without a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .. import sentences
+from ..domain.belief import Belief
+from ..domain.turn import Turn
+from .actions import ACTIONS, Action, Answer, ToolCaller
+from .tool_arguments import Arguments, BadToolArgument
+
+USUAL_BELIEFS = 20
+THRESHOLD = 0.3  # of a search for beliefs; the caller sees the scores
+
+
+async def _remember(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Hand in observations and a memo as one turn; the historian makes absolute statements of them."""
+    turn = Turn(
+        caller.scene,
+        memo=arguments.wish("memo"),
+        observations=arguments.texts("observations"),
+        force=arguments.flag("force"),
+    )
+    if not turn.memo and not turn.observations:
+        raise BadToolArgument(sentences.tools.ARGUMENT_MISSING.format(name="observations"))
+    job_id = await caller.memory.remember(turn)
+    if job_id is None:
+        raise BadToolArgument(sentences.tools.NOT_RECORDED)
+    return {"id": job_id}
+
+
+async def _context(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Return what the memory would put before a model that answers ``query``."""
+    context = await caller.memory.context(caller.scene, arguments.needed("query"))
+    return {"context": context.text, "tokens": context.tokens, "degraded": list(context.degraded)}
+
+
+async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
+    """Return the active beliefs of the group, by strength or by likeness to ``query``."""
+    if not caller.scene.group_id:
+        raise BadToolArgument(sentences.tools.BELIEFS_ARE_OF_GROUPS)
+    limit = arguments.count("limit") or USUAL_BELIEFS
+    query = arguments.wish("query")
+    if query:
+        hits = await caller.memory.search_beliefs(caller.scene, query, limit=limit, threshold=THRESHOLD)
+        return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
+    page = await caller.memory.beliefs(caller.scene, limit=limit)
+    return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
+
+
+def _belief(caller: ToolCaller, belief: Belief) -> Answer:
+    return {
+        "id": belief.id,
+        "text": belief.statement,
+        "strength": round(belief.strength, 2),
+        "updated_at": caller.minute(belief.updated_at),
+    }
+
+
+AGENT_ACTIONS: Mapping[str, Action] = {**ACTIONS, "remember": _remember, "context": _context, "beliefs": _beliefs}
