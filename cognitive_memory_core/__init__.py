@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import tools
+from . import mcp_server, tools
 from .background import BackgroundLoop
 from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
 from .context.explanation import Explanation
@@ -131,6 +131,7 @@ __all__ = [
     "clean_name",
     "dormant_keys",
     "is_dormant",
+    "mcp_server",
     "merged_settings",
     "nested_settings",
     "offences",

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
 from ..adapters.files.directory_owner import is_owned
@@ -104,7 +105,7 @@ def _address(bot: BotDirectory) -> str:
     host = bot.value("host").strip() or "127.0.0.1"
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
     host = f"[{host}]" if ":" in host else host
-    return f"http://{host}:{bot.value('port').strip() or PORT}"
+    return urlunsplit(("http", f"{host}:{bot.value('port').strip() or PORT}", "", "", ""))
 
 
 COMMAND = Subcommand("mcp", sentences.command_line.MCP_SUMMARY, declare, runner(_serve))

@@ -79,7 +79,7 @@ BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plug
     *("Activity", "BackgroundLoop", "Candidate", "DayCount", "EventListing", "Explanation", "PersonEntry"),
     *("PlaceEntry", "ProfileSource", "Scope", "Section", "WornName"),
 }
-NAMESPACES = {"tools"}  # modules with names of their own
+NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {
     "observe": "(self, message)",
     "remember": "(self, turn)",
