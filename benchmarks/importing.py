@@ -22,6 +22,7 @@ print(time.perf_counter() - started, time.process_time() - worked)
 """
 NONEBOT = "import nonebot; nonebot.init(driver='~none', localstore_use_cwd=True, log_level='ERROR')"
 ADAPTERS = "import nonebot.adapters.onebot.v11, nonebot.adapters.onebot.v12"
+MATCHER = "import nonebot.plugin; nonebot.plugin.on_message()"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +41,9 @@ def run(options: argparse.Namespace) -> Report:
         "the plugin, over nonebot": NONEBOT + TIMED.format(timed=plugin),
         "OneBot v11 and v12, over nonebot": NONEBOT + TIMED.format(timed=ADAPTERS),
         "the plugin, over all of these": f"{NONEBOT}\n{required}\n{ADAPTERS}" + TIMED.format(timed=plugin),
+        "a first matcher, over all of these": f"{NONEBOT}\n{required}\n{ADAPTERS}" + TIMED.format(timed=MATCHER),
+        "the plugin, over all of these and a matcher": f"{NONEBOT}\n{required}\n{ADAPTERS}\n{MATCHER}"
+        + TIMED.format(timed=plugin),
         "the core alone": TIMED.format(timed="import cognitive_memory_core"),
     }
     samples = {name: (Sample(), Sample()) for name in programs}
@@ -52,6 +56,7 @@ def run(options: argparse.Namespace) -> Report:
     for name, (passed, worked) in samples.items():
         del passed.seconds[0], worked.seconds[0]  # the first round reads the disk and compiles
         report.add(name, len(passed.seconds), passed.p50, passed.p95, worked.p50)
+    report.notes.append("NoneBot looks through all loaded modules when the bot's first plugin makes a matcher")
     report.notes.append(f"required: {', '.join(required_plugins())}; byte code is there already")
     return report
 

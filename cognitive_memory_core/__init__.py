@@ -6,8 +6,8 @@ from . import mcp_server, tools
 from .background import BackgroundLoop
 from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
 from .context.explanation import Explanation
-from .context.render import Context, Section
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+from .domain.context import Context, Section
 from .domain.erasure import Erasure
 from .domain.event import Event
 from .domain.hit import Hit

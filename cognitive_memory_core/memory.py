@@ -17,8 +17,8 @@ from .completion import completed
 from .configuration import with_hot
 from .context.compression import checked_dialogue
 from .context.explanation import Explanation
-from .context.render import Context
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+from .domain.context import Context
 from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, ReadFilter

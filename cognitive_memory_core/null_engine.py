@@ -9,8 +9,8 @@ from typing import NoReturn
 from . import sentences
 from .context.compression import Compressor
 from .context.explanation import Explanation
-from .context.render import NOTHING, Context
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+from .domain.context import NOTHING, Context
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.job import FailedJob

@@ -10,8 +10,8 @@ from functools import partial
 from . import sentences
 from .context.builder import ContextBuilder
 from .context.explanation import Explanation
-from .context.render import NOTHING, Context
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change
+from .domain.context import NOTHING, Context
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.message import Message

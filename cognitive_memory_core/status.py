@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from .domain.backlog import IndexState, MergeState
 from .domain.job import QueueCounts
-from .historian.indexing.reconciler import IndexState
-from .historian.profiles.merging import MergeState
 from .ports.ledger import PurgeState, Spending, Totals
 
 

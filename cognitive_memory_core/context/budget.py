@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from ..domain.context import Section
 from ..text.lexical.tokens import sentences_of, token_count
-from .render import Section, fenced, heading
+from .render import fenced, heading
 
 Kind = Literal["profiles", "events", "memos", "rest"]
 SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.35, "memos": 0.15, "rest": 0.15})

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from .. import sentences
+from ..domain.context import Context, Section
 from ..domain.hit import ReadFilter
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -29,8 +30,6 @@ from ..text.lexical.tokens import token_count
 from .budget import Part, fitted, section_tokens
 from .explanation import Explanation
 from .render import (
-    Context,
-    Section,
     belief_lines,
     block,
     event_lines,

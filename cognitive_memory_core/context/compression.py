@@ -15,8 +15,7 @@ from ..domain.people import Person
 from ..domain.scope import Scope
 from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, BadArgument
-from ..recall.deadlines import with_timeout
-from ..recall.retriever import AWAY
+from ..recall.deadlines import AWAY, with_timeout
 from ..text.failures import described
 from ..text.identity.names import clean_name
 from ..text.lexical.chatter import bare_summary

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 
 from .. import sentences
 from ..domain.belief import Belief
+from ..domain.context import Section
 from ..domain.event import Event
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -29,31 +29,6 @@ _CORNERS = str.maketrans("「」", "『』")
 HEADING_LENGTH = 40
 _ITEM = re.compile(r"\A[-*+•·][ \t]+")
 _HEADING = re.compile(r"#{2,6}|#[ \t]")
-
-
-@dataclass(frozen=True)
-class Section:
-    """One titled part of the block; ``lines`` are shown unchanged."""
-
-    title: str
-    lines: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Context:
-    """What a model should know this turn.
-
-    ``text`` is the block to inject, "" if it is empty; it holds neither < nor >. ``degraded`` names what was
-    unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
-    """
-
-    text: str
-    sections: tuple[Section, ...]
-    tokens: int
-    degraded: tuple[str, ...]
-
-
-NOTHING = Context("", (), 0, ("disabled",))
 
 
 def block(sections: Iterable[Section]) -> str:

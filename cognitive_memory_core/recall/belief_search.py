@@ -17,8 +17,7 @@ from ..text.caches import cleared_on_erasure
 from ..text.identity.names import clean_text
 from ..text.lexical.terms import index_terms, query_terms
 from ..text.statements.norms import forbids
-from .deadlines import with_timeout
-from .retriever import AWAY
+from .deadlines import AWAY, with_timeout
 from .term_coverage import covered, saturated
 
 PATIENCE = 2.0  # seconds for the vector of a question

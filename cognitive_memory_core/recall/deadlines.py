@@ -1,4 +1,4 @@
-"""Timeouts and deadlines for awaitables."""
+"""Timeouts and deadlines for awaitables, and the errors after which an answer goes on without a part."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Awaitable, Collection
 from typing import Any, TypeVar
 
 from ..completion import seen
+from ..errors import PermanentError, TransientError, UnavailableError
 
+AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing
 T = TypeVar("T")
 
 

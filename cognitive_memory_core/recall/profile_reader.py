@@ -22,10 +22,10 @@ from ..settings import Live, Settings
 from ..text.identity.names import clean_text
 from ..text.lexical.terms import query_terms
 from .current_names import CurrentNames
-from .deadlines import with_timeout
+from .deadlines import AWAY, with_timeout
 from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
 from .query import QUERY_LENGTH
-from .retriever import AWAY, MAX_RESULTS, PATIENCE
+from .retriever import MAX_RESULTS, PATIENCE
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 

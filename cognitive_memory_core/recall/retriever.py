@@ -13,13 +13,12 @@ from typing import TypeVar
 from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
 from ..domain.scope import Scene
-from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import EventLedger, LexicalIndex, NameBook
 from ..ports.models import Embedder, Reranker
 from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
-from .deadlines import finished, shielded, with_deadline
+from .deadlines import AWAY, finished, shielded, with_deadline
 from .intent import Tilt, tilt_of
 from .naming import KnownNames
 from .narrowing import NARROWED, narrowed
@@ -40,7 +39,6 @@ from .ranking import (
 )
 from .trace import NO_TRACE, SearchTrace
 
-AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 PATIENCE = 5.0  # seconds that a query waits for a leg; its embedding still completes and is cached for the next query
 MAX_RESULTS = 200
 MAX_CANDIDATES = 1_000

@@ -11,9 +11,10 @@ from ..domain.hit import Hit, ReadFilter
 from ..domain.scope import Scope
 from ..ports.ledger import TracedEvents
 from ..settings import Live, Settings
+from .deadlines import AWAY
 from .message_search import MessageSearch
 from .query import Query
-from .retriever import AWAY, Retriever, SearchResult
+from .retriever import Retriever, SearchResult
 
 LINE = 0.5  # factor of a log line's score beside events, which carry more information
 TRACED = 0.8  # factor of an event's score that is found through a line that it was made of

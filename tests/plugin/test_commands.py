@@ -105,7 +105,7 @@ async def test_status(stage: Stage, group: int) -> None:
 
 async def test_status_of_refusals_and_index(stage: Stage) -> None:
     """The status shows refused turns, the figures rows missing in the vector store, and both leave out zeros."""
-    from cognitive_memory_core.historian.indexing.reconciler import IndexState
+    from cognitive_memory_core.domain.backlog import IndexState
     from nonebot_plugin_cognitive_memory.replies import commands
 
     quiet = commands.status(core.Status(is_running=True), core.Activity(), 0)

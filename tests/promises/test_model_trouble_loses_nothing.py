@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core import Message, Turn, UnavailableError
+from cognitive_memory_core.domain.backlog import MergeState
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow
 from cognitive_memory_core.historian import retry
 from cognitive_memory_core.historian.profiles.merge_times import PAUSES
-from cognitive_memory_core.historian.profiles.merging import MergeState
 from tests.support.clock import FrozenClock
 from tests.support.puppet import MERGE, REWRITE, TRIAGE, Puppet
 from tests.support.telling import READING, a_memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...background import BackgroundLoop
+from ...domain.backlog import IndexState
 from ...ports.ledger import VectorLedger
-from .reconciler import IndexState
 
 
 class NullReconciler:

@@ -15,10 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
+from ...domain.backlog import IndexActivity, IndexState
 from ...domain.hit import ReadFilter
 from ...errors import Busy, UnavailableError
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger
@@ -35,23 +35,6 @@ LONGEST_PAUSE = 60.0  # seconds
 FRUITLESS = 3  # failed updates of an opened generation before it is replaced
 MOST_ASTRAY = 1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
 WORTH_MENDING = 0.1  # share of missing rows above which a rebuild is cheaper
-IndexActivity = Literal["off", "asleep", "waking", "awake"]
-
-
-@dataclass(frozen=True)
-class IndexState:
-    """``generation`` is the number in use, 0 if none is; ``behind`` rows are not in it yet.
-
-    ``built`` of ``to_build`` rows are in the next generation; both are 0 if none is being built. ``activity`` is "off"
-    without a vector store, "asleep" while none is needed, "waking" until it answers, and "awake" while it does; exact
-    search answers whenever it does not.
-    """
-
-    generation: int = 0
-    behind: int = 0
-    built: int = 0
-    to_build: int = 0
-    activity: IndexActivity = "off"
 
 
 @dataclass

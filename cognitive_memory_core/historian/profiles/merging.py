@@ -9,10 +9,10 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import datetime
 
 from ...background import BackgroundLoop, Trouble, latest
+from ...domain.backlog import MergeState
 from ...domain.profile import ProfileKey
 from ...errors import CognitiveMemoryError, TransientError, UnavailableError
 from ...ports.ledger import PendingFacts
@@ -25,16 +25,6 @@ POLL = 0.25  # seconds between two readings of the clock, since setting it raise
 GATHERED = 0.1  # seconds in which new facts are collected
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unavailable
-
-
-@dataclass(frozen=True)
-class MergeState:
-    """Counts of waiting ``facts`` and their ``profiles``; ``failing`` of those profiles had a failed merge."""
-
-    profiles: int = 0
-    facts: int = 0
-    failing: int = 0
-    last_error: str = ""
 
 
 class ProfileMerging:

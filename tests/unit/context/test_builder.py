@@ -10,7 +10,8 @@ import pytest
 
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
-from cognitive_memory_core.context.render import CLOSED, Context
+from cognitive_memory_core.context.render import CLOSED
+from cognitive_memory_core.domain.context import Context
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene

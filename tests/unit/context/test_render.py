@@ -14,7 +14,6 @@ from cognitive_memory_core.context.render import (
     QUOTED_LENGTH,
     REPLIED_LENGTH,
     SHORT_PROFILE,
-    Section,
     block,
     event_lines,
     memo_lines,
@@ -25,6 +24,7 @@ from cognitive_memory_core.context.render import (
     quotation_lines,
     quoted,
 )
+from cognitive_memory_core.domain.context import Section
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import ProfileKey

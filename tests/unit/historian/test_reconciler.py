@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from cognitive_memory_core.domain.backlog import IndexState
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler, IndexState
+from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
 from tests.inmemory.ledger import InMemoryLedger

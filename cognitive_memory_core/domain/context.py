@@ -1,0 +1,30 @@
+"""The block put before the model for one turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Section:
+    """One titled part of the block; ``lines`` are shown unchanged."""
+
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a model should know this turn.
+
+    ``text`` is the block to inject, "" if it is empty; it holds neither < nor >. ``degraded`` names what was
+    unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
+    """
+
+    text: str
+    sections: tuple[Section, ...]
+    tokens: int
+    degraded: tuple[str, ...]
+
+
+NOTHING = Context("", (), 0, ("disabled",))
