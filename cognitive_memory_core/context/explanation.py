@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..domain.context import Context
 from ..recall.trace import Candidate
-from .render import Context
 
 
 @dataclass(frozen=True)

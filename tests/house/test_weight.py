@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from .sources import ROOT
+from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
-SHOWN = "import sys; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+AFTER_OPENING = ("wiring", "adapters", "recall.retriever", "context.builder", "historian")  # of the core
+SHOWN = "import sys; print(*sys.modules)"
 LOADED = (
     "import nonebot; nonebot.init(driver='~none', localstore_data_dir='.', localstore_use_cwd=True); "
     "assert nonebot.load_plugin('nonebot_plugin_cognitive_memory'); "
@@ -20,7 +21,7 @@ LOADED = (
 
 
 def imported(program: str, folder: Path) -> set[str]:
-    """Run a program in a new process and return the top-level modules that it has loaded."""
+    """Run a program in a new process and return the modules that it has loaded, by their full names."""
     done = subprocess.run(
         [sys.executable, "-c", program + SHOWN],
         cwd=folder,
@@ -42,7 +43,13 @@ def imported(program: str, folder: Path) -> set[str]:
 )
 def test_importing_is_light(program: str, tmp_path: Path) -> None:
     """Importing the core or the plugin loads no vector store, no model client and no numpy."""
-    assert not imported(program, tmp_path) & HEAVY
+    assert not {name.partition(".")[0] for name in imported(program, tmp_path)} & HEAVY
+
+
+def test_the_machinery_is_loaded_when_a_memory_opens(tmp_path: Path) -> None:
+    """Importing the plugin loads no adapter, no historian and nothing that searches."""
+    rooms = tuple(f"{CORE}.{room}" for room in AFTER_OPENING)
+    assert not [name for name in imported(LOADED, tmp_path) if name.startswith(rooms)]
 
 
 def test_the_core_has_never_heard_of_a_bot(tmp_path: Path) -> None:
