@@ -133,7 +133,7 @@ class Address:
 
 
 class _NoMeter:
-    def count(self, purpose: str, tokens: int) -> None:
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing: what is asked is counted by CountedChat."""
 
 

@@ -148,6 +148,7 @@ ASKED: Sequence[Asked] = (
     Asked(ADMINS, "admin", "/记忆 演进 1"),
     Asked(ADMINS, "admin", "/记忆 淘汰 1"),
     Asked(ADMINS, "admin", "/记忆 恢复 1"),
+    Asked(ADMINS, "admin", "/记忆 建议"),
     Asked(ADMINS, "admin", "/记忆 只记"),
     Asked(ADMINS, "admin", "/记忆 只忆"),
     Asked(ADMINS, "admin", "/记忆 关"),

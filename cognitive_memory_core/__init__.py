@@ -18,6 +18,7 @@ from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene, Scope
+from .domain.suggestion import Suggestion
 from .domain.turn import Turn
 from .errors import (
     AlreadyEvolving,
@@ -36,6 +37,7 @@ from .errors import (
     UnknownEvent,
     UnknownPin,
     UnknownRevision,
+    UnknownSuggestion,
 )
 from .memory import CognitiveMemory
 from .ports.ledger import Activity, DayCount
@@ -119,6 +121,7 @@ __all__ = [
     "SettingsMoved",
     "Status",
     "StorageRefused",
+    "Suggestion",
     "TransientError",
     "Turn",
     "UnavailableError",
@@ -126,6 +129,7 @@ __all__ = [
     "UnknownEvent",
     "UnknownPin",
     "UnknownRevision",
+    "UnknownSuggestion",
     "VectorStoreSettings",
     "WornName",
     "clean_name",

@@ -20,6 +20,7 @@
         ├── UnknownPin        no such pin in this scene
         ├── UnknownBelief     no such belief in this scene
         ├── UnknownRevision   no such revision of this profile
+        ├── UnknownSuggestion no such open suggestion in this scene
         └── BadArgument       a value that no scene could accept
             └── BadSetting    a setting that cannot have this value
 """
@@ -105,6 +106,10 @@ class UnknownPin(MistakeError):
 
 class UnknownBelief(MistakeError):
     """The scene can read no belief with this id."""
+
+
+class UnknownSuggestion(MistakeError):
+    """The scene has no open suggestion with this id."""
 
 
 class UnknownRevision(MistakeError):

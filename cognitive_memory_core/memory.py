@@ -28,6 +28,7 @@ from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
+from .domain.suggestion import Suggestion
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
 from .listings import Listings
@@ -382,6 +383,20 @@ class CognitiveMemory:
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
         """Set how strong a belief is, in [0, 1]; below 0.2 it is not shown to the model. Raises UnknownBelief."""
         return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
+
+    async def suggestions(self, scene: Scene) -> list[Suggestion]:
+        """Return what the scene's group could keep of problems that several people met, or one on several days.
+
+        Nothing that was decided is suggested again. Callers check who may see and decide.
+        """
+        return await self._engine.reads.suggestions(scene)
+
+    async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
+        """Accept a suggestion, which makes its draft a belief of the group, or dismiss it for good.
+
+        Raises UnknownSuggestion if it is decided already, or its evidence or words have changed.
+        """
+        await self._opened.suggesting.decide(scene, checked_id(suggestion_id, "suggestion_id"), accept=accept)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.

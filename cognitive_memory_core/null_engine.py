@@ -18,6 +18,7 @@ from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene
+from .domain.suggestion import Suggestion
 from .domain.turn import Turn
 from .errors import UnavailableError, UnknownEvent
 from .ports.beliefs import Listing
@@ -95,6 +96,10 @@ class NullReads:
 
     async def belief_changes(self, scene: Scene, days: int) -> list[Change]:
         """Return no changes."""
+        return []
+
+    async def suggestions(self, scene: Scene) -> list[Suggestion]:
+        """Return no suggestions."""
         return []
 
 

@@ -18,8 +18,10 @@ from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene, Scope
+from .domain.suggestion import Suggestion
 from .errors import UnknownEvent
 from .evolution.belief_keeping import BeliefKeeping, group_of
+from .evolution.suggesting import Suggesting
 from .historian.messages.message_buffer import MessageBuffer
 from .pinboard import Pinboard
 from .ports.beliefs import Listing
@@ -51,6 +53,7 @@ class Reads:
     pinboard: Pinboard
     beliefs: BeliefKeeping
     belief_search: BeliefSearch
+    suggesting: Suggesting
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
         """Build the context of a turn; with ``enabled=false`` only memos; the builder checks each item."""
@@ -181,6 +184,10 @@ class Reads:
         since = self.beliefs.clock.now() - timedelta(days=days)
         found = await self.beliefs.beliefs.changes(scope, since)
         return [shown for change in found if (shown := self.access.change(scope, change))]
+
+    async def suggestions(self, scene: Scene) -> list[Suggestion]:
+        """Return the open suggestions of the group; they are made of experiences that pass the access check."""
+        return await self.suggesting.suggestions(scene)
 
 
 async def _shown(reads: Reads, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:

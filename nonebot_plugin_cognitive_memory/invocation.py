@@ -38,6 +38,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "evolve": "演化",
     "retire": "淘汰",
     "restore": "恢复",
+    "suggestions": "建议",
     "summarize": "总结",
     "pin": "置顶",
     "clear": "清空",
@@ -55,7 +56,7 @@ SUBCOMMANDS: Mapping[str, str] = {
 WITH_ARGUMENTS = frozenset(
     {
         *("status", "list", "show", "search", "add", "forget", "correct", "profile", "group", "share", "incognito"),
-        *("beliefs", "history", "changes", "evolve", "retire", "restore"),
+        *("beliefs", "history", "changes", "evolve", "retire", "restore", "suggestions"),
         *("summarize", "pin", "stats", "retry", "view", "rollback", "config"),
     }
 )

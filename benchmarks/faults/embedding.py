@@ -46,7 +46,7 @@ Behaviour = served.Behaviour
 class NoMeter:
     """A meter that counts nothing."""
 
-    def count(self, purpose: str, tokens: int) -> None:
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Ignore the call."""
 
 

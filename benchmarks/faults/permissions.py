@@ -24,7 +24,7 @@ MEMBERS = frozenset(
 ADMINS = frozenset(
     (
         *("on", "off", "record", "recall", "summarize", "pin", "clear"),
-        *("beliefs", "history", "changes", "evolve", "retire", "restore"),
+        *("beliefs", "history", "changes", "evolve", "retire", "restore", "suggestions"),
     )
 )
 OPERATORS = frozenset(("stats", "queue", "failed", "retry", "reindex", "view", "rollback", "config", "pause", "resume"))

@@ -85,8 +85,8 @@ class Embedder(Protocol):
 class Meter(Protocol):
     """Counts what models cost."""
 
-    def count(self, purpose: str, tokens: int) -> None:
-        """Count one call for a purpose; never raises or blocks."""
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
+        """Count one call for a purpose; the model wrote ``answered`` of its tokens. Never raises or blocks."""
         ...
 
 

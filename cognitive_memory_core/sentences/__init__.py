@@ -1,6 +1,6 @@
 """Every sentence of the core that a person or a model can read, in Chinese: a module for each reader.
 
-* ``evolution``: who reads what became of a group's beliefs
+* ``evolution``, ``suggestions``: who reads what became of a group's beliefs, and what could become one
 * ``caller``: who calls the memory and made a mistake, or met a bound
 * ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
@@ -29,6 +29,7 @@ from . import (
     status,
     storage_errors,
     stored_text,
+    suggestions,
     tools,
 )
 
@@ -45,5 +46,6 @@ __all__ = [
     "status",
     "storage_errors",
     "stored_text",
+    "suggestions",
     "tools",
 ]

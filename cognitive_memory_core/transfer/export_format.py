@@ -24,6 +24,7 @@ from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
+from ..domain.suggestion import SUGGESTION_KINDS, SuggestionDecision
 from ..errors import BadArgument
 from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
 from ..text.identity.names import clean_name
@@ -31,7 +32,7 @@ from ..text.identity.names import clean_name
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
 LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
-Row = TypeVar("Row", Event, Memo | Pin | Alias, OptOut, Shared, Profile, Belief | Change)
+Row = TypeVar("Row", Event, Memo | Pin | Alias, OptOut, Shared, Profile, Belief | Change, SuggestionDecision)
 _Fields = dict[str, Any]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
@@ -49,6 +50,7 @@ _EVOLVED: dict[str, TypeAdapter[Belief] | TypeAdapter[Change]] = {
     "belief": TypeAdapter(Belief),
     "change": TypeAdapter(Change),
 }
+_DECISION = TypeAdapter(SuggestionDecision)
 _OPT_OUT, _SHARED = TypeAdapter(OptOut), TypeAdapter(Shared)
 _VECTOR = TypeAdapter(tuple[float, ...])
 
@@ -77,7 +79,7 @@ def row_of(line: bytes) -> ExportedRow:
     return _READ[of_type](cast("_Line", fields))
 
 
-def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each type of line
+def _flat(row: ExportedRow) -> _Fields:  # noqa: C901, PLR0911  # a return for each type of line
     match row:
         case EmbeddedEvent():
             return _flat_event(row)
@@ -91,6 +93,9 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each ty
         case Memo(scope=scope) | Pin(scope=scope) | Alias(scope=scope) | Belief(scope=scope) | Change(scope=scope):
             place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
             return {"type": type(row).__name__.lower(), **place, **_without(row, "scope")}
+        case SuggestionDecision(scope=scope):
+            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
+            return {"type": "decision", **place, **_without(row, "scope")}
         case OptOut():
             return {"type": "consent", **vars(row)}
         case Shared():
@@ -159,6 +164,14 @@ def _evolved(line: _Line) -> Belief | Change:
     return row
 
 
+def _decision(line: _Line) -> SuggestionDecision:
+    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
+    row = _checked(_DECISION.validate_python({**line, "scope": scope}))
+    if row.kind not in SUGGESTION_KINDS or not row.event_ids:
+        raise BadArgument(sentences.caller.bad_value("decision", row, "完整的决定"))
+    return row
+
+
 def _consent(line: _Line) -> OptOut | Shared:
     checked_id(line.get("user_id"), "user_id")
     if line.get("at") is not None:
@@ -183,6 +196,7 @@ _READ: Mapping[str, Callable[[_Line], ExportedRow]] = {
     "event": _event,
     "message": _message,
     "consent": _consent,
+    "decision": _decision,
     "profile": _profile,
     "revision": _revision,
     **dict.fromkeys(_PLACED, _placed),

@@ -127,7 +127,7 @@ async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[Me
 class _Uncounted:
     """A meter that counts nothing: the ledger is open for reading only."""
 
-    def count(self, purpose: str, tokens: int) -> None:
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing."""
 
 

@@ -16,6 +16,7 @@ from ..evolution.belief_indexer import BeliefIndexer
 from ..evolution.belief_keeping import BeliefKeeping
 from ..evolution.evolver import Evolver, EvolverLedger
 from ..evolution.schedule import EvolutionRounds
+from ..evolution.suggesting import Suggesting
 from ..forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from ..historian.indexing.indexer import Indexer
 from ..historian.indexing.null_reconciler import NullReconciler
@@ -82,6 +83,7 @@ class UseCases:
         self.evolver = self._evolver()
         self.evolution_rounds = self._evolution_rounds()
         self._names = CurrentNames(ledger.names)
+        self.suggesting = self._suggesting()
         self.profile_reader = self._profile_reader()
         self.merging = self._merging()
         self.worker = self._worker()
@@ -231,6 +233,20 @@ class UseCases:
             on_stored=self.belief_indexer.nudge,
         )
 
+    def _suggesting(self) -> Suggesting:
+        adapters, ledger = self.adapters, self.adapters.ledger
+        return Suggesting(
+            events=ledger.events,
+            decisions=ledger.decisions,
+            beliefs=ledger.beliefs,
+            embedder=adapters.embedding.embedder,
+            access=self.access,
+            settings=self.settings,
+            clock=adapters.clock,
+            named=self._names.of_events,
+            on_stored=self.belief_indexer.nudge,
+        )
+
     def _intake(self) -> Intake:
         adapters = self.adapters
         return Intake(
@@ -281,8 +297,8 @@ class UseCases:
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
-        """Run neither jobs nor merges inside the block, and let no evolution commit."""
-        async with self.worker.held(), self.merging.held(), self.evolver.held():
+        """Run neither jobs nor merges inside the block; let no evolution commit and no suggestion be decided."""
+        async with self.worker.held(), self.merging.held(), self.evolver.held(), self.suggesting.held():
             yield
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
@@ -341,6 +357,7 @@ class UseCases:
             pinboard=self.pinboard,
             beliefs=self.beliefs,
             belief_search=self._belief_search,
+            suggesting=self.suggesting,
         )
 
     def _retriever(self) -> Retriever:

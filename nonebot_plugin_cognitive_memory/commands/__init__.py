@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from . import basics, beliefs, configuring, consent, events, operations, pins, places, profiles
+from . import basics, beliefs, configuring, consent, events, operations, pins, places, profiles, suggestions
 
-__all__ = ["basics", "beliefs", "configuring", "consent", "events", "operations", "pins", "places", "profiles"]
+__all__ = [
+    "basics",
+    "beliefs",
+    "configuring",
+    "consent",
+    "events",
+    "operations",
+    "pins",
+    "places",
+    "profiles",
+    "suggestions",
+]

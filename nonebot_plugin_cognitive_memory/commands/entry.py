@@ -60,7 +60,7 @@ _ARGUMENTS = {
     "summarize": Args["count?", int],
     "pin": Args["words", AllParam],
     "retry": Args["target?", str],
-    **dict.fromkeys(("view", "rollback", "config"), Args["words", AllParam, Field(default=())]),
+    **dict.fromkeys(("view", "rollback", "config", "suggestions"), Args["words", AllParam, Field(default=())]),
     **dict.fromkeys(("status", "profile", "group", "stats"), Args["form?", str]),
 }
 

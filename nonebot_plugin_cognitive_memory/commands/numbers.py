@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import cognitive_memory_core as core
 
 Item = core.Event | core.Pin
+Listed = Item | core.Belief | core.Suggestion
 VALID = 600.0  # seconds
 SCENES = 1_000
 
@@ -38,7 +39,7 @@ class ShownLists:
         self._clock = clock
         self._lists: OrderedDict[core.Scene, ShownList] = OrderedDict()
 
-    def show(self, scene: core.Scene, events: Sequence[Item | core.Belief], first: int = 1) -> None:
+    def show(self, scene: core.Scene, events: Sequence[Listed], first: int = 1) -> None:
         """Store a list as shown, numbered from ``first``; it replaces the earlier one."""
         self._lists[scene] = ShownList(dict(enumerate(map(_reference, events), first)), self._clock())
         self._lists.move_to_end(scene)
@@ -59,7 +60,7 @@ class ShownLists:
         return shown.items.get(number)
 
 
-def _reference(item: Item | core.Belief) -> Shown:
+def _reference(item: Listed) -> Shown:
     return Shown(item.id, isinstance(item, core.Pin))
 
 

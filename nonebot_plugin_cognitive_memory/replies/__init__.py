@@ -3,7 +3,7 @@
 * ``label``: who looks for a plugin
 * ``log``: who reads the log
 * ``tools``: the model that calls the tools
-* ``commands``, ``beliefs``: who types ``/memory``
+* ``commands``, ``beliefs``, ``suggestions``: who types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``http``: programs and people that use the HTTP interface
@@ -14,6 +14,6 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import beliefs, cards, commands, http, label, log, settings, tools
+from . import beliefs, cards, commands, http, label, log, settings, suggestions, tools
 
-__all__ = ["beliefs", "cards", "commands", "http", "label", "log", "settings", "tools"]
+__all__ = ["beliefs", "cards", "commands", "http", "label", "log", "settings", "suggestions", "tools"]

@@ -31,6 +31,7 @@ NOUNS = {
     "Revision",
     "Scene",
     "Status",
+    "Suggestion",
     "Turn",
 }
 FUNCTIONS = {"offences", "time_window"}
@@ -51,6 +52,7 @@ ERRORS = {
     "UnknownEvent",
     "UnknownPin",
     "UnknownRevision",
+    "UnknownSuggestion",
 }
 SETTINGS = {
     "CaptureSettings",
@@ -125,6 +127,8 @@ METHODS = {
     "retire_belief": "(self, scene, belief_id, reason)",
     "restore_belief": "(self, scene, belief_id)",
     "set_belief_strength": "(self, scene, belief_id, strength)",
+    "suggestions": "(self, scene)",
+    "decide_suggestion": "(self, scene, suggestion_id, accept)",
     "export": "(self, path, *, user_id=None)",
     "import_": "(self, path)",
     "configure": "(self, settings)",

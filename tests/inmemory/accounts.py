@@ -19,6 +19,10 @@ class InMemoryAccounts:
         before = self._spent.get((day, spending.purpose), Spending(spending.purpose))
         self._spent[day, spending.purpose] = before.plus(spending)
 
+    def days(self) -> list[date]:
+        """Return the days with spending, oldest first."""
+        return sorted({day for day, _ in self._spent})
+
     async def spent(self, day: date) -> list[Spending]:
         """Return a day's spending by purpose."""
         return [self._spent[key] for key in sorted(self._spent) if key[0] == day]

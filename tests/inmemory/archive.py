@@ -14,6 +14,7 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.suggestion import SuggestionDecision
 from cognitive_memory_core.ports.ledger import (
     Activity,
     Alias,
@@ -25,12 +26,12 @@ from cognitive_memory_core.ports.ledger import (
     Totals,
 )
 
-from . import beliefs
+from . import beliefs, decisions
 from .messages import add_message
 from .state import InMemoryState
 from .vectors import has_direction
 
-Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change
+Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change | SuggestionDecision
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -82,6 +83,7 @@ class InMemoryArchive:
         yield from state.pins.values()
         yield from state.beliefs.values()
         yield from state.belief_changes.values()
+        yield from state.decisions.values()
 
     def _said_by(self, user_id: str) -> Iterator[ArchiveRow]:
         yield from (row for row in self._events() if row.event.sender_id == user_id)
@@ -97,7 +99,7 @@ class InMemoryArchive:
             fingerprint, vector = self._state.vectors.get(event.id, ("", None))
             yield EmbeddedEvent(event, fingerprint, vector)
 
-    def _absorbed(self, row: Owned) -> bool:  # noqa: PLR0911  # a return for each kind
+    def _absorbed(self, row: Owned) -> bool:  # noqa: C901, PLR0911  # a return for each kind
         state = self._state
         match row:
             case EmbeddedEvent():
@@ -114,6 +116,8 @@ class InMemoryArchive:
                 return _is_added(state.sharing, row.user_id, row.at)
             case Belief() | Change():
                 return beliefs.absorb(state, row)
+            case SuggestionDecision():
+                return decisions.add(state, row)
 
     def _absorb_event(self, row: EmbeddedEvent) -> bool:
         """Import an event unless it, or an equal one, exists; counting it again would not be idempotent."""
@@ -153,6 +157,8 @@ def _is_erased(erased: Tombstones, row: Owned) -> bool:
         return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
     if isinstance(row, Shared):
         return erased.covers_person(row.user_id, row.at)
+    if isinstance(row, SuggestionDecision):
+        return is_covered(erased, row.scope, (), row.decided_at)
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
@@ -167,7 +173,7 @@ def _people(row: Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
-        case Belief() | Change():
+        case Belief() | Change() | SuggestionDecision():
             return ()
 
 

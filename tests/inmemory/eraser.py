@@ -61,6 +61,8 @@ class InMemoryEraser:
         )
         self._drop_profiles(lambda key: key.user_id == user_id)
         state.sharing.pop(user_id, None)
+        for one in [one for one in state.decisions.values() if one.decided_by == user_id]:
+            state.decisions[one.id] = replace(one, decided_by="")
         state.drop_incognito(lambda stretch: stretch.user_id == user_id and stretch.ends_at <= at)
         reworded, joined = self._hidden_in_events(words)
         state.facts.reword(lambda fact: self._hidden_in_fact(fact, words), hide)
@@ -89,6 +91,7 @@ class InMemoryEraser:
         changes = [one.id for one in state.belief_changes.values() if one.scope == scope]
         _without(state.belief_changes, changes)
         state.evolved.pop(scope, None)
+        _without(state.decisions, [one.id for one in state.decisions.values() if one.scope == scope])
         gone = [one.id for one in state.beliefs.values() if one.scope == scope]
         return replace(wiped, beliefs=_without(state.beliefs, gone))
 

@@ -12,6 +12,7 @@ from .beliefs import InMemoryBeliefs
 from .calibrations import InMemoryCalibrations
 from .clock_book import InMemoryClockBook
 from .consent import InMemoryConsent
+from .decisions import InMemoryDecisions
 from .eraser import InMemoryEraser
 from .event_eraser import InMemoryEventEraser
 from .events import InMemoryEvents
@@ -24,6 +25,7 @@ from .messages import InMemoryLog
 from .names import InMemoryNames
 from .notes import InMemoryNotes
 from .profile_index import InMemoryProfileIndex
+from .quality import InMemoryQuality
 from .state import InMemoryState
 from .vectors import InMemoryIndex, InMemoryVectors
 
@@ -49,7 +51,9 @@ class InMemoryLedger:
         self.profiles = InMemoryProfileIndex(state)
         self.beliefs = InMemoryBeliefs(state)
         self.listings = InMemoryListings(state)
+        self.decisions = InMemoryDecisions(state)
         self.accounts = InMemoryAccounts()
+        self.quality = InMemoryQuality(state, self.accounts)
         self.archive = InMemoryArchive(state)
         self.calibrations = InMemoryCalibrations()
         self.eraser = InMemoryEraser(state)

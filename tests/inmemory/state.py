@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 
 from cognitive_memory_core.domain.belief import Belief, Change, relinked
 from cognitive_memory_core.domain.erasure import Tombstones
@@ -16,6 +16,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.suggestion import SuggestionDecision
 from cognitive_memory_core.ports.ambient import Clock
 from cognitive_memory_core.ports.ledger import Alias, Checkpoint, Copy, PurgeState, Switch
 from cognitive_memory_core.ports.models import Vector
@@ -70,6 +71,9 @@ class InMemoryState:
     beliefs: dict[str, Belief] = field(default_factory=dict[str, Belief])
     belief_vectors: dict[str, tuple[str, Vector]] = field(default_factory=dict[str, tuple[str, Vector]])
     belief_changes: dict[str, Change] = field(default_factory=dict[str, Change])
+    decisions: dict[str, SuggestionDecision] = field(default_factory=dict[str, SuggestionDecision])
+    tallies: dict[tuple[date, str], int] = field(default_factory=dict[tuple[date, str], int])
+    recalls: dict[str, int] = field(default_factory=dict[str, int])
     evolved: dict[Scope, tuple[frozenset[str], int]] = field(default_factory=dict[Scope, tuple[frozenset[str], int]])
 
     def put_belief(self, belief: Belief) -> None:
@@ -168,6 +172,8 @@ class InMemoryState:
         for known in (self.sources, self.vectors, self.changed, self.numbers):
             known.pop(event_id, None)
         self.facts.drop_event(event_id)
+        self.recalls.pop(event_id, None)
+        self.drop_evidence(event_id)
         self.show_lines(event_id)
         self.forgotten.discard(event_id)
 
@@ -181,6 +187,14 @@ class InMemoryState:
         self.changed[event.id] = revision
         if not keeps_vector:
             self.vectors.pop(event.id, None)
+
+    def drop_evidence(self, event_id: str) -> None:
+        """Take an event from the decisions that rest on it; one that is left without any goes."""
+        for old in [one for one in self.decisions.values() if event_id in one.event_ids]:
+            left = tuple(one for one in old.event_ids if one != event_id)
+            self.decisions[old.id] = replace(old, event_ids=left)
+            if not left:
+                del self.decisions[old.id]
 
     def put_profile(self, profile: Profile) -> None:
         """Store a profile; its vector is removed if its text changed."""

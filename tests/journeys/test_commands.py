@@ -60,6 +60,7 @@ def test_the_table_lists_every_command() -> None:
         "evolve",
         "retire",
         "restore",
+        "suggestions",
         "pin",
         "summarize",
         "clear",

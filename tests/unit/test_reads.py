@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -19,6 +20,7 @@ from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revisio
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.errors import UnknownEvent
+from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.null_engine import NullEngine, NullIntake, NullReads
 from cognitive_memory_core.read_access import ReadAccess
@@ -96,6 +98,10 @@ class Leaky:
         """Return a past profile of each."""
         return [Revision("1", profile) for profile in self.profiles()]
 
+    async def decisions(self, *_: Any) -> list[Any]:
+        """Return no decisions."""
+        return []
+
     async def of_turn(self, *_: Any) -> TurnProfiles:
         """Return the last profile as the asker's and as the group's."""
         return TurnProfiles(self.profiles()[-1], self.profiles()[-1])
@@ -151,6 +157,19 @@ class LeakyProfiles(Leaky):
         return self.profiles()[-1]
 
 
+class LeakyExperiences(Leaky):
+    """The event ledger of suggestions: a problem of each scene, met on two days."""
+
+    async def recent(self, *_: Any, **__: Any) -> list[Event]:
+        """Return the experiences."""
+        told = {"pain": self.told, "solution": self.told, "count": 2, "last_seen_at": NOON + timedelta(days=2)}
+        return [an_event(self.told, scene, kind="experience", **told) for scene in self.scenes]
+
+    async def fetch(self, *_: Any) -> list[Event]:
+        """Return no events: nothing was decided."""
+        return []
+
+
 class LeakyRetriever(Leaky):
     """The search of a context: its ``asked`` returns a query."""
 
@@ -184,7 +203,20 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
         leaky,
         beliefs,
         found,
+        suggesting_of(leaky, access, live),
     ), consent
+
+
+def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Suggesting:
+    """Build suggestions over experiences that leak."""
+    embedder: Any = CountingEmbedder()
+
+    async def named(events: Sequence[Event]) -> list[Event]:
+        return list(events)
+
+    return Suggesting(
+        LeakyExperiences(leaky.scenes, leaky.told), leaky, leaky, embedder, access, live, FrozenClock(), named
+    )  # type: ignore[arg-type]  # leaks
 
 
 READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
@@ -203,6 +235,7 @@ READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "belief_hits": lambda reads: reads.belief_hits(GROUP, "自己", limit=9, threshold=0.0),
     "belief_history": lambda reads: reads.belief_history(GROUP, "0"),
     "belief_changes": lambda reads: reads.belief_changes(GROUP, 7),
+    "suggestions": lambda reads: reads.suggestions(GROUP),
 }
 
 
@@ -279,7 +312,7 @@ async def test_a_disabled_memory_still_lists() -> None:
     """With enabled=false nothing is searched; lists, windows, memos and pins are given."""
     reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
-    listed = {"belief_page", "belief_history", "belief_changes"}
+    listed = {"belief_page", "belief_history", "belief_changes", "suggestions"}
     assert given == {"context", "events", "recent_messages", "find_messages", "memos", "pins", *listed}
     assert (await reads.context(GROUP, "？", budget=None)).degraded == ("disabled",)
 

@@ -20,11 +20,11 @@ _MOST_TOKENS = 1_000_000_000
 
 async def answered(client: ModelClient, question: PostedRequest, meter: Meter, purpose: str) -> Mapping[str, Any]:
     """Return an answer's JSON object; every call that may be billed is counted, with or without its tokens."""
-    tokens, is_paid = 0, True
+    tokens, written, is_paid = 0, 0, True
     try:
         raw = await client.post(question)
         answer = await asyncio.to_thread(_object, raw) if len(raw) > LARGE else _object(raw)
-        tokens = _tokens(answer)
+        tokens, written = _tokens(answer), _count(member(member(answer, "usage"), "completion_tokens"))
     except (UnavailableError, PermanentError) as failure:
         is_paid = isinstance(failure, TooSlow)
         raise
@@ -32,7 +32,7 @@ async def answered(client: ModelClient, question: PostedRequest, meter: Meter, p
         return answer
     finally:
         if is_paid:
-            meter.count(purpose, tokens)
+            meter.count(purpose, tokens, written)
 
 
 def sendable(text: str, limit: int) -> str:
@@ -55,4 +55,8 @@ def _object(raw: bytes) -> Mapping[str, Any]:
 def _tokens(answer: Mapping[str, Any]) -> int:
     usage = member(answer, "usage")
     total = member(usage, "total_tokens") or member(usage, "prompt_tokens")
-    return min(max(total, 0), _MOST_TOKENS) if isinstance(total, int) else 0
+    return _count(total)
+
+
+def _count(tokens: object) -> int:
+    return min(max(tokens, 0), _MOST_TOKENS) if isinstance(tokens, int) else 0

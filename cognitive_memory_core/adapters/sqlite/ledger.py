@@ -18,6 +18,7 @@ from .records.beliefs import SqliteBeliefs
 from .records.calibrations import SqliteCalibrations
 from .records.clock_book import SqliteClockBook
 from .records.consent import SqliteConsent
+from .records.decisions import SqliteDecisions
 from .records.events import SqliteEvents
 from .records.facts import SqliteFacts
 from .records.incognito import SqliteIncognito
@@ -26,6 +27,7 @@ from .records.messages import SqliteLog
 from .records.names import SqliteNames
 from .records.notes import SqliteNotes
 from .records.profile_index import SqliteProfiles
+from .records.quality import SqliteQuality
 from .search import words
 from .search.checkpoints import SqliteCheckpoints
 from .search.exact_search import SqliteExactSearch
@@ -54,6 +56,8 @@ class SqliteLedger:
         self.profiles = SqliteProfiles(database)
         self.beliefs = SqliteBeliefs(database)
         self.listings = SqliteListings(database)
+        self.decisions = SqliteDecisions(database)
+        self.quality = SqliteQuality(database)
         self.accounts = SqliteAccounts(database)
         self.archive = SqliteArchive(database)
         self.calibrations = SqliteCalibrations(database)

@@ -117,5 +117,5 @@ def _seconds(wanted: ModelSettings) -> float:
 class _Uncharged:
     """A meter that counts nothing: the ledger may belong to a running bot."""
 
-    def count(self, purpose: str, tokens: int) -> None:
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing."""

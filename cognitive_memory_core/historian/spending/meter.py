@@ -60,11 +60,12 @@ class SpendingMeter:
         """Return the number of model calls for a purpose today."""
         return self._calls[self.today, purpose]
 
-    def count(self, purpose: str, tokens: int) -> None:
-        """Count one call for a purpose."""
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
+        """Count one call for a purpose, and its tokens, of which the model wrote ``answered``."""
         self._calls[self.today, purpose] += 1
         self._forget_old_days()
-        self._add(Spending(purpose, 1, max(tokens, 0)))
+        tokens = max(tokens, 0)
+        self._add(Spending(purpose, 1, tokens, answered=min(max(answered, 0), tokens)))
 
     def note_failure(self, purpose: str, *, is_away: bool) -> None:
         """Count a failure: an unreachable model or a bad answer, each in a counter of its own."""

@@ -12,6 +12,7 @@ from ...domain.interval import Interval
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
+from ...domain.suggestion import SuggestionDecision
 from .event_vectors import EmbeddedEvent
 from .people import Alias
 
@@ -32,7 +33,7 @@ class Shared:
     at: datetime
 
 
-ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | Belief | Change
+ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | Belief | Change | SuggestionDecision
 
 
 @dataclass(frozen=True)

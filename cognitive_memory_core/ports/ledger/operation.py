@@ -9,13 +9,17 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Spending:
-    """Cost of one purpose on one day, and how often its model was ``unreachable`` or answered badly (``bad``)."""
+    """Cost of one purpose on one day, and how often its model was ``unreachable`` or answered badly (``bad``).
+
+    ``answered`` counts those of the tokens that the model wrote.
+    """
 
     purpose: str
     calls: int = 0
     tokens: int = 0
     unreachable: int = 0
     bad: int = 0
+    answered: int = 0
 
     def plus(self, more: Spending) -> Spending:
         """Return the sum of two spendings of one purpose."""
@@ -25,6 +29,7 @@ class Spending:
             self.tokens + more.tokens,
             self.unreachable + more.unreachable,
             self.bad + more.bad,
+            self.answered + more.answered,
         )
 
 

@@ -97,6 +97,7 @@ CHANGE_COLUMNS = (
     "changed_by",
     "at_us",
 )
+DECISION_COLUMNS = ("id", "scope", "kind", "is_accepted", "decided_at", "decided_by")
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)

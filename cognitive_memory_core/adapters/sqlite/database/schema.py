@@ -335,8 +335,45 @@ CREATE TABLE evolutions (
 ) WITHOUT ROWID;
 """
 
+# decisions: what admins decided on suggestions, without words; a decision goes with the last event of its evidence.
+# tallies: what the quality report counts, by day. recalls: how often an event was shown; counting may lose some.
+# spending.answered: tokens of the answers, which are among its tokens.
+_EIGHTH = """
+CREATE TABLE decisions (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    is_accepted INTEGER NOT NULL,
+    decided_at TEXT NOT NULL,
+    decided_by TEXT NOT NULL
+);
+CREATE INDEX decisions_by_place ON decisions (scope, seq);
+CREATE TABLE decision_events (
+    decision_seq INTEGER NOT NULL REFERENCES decisions (seq) ON DELETE CASCADE,
+    event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    PRIMARY KEY (decision_seq, event_seq)
+) WITHOUT ROWID;
+CREATE INDEX decision_events_by_event ON decision_events (event_seq);
+CREATE TRIGGER decisions_go_with_events AFTER DELETE ON decision_events
+WHEN NOT EXISTS (SELECT 1 FROM decision_events WHERE decision_seq = OLD.decision_seq)
+BEGIN
+    DELETE FROM decisions WHERE seq = OLD.decision_seq;
+END;
+
+CREATE TABLE tallies (
+    day TEXT NOT NULL, name TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (day, name)
+) WITHOUT ROWID;
+CREATE TABLE recalls (
+    seq INTEGER PRIMARY KEY REFERENCES events (seq) ON DELETE CASCADE,
+    times INTEGER NOT NULL,
+    last_us INTEGER NOT NULL
+);
+ALTER TABLE spending ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH)
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

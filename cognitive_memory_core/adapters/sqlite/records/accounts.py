@@ -10,7 +10,7 @@ from ..database.database import Database
 from ..database.rows import bound
 from ..database.statements import insert, select
 
-_COLUMNS = ("purpose", "calls", "tokens", "unreachable", "bad")
+_COLUMNS = ("purpose", "calls", "tokens", "unreachable", "bad", "answered")
 _ADDED = ", ".join(f"{name} = {name} + excluded.{name}" for name in _COLUMNS[1:])
 
 
@@ -32,7 +32,7 @@ class SqliteAccounts:
 
 def _spend(connection: Connection, day: date, spending: Spending) -> None:
     query = insert("spending", ("day", *_COLUMNS), f"ON CONFLICT (day, purpose) DO UPDATE SET {_ADDED}")
-    counts = (spending.calls, spending.tokens, spending.unreachable, spending.bad)
+    counts = (spending.calls, spending.tokens, spending.unreachable, spending.bad, spending.answered)
     connection.execute(query, (*bound(day.isoformat(), spending.purpose), *counts))
 
 

@@ -15,11 +15,13 @@ from ....domain.interval import Interval
 from ....domain.message import Message
 from ....domain.note import Memo, Pin
 from ....domain.scope import Scope
+from ....domain.suggestion import SuggestionDecision
 from ....ports.ledger import Activity, Alias, ArchiveRow, DayCount, EmbeddedEvent, OptOut, Shared, Totals
 from ..database.database import Database
 from ..database.rows import (
     BELIEF_COLUMNS,
     CHANGE_COLUMNS,
+    DECISION_COLUMNS,
     EVENT_FIELDS,
     MEMO_COLUMNS,
     MESSAGE_FIELDS,
@@ -39,14 +41,14 @@ from ..database.rows import (
 from ..database.statements import next_revision, select
 from ..search.changes import dimensions_of
 from ..search.vectors import has_direction, put
-from . import beliefs, duplicates, event_rows
+from . import beliefs, decisions, duplicates, event_rows
 from .consent import add_opt_out, add_sharing
 from .messages import append
 from .names import add_alias
 from .notes import add_memo, add_pin
 from .tombstones import tombstones_of
 
-_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change | SuggestionDecision
 PAGE = 500  # rows read at a time
 
 
@@ -131,6 +133,8 @@ def _is_erased(erased: Tombstones, row: _Owned) -> bool:
         return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
     if isinstance(row, Shared):
         return erased.covers_person(row.user_id, row.at)
+    if isinstance(row, SuggestionDecision):
+        return is_covered(erased, row.scope, (), row.decided_at)
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
@@ -145,11 +149,11 @@ def _people(row: _Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
-        case Belief() | Change():
+        case Belief() | Change() | SuggestionDecision():
             return ()
 
 
-def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: PLR0911  # a return for each kind
+def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: C901, PLR0911  # a return for each kind
     match row:
         case EmbeddedEvent():
             return _absorb_event(connection, row, revision)
@@ -165,6 +169,8 @@ def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombst
             return add_sharing(connection, row.user_id, row.at)
         case Belief() | Change():
             return beliefs.absorb(connection, row, erased)
+        case SuggestionDecision():
+            return decisions.add(connection, row, erased)
 
 
 def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
@@ -263,4 +269,5 @@ _TABLES = (
     _ArchiveTable("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
     _ArchiveTable("beliefs r", _of_r(BELIEF_COLUMNS), belief_of),
     _ArchiveTable("belief_changes r", _of_r(CHANGE_COLUMNS), change_of),
+    _ArchiveTable("decisions r", f"{_of_r(DECISION_COLUMNS)}, {decisions.EVIDENCE}", decisions.decision_of),
 )

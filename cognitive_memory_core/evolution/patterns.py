@@ -1,0 +1,155 @@
+"""Finds problems that a group met again and again among its experiences, and drafts what could be kept."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, tzinfo
+
+from .. import sentences
+from ..domain.belief import STATEMENT_LENGTH
+from ..domain.event import Event
+from ..domain.ids import derived_id
+from ..domain.scope import Scope
+from ..domain.suggestion import Suggestion, SuggestionDecision, SuggestionKind
+from ..text.identity.names import one_line
+from ..text.statements.authority import dictates, is_unvouched
+from ..text.statements.norms import orders_memory
+from ..text.statements.problems import asks, failed, has_steps, steps_of, uses_tool, worked
+
+LEAST = 2  # people, or days, that have met a problem
+MOST_MORE = 2  # more of them that are wanted where admins keep dismissing
+DISMISSED = 2  # dismissals beyond the acceptances of a kind for each that is wanted more
+MOST_STEPS = 6
+PROBLEM_LENGTH = 80
+Same = Callable[[Event, Event], bool]
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Experiences with one problem, oldest first, and the days on which it was met."""
+
+    events: tuple[Event, ...]
+    days: frozenset[date]
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """Who met the problem, in the order of the experiences."""
+        return tuple(dict.fromkeys(person for one in self.events if (person := one.sender_id or one.user_id)))
+
+    @property
+    def occasions(self) -> int:
+        """How many people met it, or on how many days it was met, whichever is more."""
+        return max(len(self.people), len(self.days))
+
+    @property
+    def kind(self) -> SuggestionKind:
+        """What its solutions amount to: mostly steps, mostly a tool, else an answer."""
+        solved = [one.solution for one in self.events if one.solution]
+        if solved and sum(map(has_steps, solved)) * 2 >= len(solved):
+            return "workflow"
+        is_tool = sum(map(uses_tool, solved)) * 2 > len(solved)
+        return "skill" if is_tool and not asks(self.best.pain) else "faq"
+
+    @property
+    def best(self) -> Event:
+        """The experience to quote: one that worked if any did, the newest of those."""
+        solved = [one for one in self.events if one.solution] or self.events
+        return max(solved, key=lambda one: (worked(one.outcome), not failed(one.outcome), one.happened_at))
+
+
+def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Pattern]:
+    """Group experiences by their problem; each joins the group in which most are the same problem."""
+    groups: list[list[Event]] = []
+    for event in sorted(events, key=lambda one: (one.happened_at, one.id)):
+        shares = [sum(same(event, one) for one in group) / len(group) for group in groups]
+        best = max(range(len(groups)), key=shares.__getitem__, default=None)
+        if best is not None and shares[best] > 1 / 2:
+            groups[best].append(event)
+        else:
+            groups.append([event])
+    return [Pattern(tuple(group), frozenset(_days(group, zone))) for group in groups]
+
+
+def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[SuggestionKind]:
+    """Return from how many occasions on a pattern of each kind is suggested: more where admins keep dismissing."""
+    surplus = Counter[SuggestionKind]()
+    for decision in decisions:
+        surplus[decision.kind] += -1 if decision.is_accepted else 1
+    kinds: tuple[SuggestionKind, ...] = ("skill", "workflow", "faq")
+    return Counter({kind: LEAST + min(max(surplus[kind], 0) // DISMISSED, MOST_MORE) for kind in kinds})
+
+
+def suggested(
+    scope: Scope,
+    patterns: Sequence[Pattern],
+    decisions: Sequence[SuggestionDecision],
+    known: Sequence[Event],
+    same: Same,
+) -> list[Suggestion]:
+    """Return suggestions for the patterns that were met often enough, the most frequent first.
+
+    None is made again of what a decision was about: ``known`` are the events of the decisions.
+    """
+    decided = frozenset(one for decision in decisions for one in decision.event_ids)
+    wanted = wanted_occasions(decisions)
+    fresh = [
+        one
+        for one in patterns
+        if one.best.solution and one.occasions >= wanted[one.kind] and not _is_decided(one, decided, known, same)
+    ]
+    drafted = (suggestion_of(scope, one, drafted_by_rules(one)) for one in sorted(fresh, key=_weight, reverse=True))
+    return [one for one in drafted if is_harmless(one.draft)]
+
+
+def suggestion_of(scope: Scope, pattern: Pattern, draft: str) -> Suggestion:
+    """Return the suggestion of a pattern with a draft."""
+    ids = tuple(one.id for one in pattern.events)
+    return Suggestion(
+        derived_id("suggestion", scope.key, pattern.kind, draft, *ids),
+        scope,
+        pattern.kind,
+        one_line(pattern.best.pain, PROBLEM_LENGTH),
+        draft,
+        ids,
+        pattern.people,
+        len(pattern.days),
+        first_at=pattern.events[0].happened_at,
+        last_at=max(one.last_seen_at or one.happened_at for one in pattern.events),
+    )
+
+
+def drafted_by_rules(pattern: Pattern) -> str:
+    """Return one line in the words of the best experience, at most as long as a belief."""
+    best = pattern.best
+    steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
+    said = sentences.suggestions.draft(pattern.kind, best.pain, steps, best.outcome if worked(best.outcome) else "")
+    return one_line(said, STATEMENT_LENGTH)
+
+
+def is_harmless(draft: str) -> bool:
+    """Return whether a draft claims no rank, names no payment and gives no orders."""
+    return bool(draft) and not (is_unvouched(draft) or orders_memory(draft) or dictates(draft))
+
+
+def _is_decided(pattern: Pattern, decided: Collection[str], known: Sequence[Event], same: Same) -> bool:
+    if any(one.id in decided for one in pattern.events):
+        return True
+    return any(same(one, old) for one in pattern.events for old in known)
+
+
+def _weight(pattern: Pattern) -> tuple[int, int, float]:
+    return (pattern.occasions, sum(one.count for one in pattern.events), pattern.events[-1].happened_at.timestamp())
+
+
+def _days(events: Iterable[Event], zone: tzinfo) -> Iterable[date]:
+    for event in events:
+        yield event.happened_at.astimezone(zone).date()
+        if event.last_seen_at is not None:
+            yield event.last_seen_at.astimezone(zone).date()
+
+
+def readable(event: Event, hide: Callable[[str], str]) -> Event:
+    """Return an experience with people who opted out hidden in all of its texts."""
+    return replace(event, pain=hide(event.pain), solution=hide(event.solution), outcome=hide(event.outcome))

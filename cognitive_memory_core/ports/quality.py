@@ -1,0 +1,107 @@
+"""What the quality report reads of the ledger, and the counters behind it; see :mod:`.ledger` for their promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from ..domain.fact import EventKind
+from ..domain.scope import Scope
+from .ledger import Spending
+
+
+@dataclass(frozen=True)
+class StoredCount:
+    """How many active events of a kind one speaker ("" if several) has in a place.
+
+    ``absolute`` of them stand on their own, ``recalled`` were shown at least once, ``repeats`` counts how often they
+    were said.
+    """
+
+    scope: Scope
+    sender_id: str
+    kind: EventKind
+    events: int = 0
+    absolute: int = 0
+    recalled: int = 0
+    repeats: int = 0
+
+
+@dataclass(frozen=True)
+class SpokenCount:
+    """How many lines one person has in the log of a place."""
+
+    scope: Scope
+    sender_id: str
+    lines: int
+
+
+@dataclass(frozen=True)
+class LoggedDay:
+    """The lines that the log holds of one day (UTC), and about how many bytes they take."""
+
+    day: date
+    lines: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedEvent:
+    """What the report examines of one active event."""
+
+    seq: int
+    id: str
+    scope: str
+    text: str
+    kind: EventKind
+    sender_id: str
+    subjects: tuple[str, ...]
+    is_absolute: bool
+    confidence: float
+    happened_at: datetime
+
+
+class Tally(Protocol):
+    """Counts what the report tells. Never raises or blocks; what was counted last may be lost when a process dies."""
+
+    def count(self, name: str, times: int = 1) -> None:
+        """Count something by its name."""
+        ...
+
+    def recalled(self, event_ids: Iterable[str]) -> None:
+        """Count events that were shown, in a context or by a search."""
+        ...
+
+
+class QualityLedger(Protocol):
+    """Figures of the whole ledger. A read is made in slices, so that no other read waits long."""
+
+    async def stored(self) -> list[StoredCount]:
+        """Count the active events by place, speaker and kind."""
+        ...
+
+    async def spoken(self) -> list[SpokenCount]:
+        """Count the lines of people in the log by place and person; those of bots are left out."""
+        ...
+
+    async def logged(self) -> list[LoggedDay]:
+        """Count the lines of the log by day, oldest first."""
+        ...
+
+    async def statements(self, before: int | None, limit: int) -> list[ExaminedEvent]:
+        """Return active events, the latest stored first; with ``before``, those with a lower ``seq``."""
+        ...
+
+    async def spent(self, since: date) -> list[tuple[date, Spending]]:
+        """Return what was spent from a day on, oldest first."""
+        ...
+
+    async def tally(self, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime) -> None:
+        """Add counts to a day, and to the events that were shown; events that are gone are ignored."""
+        ...
+
+    async def tallies(self, since: date) -> list[tuple[date, str, int]]:
+        """Return the counts from a day on, oldest first."""
+        ...

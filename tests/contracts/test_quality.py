@@ -1,0 +1,78 @@
+"""The contract of QualityLedger: figures of the whole ledger, and counters that accumulate."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from cognitive_memory_core.ports.ledger import Spending
+from cognitive_memory_core.ports.quality import LoggedDay, SpokenCount, StoredCount
+from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, committed, later
+
+TODAY, TOMORROW = date(2026, 3, 4), date(2026, 3, 5)
+LIN = "2000002"
+
+
+async def test_events_are_counted_by_place_speaker_and_kind(ledger: Ledger) -> None:
+    """Active events are counted with how many are absolute and were shown; retired ones are left out."""
+    tea, again = an_event("喜欢乌龙茶", id="e1"), an_event("喜欢乌龙茶", id="e2")
+    vague = an_event("他去过那里", id="e3", is_absolute=False)
+    known = an_event("服务器在机房", id="e4", kind="knowledge", sender_id=LIN)
+    await committed(ledger, tea, vague, known, an_event("忘掉的", id="e5"), an_event("桌游", OTHER_GROUP, id="e6"))
+    await committed(ledger, again)
+    await ledger.events.retire("e5", NOON)
+    await ledger.quality.tally(TODAY, {}, {"e1": 3, "gone": 1}, NOON)
+    assert sorted(await ledger.quality.stored(), key=str) == sorted(
+        [
+            StoredCount(GROUP.scope, GROUP.user_id, "event", 2, 1, 1, 3),
+            StoredCount(GROUP.scope, LIN, "knowledge", 1, 1, 0, 1),
+            StoredCount(OTHER_GROUP.scope, GROUP.user_id, "event", 1, 1, 0, 1),
+        ],
+        key=str,
+    )
+
+
+async def test_statements_are_paged_from_the_latest_on(ledger: Ledger) -> None:
+    """Active events are read in pages, the latest stored first, without gaps and repetitions."""
+    await committed(ledger, *(an_event(f"第 {number} 件", id=f"e{number}") for number in range(7)))
+    await ledger.events.retire("e3", NOON)
+    found, before = list[str](), None
+    while page := await ledger.quality.statements(before, 2):
+        found += [one.id for one in page]
+        before = page[-1].seq
+    assert found == ["e6", "e5", "e4", "e2", "e1", "e0"]
+
+
+async def test_lines_are_counted_by_person_and_by_day(ledger: Ledger) -> None:
+    """Lines of people are counted by place; the log of a day is weighed with those of bots."""
+    lines = [a_message(id="1"), a_message(id="2", sent_at=later(hours=1)), a_message(id="3", sent_at=later(days=2))]
+    answer = a_message("好", id="4", is_bot=True, sent_at=later(hours=2))
+    await ledger.log.append([*lines, answer])
+    assert await ledger.quality.spoken() == [SpokenCount(GROUP.scope, GROUP.user_id, 3)]
+    weights = [sum(one.weight for one in (*lines[:2], answer)), lines[2].weight]
+    days = [NOON.date(), later(days=2).date()]
+    assert await ledger.quality.logged() == [LoggedDay(days[0], 3, weights[0]), LoggedDay(days[1], 1, weights[1])]
+
+
+async def test_counts_accumulate_by_day(ledger: Ledger) -> None:
+    """Counts and spending add up by day and are read from a day on."""
+    await ledger.quality.tally(TODAY, {"gate:time": 2, "retry": 1}, {}, NOON)
+    await ledger.quality.tally(TODAY, {"gate:time": 1}, {}, NOON)
+    await ledger.quality.tally(TOMORROW, {"retry": 4}, {}, NOON)
+    assert await ledger.quality.tallies(TODAY) == [(TODAY, "gate:time", 3), (TODAY, "retry", 1), (TOMORROW, "retry", 4)]
+    assert await ledger.quality.tallies(TOMORROW) == [(TOMORROW, "retry", 4)]
+    await ledger.accounts.spend(TODAY, Spending("merge", 1, 100, answered=40))
+    await ledger.accounts.spend(TOMORROW, Spending("merge", 2, 50))
+    assert await ledger.quality.spent(TODAY) == [
+        (TODAY, Spending("merge", 1, 100, answered=40)),
+        (TOMORROW, Spending("merge", 2, 50)),
+    ]
+
+
+async def test_a_forgotten_events_count_goes_with_it(ledger: Ledger) -> None:
+    """What was counted of a forgotten person's events is gone with them."""
+    await committed(ledger, an_event(id="e1"))
+    await ledger.quality.tally(TODAY, {}, {"e1": 2}, NOON)
+    await ledger.eraser.forget_person(GROUP.user_id, later(hours=1), str)
+    assert await ledger.quality.stored() == []

@@ -1,0 +1,107 @@
+"""Suggestions through the façade: decisions survive backup, export and import, and erasure reaches them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.transfer.export_format import HEAD, written
+from tests.support.builders import GROUP, OPERATOR
+from tests.support.clock import FrozenClock
+from tests.support.experiences import LIN, MO, TANG, an_experience
+
+SETTINGS = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+JAM = (
+    an_experience("打印机卡纸", "重启打印机", TANG),
+    an_experience("打印机又卡纸了", "重启打印机", LIN, 1),
+    an_experience("打印机一直卡纸", "重启打印机", MO, 2),
+)
+ADMIN = core.Scene.group(GROUP.group_id, "2000009", user_name="管理员")
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[core.CognitiveMemory]:
+    """Open a memory; the clock stands after the last experience."""
+    clock = FrozenClock()
+    clock.advance(days=5)
+    async with core.CognitiveMemory.open(SETTINGS, folder, background=False, clock=clock) as memory:
+        yield memory
+
+
+@asynccontextmanager
+async def opened_with_jam(tmp_path: Path) -> AsyncIterator[core.CognitiveMemory]:
+    """Open a memory in which three people met a problem."""
+    file = tmp_path / "experiences.jsonl"
+    file.write_bytes(b"\n".join([HEAD, *(written(EmbeddedEvent(event)) for event in JAM)]))
+    async with opened(tmp_path / "data") as memory:
+        await memory.import_(file)
+        yield memory
+
+
+async def test_an_accepted_suggestion_is_shown_in_turns(tmp_path: Path) -> None:
+    """What an admin accepts stands in the context of the next turn that it is about, and can be retired."""
+    async with opened_with_jam(tmp_path) as memory:
+        (found,) = await memory.suggestions(ADMIN)
+        await memory.decide_suggestion(ADMIN, found.id, accept=True)
+        assert found.draft in (await memory.context(ADMIN, "打印机卡纸了怎么办")).text
+        (belief,) = (await memory.beliefs(ADMIN)).beliefs
+        await memory.retire_belief(ADMIN, belief.id, "过时了")
+        assert await memory.suggestions(ADMIN) == []
+
+
+async def test_decisions_survive_backup_and_export(tmp_path: Path) -> None:
+    """In a backup, and after an import of an export, nothing that was decided is suggested again."""
+    async with opened_with_jam(tmp_path) as memory:
+        (found,) = await memory.suggestions(ADMIN)
+        await memory.decide_suggestion(ADMIN, found.id, accept=False)
+        await memory.backup(tmp_path / "copy")
+        await memory.export(tmp_path / "export.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "export.jsonl").read_text("utf-8").splitlines()]
+    (row,) = [line for line in lines if line.get("type") == "decision"]
+    assert (row["kind"], row["is_accepted"], len(row["event_ids"])) == ("faq", False, 3)
+    async with opened(tmp_path / "copy") as copy:
+        assert await copy.suggestions(ADMIN) == []
+    async with opened(tmp_path / "new") as fresh:
+        await fresh.import_(tmp_path / "export.jsonl")
+        assert await fresh.suggestions(ADMIN) == []
+
+
+@pytest.mark.parametrize("whole_place", [False, True])
+async def test_erasure_reaches_decisions(tmp_path: Path, whole_place: bool) -> None:
+    """After everybody who met a problem, or the place, is forgotten, no row of the decision is left."""
+    async with opened_with_jam(tmp_path) as memory:
+        (found,) = await memory.suggestions(ADMIN)
+        await memory.decide_suggestion(ADMIN, found.id, accept=True)
+        if whole_place:
+            await memory.forget_scene(ADMIN)
+        for person in (ADMIN.user_id, TANG, LIN, MO):
+            await memory.forget_user(OPERATOR, person)
+        assert await memory.drain(30)
+    with closing(sqlite3.connect(tmp_path / "data" / "ledger.db")) as ledger:
+        for table in ("decisions", "decision_events", "beliefs"):
+            assert ledger.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+
+
+async def test_a_switched_off_place_suggests_nothing(tmp_path: Path) -> None:
+    """Where retrieval is switched off nothing is suggested, and nothing can be accepted."""
+    async with opened_with_jam(tmp_path) as memory:
+        (found,) = await memory.suggestions(ADMIN)
+        await memory.set_switch(ADMIN, "off")
+        assert await memory.suggestions(ADMIN) == []
+        with pytest.raises(core.UnknownSuggestion):
+            await memory.decide_suggestion(ADMIN, found.id, accept=True)
+
+
+async def test_a_closed_memory_suggests_nothing() -> None:
+    """A memory that is not open has no suggestions and refuses decisions."""
+    memory = core.CognitiveMemory.absent()
+    assert await memory.suggestions(ADMIN) == []
+    with pytest.raises(core.UnavailableError):
+        await memory.decide_suggestion(ADMIN, "1", accept=True)
