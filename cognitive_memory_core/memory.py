@@ -171,6 +171,10 @@ class CognitiveMemory:
         """Return the events that the scene may read, newest first."""
         return await self._engine.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
+    async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
+        """Return the asker's own events that were forgotten and can be restored, the latest forgotten first."""
+        return await self._engine.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+
     async def find_event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may read; raises UnknownEvent."""
         return await self._engine.reads.event(scene, checked_id(event_id, "event_id"))

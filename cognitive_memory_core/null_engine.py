@@ -48,6 +48,10 @@ class NullReads:
         """Return no events."""
         return []
 
+    async def forgotten(self, scene: Scene, limit: int, offset: int) -> list[Event]:
+        """Return no events."""
+        return []
+
     async def event(self, scene: Scene, event_id: str) -> Event:
         """Raise UnknownEvent."""
         raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)

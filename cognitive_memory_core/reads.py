@@ -12,6 +12,7 @@ from .context.builder import ContextBuilder
 from .context.explanation import Explanation
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change
 from .domain.context import NOTHING, Context
+from .domain.erasure import RESTORABLE
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.message import Message
@@ -25,7 +26,7 @@ from .evolution.suggesting import Suggesting
 from .historian.messages.message_buffer import MessageBuffer
 from .pinboard import Pinboard
 from .ports.beliefs import Listing
-from .ports.ledger import EventLedger
+from .ports.ledger import EventEraser, EventLedger
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
 from .recall.belief_search import BeliefSearch
@@ -54,6 +55,7 @@ class Reads:
     beliefs: BeliefKeeping
     belief_search: BeliefSearch
     suggesting: Suggesting
+    event_eraser: EventEraser
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
         """Build the context of a turn; with ``enabled=false`` only memos; the builder checks each item."""
@@ -86,6 +88,17 @@ class Reads:
         reading = ReadFilter(scene, without=self.access.hidden_people)
         found = await self.event_ledger.recent(reading, limit, offset)
         return self.access.shown(scene, await self.names.of_events(found))
+
+    async def forgotten(self, scene: Scene, limit: int, offset: int) -> list[Event]:
+        """Return the asker's own events that were forgotten and can be restored, the latest forgotten first."""
+        if not (scene.user_id and self.access.may_recall(scene)):
+            return []
+        since = self.beliefs.clock.now() - RESTORABLE
+        found = await self.event_eraser.forgotten(scene.user_id, since)
+        standing = [replace(event, retired_at=None) for event in found]  # the access check admits no retired ones
+        shown = self.access.shown(scene, await self.names.of_events(standing))
+        forgotten_at = {event.id: event.retired_at for event in found}
+        return [replace(event, retired_at=forgotten_at[event.id]) for event in shown[offset : offset + limit]]
 
     async def event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may see; raises UnknownEvent."""

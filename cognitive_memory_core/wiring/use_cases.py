@@ -358,6 +358,7 @@ class UseCases:
             beliefs=self.beliefs,
             belief_search=self._belief_search,
             suggesting=self.suggesting,
+            event_eraser=ledger.event_eraser,
         )
 
     def _retriever(self) -> Retriever:

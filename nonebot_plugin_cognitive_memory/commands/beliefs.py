@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Match
 
@@ -13,6 +15,7 @@ from ..lifecycle import get_memory
 from ..params import Here
 from .authority import objection
 from .entry import answer, memory_command
+from .forgotten import restored, shown_forgotten
 from .numbers import ShownLists
 
 PAGE = 10
@@ -53,7 +56,7 @@ async def retire(bot: Bot, event: Event, here: Here, number: Match[int]) -> None
 
 @memory_command.assign("restore")
 async def restore(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
-    """Restore a retired belief, or an older version, of the list shown last."""
+    """Restore what the list shown last has under a number: a belief, an older version, or what the asker forgot."""
     await answer(bot, event, _restored(bot, event, here, number.result))
 
 
@@ -65,7 +68,7 @@ async def _listed(bot: Bot, event: Event, scene: core.Scene, page: int) -> str:
     found = await get_memory().beliefs(scene, status="all", limit=PAGE, offset=first)
     if not found.beliefs:
         return replies.beliefs.NOTHING_YET if page == 1 else replies.commands.NO_PAGE.format(page=page)
-    shown_beliefs.show(scene, found.beliefs, first + 1)
+    _show(scene, found.beliefs, first + 1)
     return replies.beliefs.listed(found, first + 1, page, is_more=found.total > first + PAGE)
 
 
@@ -76,7 +79,7 @@ async def _history(bot: Bot, event: Event, scene: core.Scene, number: int) -> st
     if shown is None:
         return replies.beliefs.NUMBER_UNKNOWN
     versions = await get_memory().belief_history(scene, shown.id)
-    shown_beliefs.show(scene, versions)
+    _show(scene, versions)
     return replies.beliefs.history(versions, setup.settings.zone)
 
 
@@ -106,13 +109,21 @@ async def _retired(bot: Bot, event: Event, scene: core.Scene, number: int) -> st
 
 
 async def _restored(bot: Bot, event: Event, scene: core.Scene, number: int) -> str:
+    if scene.kind == "private" or shown_forgotten.is_valid(scene):
+        return await restored(scene, number)
     if refusal := await _objection(bot, event, scene):
-        return refusal
+        return replies.beliefs.restore_refused(refusal)
     shown = shown_beliefs.find(scene, number)
     if shown is None:
         return replies.beliefs.NUMBER_UNKNOWN
     belief = await get_memory().restore_belief(scene, shown.id)
     return replies.beliefs.RESTORED.format(statement=belief.statement)
+
+
+def _show(scene: core.Scene, beliefs: Sequence[core.Belief], first: int = 1) -> None:
+    """Let numbers stand for these beliefs from now on."""
+    shown_forgotten.drop(scene)
+    shown_beliefs.show(scene, beliefs, first)
 
 
 async def _objection(bot: Bot, event: Event, scene: core.Scene) -> str:

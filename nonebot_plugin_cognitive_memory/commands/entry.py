@@ -45,7 +45,6 @@ _NAMESPACE = Namespace(
 )
 config.namespaces[_NAMESPACE.name] = _NAMESPACE
 _ARGUMENTS = {
-    "list": Args["page?", int],
     "show": Args["number", int],
     "search": Args["words", AllParam],
     "add": Args["words", AllParam],
@@ -60,7 +59,7 @@ _ARGUMENTS = {
     "summarize": Args["count?", int],
     "pin": Args["words", AllParam],
     "retry": Args["target?", str],
-    **dict.fromkeys(("view", "rollback", "config", "suggestions"), Args["words", AllParam, Field(default=())]),
+    **dict.fromkeys(("list", "view", "rollback", "config", "suggestions"), Args["words", AllParam, Field(default=())]),
     **dict.fromkeys(("status", "profile", "group", "stats"), Args["form?", str]),
 }
 

@@ -19,7 +19,7 @@ from ..params import Here
 from .authority import objection
 from .consent import forget_asker
 from .entry import answer, memory_command
-from .group_names import group_names
+from .forgotten import list_forgotten, showing
 from .numbers import Item, shown_lists
 from .words import words_of
 
@@ -27,13 +27,14 @@ PAGE = 10
 LAST_PAGE = 1_000
 KINDS = ("event", "preference", "knowledge", "experience")
 FOUND, MOST_FOUND = 5, 20
+_PAGE = re.compile(r"(?P<kind>[^\s\d-]*)\s*(?P<page>-?[0-9]{1,40})?")
 _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 
 @memory_command.assign("list")
-async def list_events(bot: Bot, event: Event, here: Here, page: Match[int]) -> None:
-    """List what is remembered here: pins first, then events, newest first."""
-    await answer(bot, event, _listed(bot, here, page.result if page.available else 1))
+async def list_events(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
+    """List what is remembered here, pins first, then events, newest first; or what the asker had forgotten."""
+    await answer(bot, event, _asked_list(bot, here, words_of(words.result) if words.available else ""))
 
 
 @memory_command.assign("show")
@@ -63,6 +64,14 @@ async def correct_item(bot: Bot, event: Event, here: Here, number: Match[int], w
     await answer(bot, event, _corrected(bot, event, here, number.result, words_of(words.result, here)))
 
 
+async def _asked_list(bot: Bot, scene: core.Scene, said: str) -> str:
+    asked = _PAGE.fullmatch(said.casefold())
+    if asked is None or (asked["kind"] and asked["kind"] not in replies.commands.FORGOTTEN_WORDS):
+        return replies.commands.usage("list")
+    page = int(asked["page"] or 1)
+    return await list_forgotten(bot, scene, page) if asked["kind"] else await _listed(bot, scene, page)
+
+
 async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
     if page > LAST_PAGE:
         return replies.commands.NO_PAGE.format(page=page)
@@ -75,7 +84,7 @@ async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
         return _nothing(scene) if page == 1 else replies.commands.NO_PAGE.format(page=page)
     first = 1 if page == 1 else len(pins) + offset + 1
     shown_lists.show(scene, [*shown_pins, *events[:PAGE]], first)
-    shown = await _showing(bot, scene, events)
+    shown = await showing(bot, scene, events)
     listed = replies.commands.item_list(
         shown_pins, events[:PAGE], shown, first=first, page=page, is_more=len(events) > PAGE
     )
@@ -97,7 +106,7 @@ async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.commands.event_details(number, item, lines, await _showing(bot, scene, [item]))
+    return replies.commands.event_details(number, item, lines, await showing(bot, scene, [item]))
 
 
 async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
@@ -117,18 +126,13 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     lines = [line for line in lines if _is_about(line.text, query) and not any(line.text in text for text in texts)]
     distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     shown_lists.show(scene, [*pins, *events])
-    shown = await _showing(bot, scene, [*events, *distinct])
+    shown = await showing(bot, scene, [*events, *distinct])
     return replies.commands.found(pins, events, distinct[: max(wanted - len(events), 0)], shown)
 
 
 def _floor(hits: Sequence[core.Hit]) -> float:
     """Return the relevance below which hits only fill the list: half of the best one's."""
     return max(setup.settings.query.min_relevance, max((hit.relevance for hit in hits), default=0.0) / 2)
-
-
-async def _showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.commands.Showing:
-    elsewhere = {event.group_id for event in events} - {"", scene.group_id}
-    return replies.commands.Showing(scene, setup.settings.zone, await group_names(bot, elsewhere))
 
 
 def _is_about(text: str, query: str) -> bool:
@@ -150,7 +154,7 @@ async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> 
         await get_memory().unpin(scene, item.id)
         return replies.commands.UNPINNED
     await get_memory().forget_event(scene, item.id)
-    return replies.commands.FORGOTTEN
+    return replies.commands.FORGOTTEN_OWN if _is_own(scene, item) else replies.commands.FORGOTTEN
 
 
 async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, text: str) -> str:
@@ -185,8 +189,11 @@ async def _objection(bot: Bot, event: Event, scene: core.Scene, item: Item) -> s
     if isinstance(item, core.Pin):
         is_own = item.owner_id == scene.user_id or scene.kind == "private"
         return "" if is_own else await objection(bot, event, replies.commands.ADMINS_ONLY)
-    is_own = item.sender_id == scene.user_id or scene.kind == item.request_type == "private"
-    return "" if is_own else await objection(bot, event)
+    return "" if _is_own(scene, item) else await objection(bot, event)
+
+
+def _is_own(scene: core.Scene, item: core.Event) -> bool:
+    return item.sender_id == scene.user_id or scene.kind == item.request_type == "private"
 
 
 def split_count(text: str) -> tuple[str, int] | None:

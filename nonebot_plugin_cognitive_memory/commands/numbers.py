@@ -52,12 +52,18 @@ class ShownLists:
         if shown is not None:
             self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)
 
+    def drop(self, scene: core.Scene) -> None:
+        """Let the list shown last expire: numbers are another list's now."""
+        self._lists.pop(scene, None)
+
+    def is_valid(self, scene: core.Scene) -> bool:
+        """Return whether a list was shown that has not expired."""
+        shown = self._lists.get(scene)
+        return shown is not None and self._clock() - shown.shown_at <= VALID
+
     def find(self, scene: core.Scene, number: int) -> Shown | None:
         """Return the item with a number; None if there is none or the list has expired."""
-        shown = self._lists.get(scene)
-        if shown is None or self._clock() - shown.shown_at > VALID:
-            return None
-        return shown.items.get(number)
+        return self._lists[scene].items.get(number) if self.is_valid(scene) else None
 
 
 def _reference(item: Listed) -> Shown:

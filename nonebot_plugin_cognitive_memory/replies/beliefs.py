@@ -15,6 +15,11 @@ _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
 
+def restore_refused(refusal: str) -> str:
+    """Refuse to restore a belief, and tell how to restore what one forgot oneself."""
+    return f"恢复群记忆：{refusal}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
+
+
 def listed(page: core.BeliefPage, first: int, number: int, *, is_more: bool) -> str:
     """List beliefs, numbered from ``first``, with version and strength; retired and sleeping ones are marked."""
     lines = [f"群记忆 {page.total} 条（来历 /记忆 演进 序号，淘汰 /记忆 淘汰 序号，恢复 /记忆 恢复 序号）"]

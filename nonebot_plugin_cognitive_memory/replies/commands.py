@@ -21,7 +21,7 @@ LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
 _HELP = """\
 认知记忆 · /memory 或 /记忆（中文、英文都行）
-列表 list [页]：这里记住了什么，新的在前
+列表 list [页]：这里记住了什么，新的在前；列表 已忘：你忘掉的，30 天内能恢复
 详情 show 序号：一条的全文、谁说的、出自哪几句
 搜索 search 内容 [-n 条数]：找一件事
 记住 add 内容：置顶一件事，和你说话时总会想起；回复一条消息只发「/记忆 记住」就记那条
@@ -62,6 +62,10 @@ TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以
 OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
 FORGOTTEN = "忘掉了，马上就想不起来；30 天后从磁盘上删掉"
+FORGOTTEN_OWN = "忘掉了，马上就想不起来；30 天后从磁盘上删掉，这之前能恢复：/记忆 列表 已忘"
+FORGOTTEN_WORDS = frozenset({"已忘", "忘掉的", "forgotten"})
+NOTHING_FORGOTTEN = "最近 30 天你没有忘掉过这里的什么"
+FORGOTTEN_NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 已忘，序号只对你在这里最近看到的那一次有效（10 分钟）"
 UNPINNED = "这条置顶去掉了"
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 或 /记忆 搜索，序号只对你在这里最近看到的那一次有效（10 分钟）"
 NO_PAGE = "没有第 {page} 页；从头看：/记忆 列表"
@@ -118,7 +122,7 @@ RESUMED = "继续整理了；还排着多少，看 /记忆 队列"
 _USAGE = {
     "help": "/记忆 帮助",
     "status": "/记忆 状态；只要文字：/记忆 状态 -t",
-    "list": "/记忆 列表 [页]，例如 /记忆 列表 2",
+    "list": "/记忆 列表 [页]，例如 /记忆 列表 2；你忘掉的：/记忆 列表 已忘 [页]",
     "show": "/记忆 详情 序号，例如 /记忆 详情 3；序号看最近一次列表或搜索",
     "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
     "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏；也可以回复一条消息发 /记忆 记住",
@@ -143,7 +147,7 @@ _USAGE = {
     "changes": "/记忆 变更 [天数]，例如 /记忆 变更 7",
     "evolve": "/记忆 演化 [天数]，例如 /记忆 演化 7",
     "retire": "/记忆 淘汰 序号，例如 /记忆 淘汰 3；序号看 /记忆 群记忆",
-    "restore": "/记忆 恢复 序号，例如 /记忆 恢复 3；序号看 /记忆 群记忆 或 /记忆 演进",
+    "restore": "/记忆 恢复 序号，例如 /记忆 恢复 3；序号看 /记忆 群记忆、/记忆 演进 或 /记忆 列表 已忘",
     "suggestions": "/记忆 建议，再发 /记忆 建议 采纳 序号 或 /记忆 建议 不要 序号，例如 /记忆 建议 采纳 1",
     "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
     "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
@@ -404,6 +408,20 @@ def item_list(  # everything that a page shows
     if is_more:
         lines.append(f"下一页：/记忆 列表 {page + 1}")
     return "\n".join(lines)
+
+
+def forgotten_list(events: Sequence[core.Event], shown: Showing, *, first: int, page: int, is_more: bool) -> str:
+    """List what the asker had forgotten, numbered from ``first``."""
+    if not events:
+        return NOTHING_FORGOTTEN if page == 1 else NO_PAGE.format(page=page)
+    lines = ["你忘掉的事，30 天内能恢复（恢复：/记忆 恢复 序号）"]
+    lines += [shown.numbered(number, event) for number, event in enumerate(events, first)]
+    return "\n".join((*lines, *([f"下一页：/记忆 列表 已忘 {page + 1}"] if is_more else [])))
+
+
+def restored(event: core.Event) -> str:
+    """Confirm that an event is remembered again."""
+    return f"恢复了：{_short(_named(event))}"
 
 
 def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:

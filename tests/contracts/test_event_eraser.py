@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, Wiped
 from cognitive_memory_core.text.lexical.terms import query_terms
-from tests.support.builders import GROUP, OPERATOR, a_draft, a_message, an_event
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, archived, committed, later
 
@@ -136,3 +136,37 @@ async def test_erasing_nothing_is_due_for_no_purge(ledger: Ledger, is_purged: bo
     await ledger.event_eraser.forget("nobody", NOON)
     assert await ledger.event_eraser.erase(["nobody"], NOON) == Wiped()
     assert (await ledger.eraser.purge_due()).erased_at is None
+
+
+async def test_what_a_person_forgot_is_listed(ledger: Ledger) -> None:
+    """What a person said and had forgotten is listed with the latest first, until it is restored or erased."""
+    other = an_event("豆沙(2000002) 怕猫", sender_id="2000002", user_id="2000002")
+    private = an_event("阿棠(2000001) 打算辞职", PRIVATE, sender_id="")
+    events = {"moving": MOVING, "tea": an_event(), "private": private, "other": other}
+    for event in events.values():
+        await committed(ledger, event)
+    for minutes, name in enumerate(("tea", "moving", "other", "private")):
+        await ledger.event_eraser.forget(events[name].id, later(minutes=minutes))
+
+    async def listed(since: float = 0) -> list[str]:
+        found = await ledger.event_eraser.forgotten(MOVING.sender_id, later(minutes=since))
+        assert all(event.retired_at is not None for event in found)
+        return [next(name for name, one in events.items() if one.id == event.id) for event in found]
+
+    assert await listed() == ["private", "moving", "tea"]
+    assert await listed(since=1) == ["private", "moving"]
+    await ledger.events.restore(MOVING.id)
+    await ledger.event_eraser.erase([events["tea"].id], later(days=31))
+    assert await listed() == ["private"]
+
+
+async def test_what_was_corrected_or_withdrawn_is_not_listed(ledger: Ledger) -> None:
+    """Events that a correction retired, and those all of whose messages were withdrawn, are left out."""
+    await ledger.log.append(LINES)
+    await committed(ledger, MOVING)
+    await ledger.event_eraser.forget(MOVING.id, NOON)
+    await ledger.log.withdraw(GROUP.scope, "m-1", later(minutes=1))
+    tea = an_event()
+    await committed(ledger, tea)
+    await ledger.events.retire(tea.id, NOON)
+    assert await ledger.event_eraser.forgotten(MOVING.sender_id, NOON) == []

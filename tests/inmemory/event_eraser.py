@@ -29,6 +29,19 @@ class InMemoryEventEraser:
         """Return the retired events that must not be shown anywhere."""
         return [event for event in self._gone() if self._state.standing_twin(event) is None]
 
+    async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
+        """Return a person's events that were forgotten since an instant and can be restored, the latest first."""
+        state = self._state
+        own = [
+            event
+            for event in reversed(self._retired())
+            if event.id in state.forgotten
+            and not state.rests_on_nothing(event)
+            and (event.sender_id == user_id or (event.request_type == "private" and event.user_id == user_id))
+        ]
+        recent = [event for event in own if event.retired_at is not None and event.retired_at >= since]
+        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
+
     async def expired(self, before: datetime) -> list[Event]:
         """Return the events that were retired before an instant."""
         return [event for event in self._retired() if event.retired_at is not None and event.retired_at < before]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import cognitive_memory_core as core
 from tests.support.waiting import PATIENCE
 
 from .stage import SUPERUSER, Stage, message, new_id, twelve_message
+from .test_belief_commands import grown
 
 
 async def told(scene: core.Scene, *facts: str) -> None:
@@ -65,6 +67,7 @@ async def test_no_call(stage: Stage, group: int, call: str) -> None:
         ("/记忆 --shortcut x /记忆", "没有这个子命令"),
         ("/记忆 列表 x", "写法：/记忆 列表"),
         ("/记忆 列表 1 2", "写法：/记忆 列表"),
+        ("/记忆 列表 已忘 x", "写法：/记忆 列表"),
         ("/记忆 忘掉", "写法：/记忆 忘掉"),
         ("/记忆 忘掉 全部", "写法：/记忆 忘掉"),
         ("/记忆 记住", "写法：/记忆 记住"),
@@ -217,6 +220,65 @@ async def test_forget_own_words(stage: Stage, group: int) -> None:
     assert "忘掉了" in await stage.ask("/记忆 忘掉 1", user, group)
     assert await standing(here) == []
     assert not stage.calls or all(api == "send_msg" for api, _ in stage.calls)
+
+
+@pytest.mark.parametrize("listing", ["/记忆 列表 已忘", "/memory list forgotten", "/记忆列表 已忘 1"])
+async def test_what_one_forgot_can_be_restored(stage: Stage, group: int, listing: str) -> None:
+    """The answer to `forget` names the list of what one forgot, and a number of that list brings it back."""
+    user, other = new_id(), new_id()
+    here = core.Scene.group(str(group), str(user))
+    await told(here, f"阿棠({user}) 怕猫", f"阿棠({user}) 怕狗")
+    await told(core.Scene.group(str(group), str(other)), f"小北({other}) 怕鹅")
+    assert "没有忘掉过" in await stage.ask(listing, user, group)
+    await stage.ask("/记忆 列表", user, group)
+    for number in (2, 3):
+        assert "/记忆 列表 已忘" in await stage.ask(f"/记忆 忘掉 {number}", user, group)
+    shown = (await stage.ask(listing, user, group)).splitlines()
+    assert [line[:2] for line in shown[1:]] == ["1.", "2."]
+    assert shown[1].endswith("怕猫")
+    assert "没有忘掉过" in await stage.ask(listing, other, group)
+    assert "没有这个序号" in await stage.ask("/记忆 恢复 3", user, group)
+    assert await stage.ask("/记忆 恢复 2", user, group) == "恢复了：阿棠 怕狗"
+    assert sorted(await standing(here)) == sorted([f"阿棠({user}) 怕狗", f"小北({other}) 怕鹅"])
+    assert "只有群主、管理员" in await stage.ask("/记忆 恢复 1", other, group)
+
+
+async def test_a_private_chat_restores_too(stage: Stage) -> None:
+    """In private one restores what one forgot there; without a list the answer says where the numbers come from."""
+    user = new_id()
+    await told(core.Scene.private(str(user)), f"阿棠({user}) 打算辞职")
+    assert "/记忆 列表 已忘" in await stage.ask("/记忆 恢复 1", user)
+    await stage.ask("/记忆 列表", user)
+    await stage.ask("/记忆 忘掉 1", user)
+    assert "打算辞职" in await stage.ask("/记忆 列表 已忘", user)
+    assert "恢复了" in await stage.ask("/记忆 恢复 1", user)
+    assert "打算辞职" in await stage.ask("/记忆 列表", user)
+
+
+async def test_an_admin_restores_no_words_of_others(stage: Stage, group: int) -> None:
+    """What an admin has somebody forget is in the list of the person who said it, not in the admin's."""
+    user, admin = new_id(), new_id()
+    await told(core.Scene.group(str(group), str(user)), f"阿棠({user}) 怕猫")
+    stage.answers["get_group_member_info"] = {"role": "admin"}
+    await stage.ask("/记忆 列表", admin, group)
+    assert "已忘" not in await stage.ask("/记忆 忘掉 1", admin, group)
+    assert "没有忘掉过" in await stage.ask("/记忆 列表 已忘", admin, group)
+    assert "怕猫" in await stage.ask("/记忆 列表 已忘", user, group)
+
+
+async def test_a_list_of_beliefs_takes_the_numbers_over(stage: Stage, group: int, tmp_path: Path) -> None:
+    """`restore` means the list shown last: what one forgot, or the beliefs of the group."""
+    admin = new_id()
+    await told(core.Scene.group(str(group), str(admin)), f"阿棠({admin}) 怕猫")
+    stage.answers["get_group_member_info"] = {"role": "admin"}
+    await stage.ask("/记忆 列表", admin, group)
+    await stage.ask("/记忆 忘掉 1", admin, group)
+    await stage.ask("/记忆 列表 已忘", admin, group)
+    await grown(tmp_path, group, "每周五讨论新番")
+    await stage.ask("/记忆 群记忆", admin, group)
+    assert "这条群记忆没有被淘汰" in await stage.ask("/记忆 恢复 1", admin, group)
+    await stage.ask("/记忆 列表 已忘", admin, group)
+    assert "怕猫" in await stage.ask("/记忆 恢复 1", admin, group)
 
 
 async def test_numbers_belong_to_who_saw_them(stage: Stage, group: int) -> None:

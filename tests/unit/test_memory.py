@@ -160,6 +160,9 @@ async def test_a_forgotten_event_is_gone_and_can_come_back(tmp_path: Path) -> No
         assert not await memory.events(GROUP)
         assert not await memory.search_events(GROUP, "花生")
         assert "花生" not in (await memory.context(GROUP, "花生")).text
+        assert [one.id for one in await memory.forgotten_events(GROUP)] == [event.id]
+        assert not await memory.forgotten_events(OTHER_GROUP)
+        assert not await memory.forgotten_events(Scene.group(GROUP.group_id, "2000009"))
         assert (await memory.restore_event(GROUP, event.id)).id == event.id
         assert await memory.search_events(GROUP, "花生")
 
@@ -172,6 +175,7 @@ async def test_a_forgotten_event_is_restorable_for_thirty_days(tmp_path: Path) -
         (event,) = await memory.events(GROUP)
         await memory.forget_event(GROUP, event.id)
         clock.advance(days=31)
+        assert not await memory.forgotten_events(GROUP)
         with pytest.raises(core.UnknownEvent):
             await memory.restore_event(GROUP, event.id)
 

@@ -76,6 +76,16 @@ class Leaky:
         """Return events for a reading, and messages for a place."""
         return self.events() if isinstance(asked, ReadFilter) else self.messages()
 
+    async def forgotten(self, *_: Any) -> list[Event]:
+        """Return a forgotten event of each scene, all said by the asker."""
+        asker = GROUP.user_id
+        return [
+            an_event(self.told, scene, sender_id=asker, happened_at=NOON, retired_at=NOON)
+            if scene.user_id == asker
+            else event
+            for scene, event in zip(self.scenes, self.events(), strict=True)
+        ]
+
     async def memos(self, *_: Any, **__: Any) -> list[Memo]:
         """Return a memo of each scene."""
         return [Memo(str(at), one.scope, self.told, NOON, one.user_id) for at, one in enumerate(self.scenes)]
@@ -204,6 +214,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
         beliefs,
         found,
         suggesting_of(leaky, access, live),
+        leaky,
     ), consent
 
 
@@ -224,6 +235,7 @@ READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
     "explained": lambda reads: reads.explained(GROUP, "？", budget=None, settings=None),
     "hits": lambda reads: reads.hits(ReadFilter(GROUP), "？", top_k=9),
     "events": lambda reads: reads.events(GROUP, 9, 0),
+    "forgotten": lambda reads: reads.forgotten(GROUP, 9, 0),
     "recent_messages": lambda reads: reads.recent_messages(GROUP, 9, until=None),
     "find_messages": lambda reads: reads.find_messages(GROUP, ["1"]),
     "memos": lambda reads: reads.memos(GROUP, 9),
@@ -313,7 +325,7 @@ async def test_a_disabled_memory_still_lists() -> None:
     reads, _ = await reads_of(GROUP, told=SECRET, enabled=False)
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
     listed = {"belief_page", "belief_history", "belief_changes", "suggestions"}
-    assert given == {"context", "events", "recent_messages", "find_messages", "memos", "pins", *listed}
+    assert given == {"context", "events", "forgotten", "recent_messages", "find_messages", "memos", "pins", *listed}
     assert (await reads.context(GROUP, "？", budget=None)).degraded == ("disabled",)
 
 

@@ -99,6 +99,13 @@ class EventEraser(Protocol):
         """
         ...
 
+    async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
+        """Return what a person said that was forgotten at an instant or later and can be restored, the latest first.
+
+        So are events of their private chats. What was corrected or withdrawn is left out.
+        """
+        ...
+
     async def expired(self, before: datetime) -> list[Event]:
         """Return the retired events, whatever retired them, of which that was before an instant."""
         ...

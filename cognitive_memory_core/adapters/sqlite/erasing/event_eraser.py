@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from ....domain.event import Event
 from ....ports.ledger import Wiped
 from ..database.database import Database
-from ..database.rows import EVENT_FIELDS, event_of, micros
+from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
 from ..records import event_rows, hidden_lines, tombstones
 from ..records.messages import drop
@@ -42,6 +42,12 @@ class SqliteEventEraser:
         """Return the forgotten or withdrawn events of which no equal event stands."""
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
+    async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
+        """Return a person's events that were forgotten on request since an instant, the latest first."""
+        found = await self._database.read(_forgotten, user_id)
+        recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
+        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
+
     async def expired(self, before: datetime) -> list[Event]:
         """Return the events that were retired before an instant: forgotten, withdrawn or corrected."""
         found = await self._database.read(_retired)
@@ -59,6 +65,13 @@ class SqliteEventEraser:
 def _gone(connection: Connection, which: str) -> list[Event]:
     query = select(_FIELDS, "events e", f"{hidden_lines.GONE} AND {which}", "ORDER BY e.seq")
     return [event_of(row) for row in connection.execute(query)]
+
+
+def _forgotten(connection: Connection, user_id: str) -> list[Event]:
+    own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
+    clause = f"{hidden_lines.FORGOTTEN} AND ({own}) AND NOT ({hidden_lines.RESTS_ON_NOTHING})"
+    query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
+    return [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
 
 
 def _retired(connection: Connection) -> list[Event]:
