@@ -283,15 +283,15 @@ class CognitiveMemory:
         return await opened.pinboard.pin(scene, _admitted(opened, text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
-        """Replace a pin's text."""
+        """Replace a pin's text; an operator without a group finds a pin of any place of their agent."""
         return await self._opened.pinboard.update(scene, pin_id, _admitted(self._opened, text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
-        """Remove a pin."""
+        """Remove a pin, found as :meth:`update_pin` does."""
         await self._opened.pinboard.unpin(scene, pin_id)
 
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Return the group's pins and the asker's own there, oldest first."""
+        """Return the group's pins and the asker's own there, oldest first; an operator gets everybody's."""
         return await self._engine.reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:
@@ -362,7 +362,10 @@ class CognitiveMemory:
         )
 
     async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
-        """Return all versions of the belief that a version belongs to, oldest first; raises UnknownBelief."""
+        """Return all versions of the belief that a version belongs to, oldest first; raises UnknownBelief.
+
+        An operator without a group finds a belief of any group of their agent, also in the next three methods.
+        """
         return await self._engine.reads.belief_history(scene, checked_id(belief_id, "belief_id"))
 
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
@@ -370,16 +373,17 @@ class CognitiveMemory:
         return await self._engine.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
-        """Retire a belief softly; evolution does not create it again. Raises UnknownBelief, BadArgument.
+        """Retire a belief softly; evolution does not create it again. Raises UnknownBelief.
 
-        Callers check who may, as with the group's pins; this holds for the next two methods, too.
+        Callers check who may, as with the group's pins; this holds for the next two methods, too. What a belief's state
+        does not permit raises a plain MistakeError.
         """
         return await self._opened.beliefs.retire(
             scene, checked_id(belief_id, "belief_id"), _admitted(self._opened, reason)
         )
 
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
-        """Restore a retired belief, or an older version as the newest; raises UnknownBelief, BadArgument."""
+        """Restore a retired belief, or an older version as the newest; raises UnknownBelief, MistakeError."""
         restored = await self._opened.beliefs.restore(scene, checked_id(belief_id, "belief_id"))
         self._opened.belief_indexer.nudge()
         return restored
@@ -428,9 +432,10 @@ class CognitiveMemory:
         return await self._engine.status()
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
-        """Count the active events and logged lines of a place, or of everything for an operator, also by day.
+        """Count the active events and logged lines of a place, also by day.
 
-        ``days`` (1 to 366) ends with today in the configured time zone. An unavailable ledger raises UnavailableError.
+        For an operator without a group everything is counted. ``days`` (1 to 366) ends with today in the configured
+        time zone. An unavailable ledger raises UnavailableError.
         """
         return await self._engine.activity(scene, min(max(days, 1), MOST_DAYS))
 

@@ -12,16 +12,19 @@ from .domain.scope import Scene
 from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, UnknownPin
 from .ports.ambient import Clock
-from .ports.ledger import NoteBook
+from .ports.ledger import PinBook
 from .text.identity.names import clean_text
 
 PIN_LENGTH = 500
 
 
 class Pinboard:
-    """Reads and writes the pins visible to a scene: the group's and the asker's own; all of a place for an operator."""
+    """Reads and writes the pins visible to a scene: the group's and the asker's own.
 
-    def __init__(self, notes: NoteBook, clock: Clock) -> None:
+    An operator sees all pins of the group of the scene; without one they find every pin of their agent by its id.
+    """
+
+    def __init__(self, notes: PinBook, clock: Clock) -> None:
         """Store pins in a notebook."""
         self._notes = notes
         self._clock = clock
@@ -62,14 +65,20 @@ class Pinboard:
             await self._notes.erase_pin((await self._get(scene, pin_id)).id)
 
     async def _get(self, scene: Scene, pin_id: str) -> Pin:
-        found = next((pin for pin in await self.pins(scene) if pin.id == pin_id), None)
-        if found is None:
+        found = await self._notes.find_pin(pin_id)
+        if found is None or not _reachable(found, scene):
             raise UnknownPin(sentences.caller.UNKNOWN_PIN)
         return found
 
 
 def _visible(pin: Pin, scene: Scene) -> bool:
     return scene.kind == "operator" or pin.owner_id in ("", scene.user_id)
+
+
+def _reachable(pin: Pin, scene: Scene) -> bool:
+    if scene.kind == "operator" and not scene.group_id:
+        return pin.scope.agent == scene.agent
+    return pin.scope == scene.scope and _visible(pin, scene)
 
 
 def _checked(text: object) -> str:

@@ -182,12 +182,11 @@ class Reads:
         return [replace(hit, belief=belief) for hit, belief in zip(hits, named, strict=False)]
 
     async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
-        """Return all versions of a belief of the group, oldest first; raises UnknownBelief."""
-        scope = group_of(scene)
+        """Return all versions of a belief that the scene may see, oldest first; raises UnknownBelief."""
         if not self.access.may_recall(scene):
             return []
         stored = await self.beliefs.stored(scene, belief_id)
-        return await _shown(self, scope, await self.beliefs.beliefs.history(stored.chain_id))
+        return await _shown(self, stored.scope, await self.beliefs.beliefs.history(stored.chain_id))
 
     async def belief_changes(self, scene: Scene, days: int) -> list[Change]:
         """Return the change log of the group of the last days, oldest first."""

@@ -45,14 +45,14 @@ class StatusReport:
         return await self._with_figures(status)
 
     async def activity(self, scene: Scene, days: int) -> Activity:
-        """Count what is stored of a place, or of everything for an operator, in total and for each of the last days."""
+        """Count what is stored of a place, or of everything for an operator without one, in total and by day."""
         adapters, zone = self.use_cases.adapters, self.use_cases.settings.current.zone
         today = adapters.clock.now().astimezone(zone).date()
         midnights = [
             datetime.combine(today - timedelta(days=back), time(), tzinfo=zone) for back in range(days - 1, -2, -1)
         ]
         await self.use_cases.buffer.settle()
-        scope = None if scene.kind == "operator" else scene.scope
+        scope = None if scene.kind == "operator" and not scene.group_id else scene.scope
         spans = [Interval(start, stop) for start, stop in pairwise(midnights)]
         return await adapters.ledger.archive.activity(scope, spans)
 

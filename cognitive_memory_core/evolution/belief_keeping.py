@@ -33,19 +33,23 @@ class BeliefKeeping:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def stored(self, scene: Scene, belief_id: str) -> Belief:
-        """Return any version of a belief of the scene's group; raises UnknownBelief."""
-        scope = group_of(scene)
+        """Return any version of a belief of the scene's group; raises UnknownBelief.
+
+        For an operator without a group it may be of any group of their agent.
+        """
+        is_anywhere = scene.kind == "operator" and not scene.group_id
+        scope = None if is_anywhere else group_of(scene)
         found = await self.beliefs.find(belief_id)
-        if found is None or found.scope != scope:
+        if found is None or found.scope.agent != scene.agent or scope not in (None, found.scope):
             raise UnknownBelief(sentences.evolution.UNKNOWN_BELIEF)
         return found
 
     async def retire(self, scene: Scene, belief_id: str, reason: str) -> Belief:
-        """Retire a belief, softly; evolution does not create it again. Raises UnknownBelief, BadArgument."""
+        """Retire a belief, softly; evolution does not create it again. Raises UnknownBelief, MistakeError."""
         async with self.turn:
             current = await self._current(scene, belief_id)
             if current.status != "active":
-                raise BadArgument(sentences.evolution.RETIRED_ALREADY)
+                raise MistakeError(sentences.evolution.RETIRED_ALREADY)
             why = reason.strip() or sentences.evolution.RETIRED_BY_HAND
             after = replace(current, status="deprecated", is_barred=True, updated_at=self.clock.now())
             return await self._changed(scene, after, current, "delete", why)
@@ -53,7 +57,7 @@ class BeliefKeeping:
     async def restore(self, scene: Scene, belief_id: str) -> Belief:
         """Restore a retired belief, or the words of an older version as the next version of its chain.
 
-        Raises UnknownBelief, BadArgument if nothing is to be restored or an equal belief is active.
+        Raises UnknownBelief, MistakeError if nothing is to be restored or an equal belief is active.
         """
         async with self.turn:
             wanted = await self.stored(scene, belief_id)
@@ -71,7 +75,7 @@ class BeliefKeeping:
                     after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now
                 )
             elif current.status == "active":
-                raise BadArgument(sentences.evolution.NOT_RETIRED)
+                raise MistakeError(sentences.evolution.NOT_RETIRED)
             else:
                 after = current
             after = replace(after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now)

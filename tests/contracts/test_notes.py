@@ -37,6 +37,15 @@ async def test_pins_of_a_place_come_oldest_first_whoever_owns_them(ledger: Ledge
     assert await ledger.notes.pins(GROUP.scope) == pins[::-1]
 
 
+async def test_a_pin_is_found_by_its_id(ledger: Ledger) -> None:
+    """A pin of any place and owner is found by its id; an unknown id finds none."""
+    pins = [a_pin("一", OTHER_GROUP), a_pin("二", PRIVATE, owner_id="2000001")]
+    for pin in pins:
+        await ledger.notes.write_pin(pin)
+    assert [await ledger.notes.find_pin(pin.id) for pin in pins] == pins
+    assert await ledger.notes.find_pin("unknown") is None
+
+
 async def test_writing_a_pin_again_replaces_its_text_and_author(ledger: Ledger) -> None:
     """Writing a pin again changes its text and author, not its place, owner or time."""
     pin = a_pin(owner_id="2000001", author_id="2000001")

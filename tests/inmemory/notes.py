@@ -47,6 +47,10 @@ class InMemoryNotes:
             pin if standing is None else replace(standing, text=pin.text, author_id=pin.author_id)
         )
 
+    async def find_pin(self, pin_id: str) -> Pin | None:
+        """Return a pin of any place."""
+        return self._state.pins.get(pin_id)
+
     async def pins(self, scope: Scope) -> list[Pin]:
         """Return all pins of a place, oldest first."""
         here = [pin for pin in self._state.pins.values() if pin.scope == scope]

@@ -16,6 +16,14 @@ from .clock import NOON
 FRIDAY = "每周五晚上讨论新番"
 TEA, LIN, MO = ("2000001", "豆沙"), ("2000002", "小林"), ("2000003", "阿墨")
 
+CHAT = (
+    (TEA, "以后每周五晚上讨论新番吧"),
+    (LIN, "好，每周五晚上讨论新番"),
+    (MO, "同意"),
+    (MO, "群里不要讨论政治"),
+    (TEA, "对，不讨论政治"),
+)
+
 
 def a_line(number: int, who: tuple[str, str], text: str, at: datetime = NOON, **fields: Any) -> Message:
     """Return a line of the group, a minute after the one before it."""

@@ -11,19 +11,11 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from tests.support.beliefs import LIN, MO, TEA, a_chat, answered, created, deleted, kept, updated
+from tests.support.beliefs import CHAT, FRIDAY, LIN, MO, TEA, a_chat, answered, created, deleted, kept, updated
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON, FrozenClock
 
-FRIDAY = "每周五晚上讨论新番"
-CHAT = (
-    (TEA, "以后每周五晚上讨论新番吧"),
-    (LIN, "好，每周五晚上讨论新番"),
-    (MO, "同意"),
-    (MO, "群里不要讨论政治"),
-    (TEA, "对，不讨论政治"),
-)
 STRONG = core.VectorStoreSettings(backend="exact")
 
 
@@ -140,15 +132,21 @@ async def test_what_an_admin_retired_does_not_come_back(tmp_path: Path) -> None:
         await memory.retire_belief(GROUP, belief.id, "写错了")
         evolution = await memory.evolve(GROUP)
         assert (evolution.created, evolution.rejected) == (0, {"barred": 1})
-        with pytest.raises(core.BadArgument):
-            await memory.retire_belief(GROUP, belief.id, "再来")
-        await memory.restore_belief(GROUP, belief.id)
+        for asked in (memory.retire_belief(GROUP, belief.id, "再来"), _restored_twice(memory, belief.id)):
+            with pytest.raises(core.MistakeError) as refused:
+                await asked
+            assert type(refused.value) is core.MistakeError
         assert (await memory.beliefs(GROUP)).total == 1
         log = await memory.belief_changes(GROUP)
         assert [(one.action, one.changed_by) for one in log][1:] == [
             ("delete", GROUP.user_id),
             ("restore", GROUP.user_id),
         ]
+
+
+async def _restored_twice(memory: Any, belief_id: str) -> None:
+    await memory.restore_belief(GROUP, belief_id)
+    await memory.restore_belief(GROUP, belief_id)
 
 
 async def test_a_turn_is_shown_the_beliefs(tmp_path: Path) -> None:

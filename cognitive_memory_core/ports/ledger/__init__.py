@@ -11,7 +11,7 @@ from .events import EventEraser, EventLedger, LexicalIndex, TracedEvents
 from .facts import FactBook, PendingFacts
 from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
-from .notes import NoteBook
+from .notes import NoteBook, PinBook
 from .operation import Accounts, ClockBook, ClockState, Spending
 from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook, Switch
 from .profile_index import IndexedProfile, ProfileIndex
@@ -47,6 +47,7 @@ __all__ = [
     "OperatorLists",
     "OptOut",
     "PendingFacts",
+    "PinBook",
     "ProfileIndex",
     "PurgeState",
     "RowSource",

@@ -9,8 +9,28 @@ from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 
 
-class NoteBook(Protocol):
-    """Memos and pins."""
+class PinBook(Protocol):
+    """Pins."""
+
+    async def write_pin(self, pin: Pin) -> None:
+        """Store a pin, or replace text and author of the pin with this id."""
+        ...
+
+    async def find_pin(self, pin_id: str) -> Pin | None:
+        """Return a pin of any place; None if there is none."""
+        ...
+
+    async def pins(self, scope: Scope) -> list[Pin]:
+        """Return all pins of a place, of every owner, oldest first."""
+        ...
+
+    async def erase_pin(self, pin_id: str) -> None:
+        """Delete a pin; does nothing if there is none."""
+        ...
+
+
+class NoteBook(PinBook, Protocol):
+    """Memos, and pins beside them."""
 
     async def write_memo(self, memo: Memo) -> None:
         """Store a memo; writing the same id twice stores one."""
@@ -26,16 +46,4 @@ class NoteBook(Protocol):
 
     async def memo_ids(self, user_id: str) -> list[str]:
         """Return the ids of the memos of a person's turns, in all places."""
-        ...
-
-    async def write_pin(self, pin: Pin) -> None:
-        """Store a pin, or replace text and author of the pin with this id."""
-        ...
-
-    async def pins(self, scope: Scope) -> list[Pin]:
-        """Return all pins of a place, of every owner, oldest first."""
-        ...
-
-    async def erase_pin(self, pin_id: str) -> None:
-        """Delete a pin; does nothing if there is none."""
         ...

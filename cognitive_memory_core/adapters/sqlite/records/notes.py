@@ -43,6 +43,10 @@ class SqliteNotes:
         """Store a pin, or replace text and author of the pin with this id."""
         await self._database.write(_write_pin, pin)
 
+    async def find_pin(self, pin_id: str) -> Pin | None:
+        """Return a pin of any place."""
+        return await self._database.read(_pin, pin_id)
+
     async def pins(self, scope: Scope) -> list[Pin]:
         """Return all pins of a place, oldest first."""
         return await self._database.read(_pins, scope)
@@ -91,6 +95,12 @@ def _write_pin(connection: Connection, pin: Pin) -> None:
     query = insert("pins", PIN_COLUMNS, _WRITTEN_AGAIN)
     if not stays_out(tombstones_of(connection), pin):
         connection.execute(query, pin_values(pin))
+
+
+def _pin(connection: Connection, pin_id: str) -> Pin | None:
+    query = select(", ".join(PIN_COLUMNS), "pins", "id = ?")
+    row = connection.execute(query, bound(pin_id)).fetchone()
+    return None if row is None else pin_of(row)
 
 
 def _pins(connection: Connection, scope: Scope) -> list[Pin]:
