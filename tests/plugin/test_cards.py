@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nonebot.adapters.onebot import v12
+from nonebot.adapters.onebot import v11, v12
 from PIL import Image
 
 import cognitive_memory_core as core
@@ -210,6 +210,26 @@ async def test_a_client_that_refuses_pictures_gets_text(stage: Stage, group: int
     refused, told = await seen(stage, "/记忆 状态", SUPERUSER, group)
     assert refused[0].type == "image"
     assert "记忆正在工作" in told.extract_plain_text()
+
+
+@pytest.mark.parametrize("place", ["group", "private"])
+async def test_a_client_that_takes_only_text_gets_all_of_it(stage: Stage, group: int, studio: Any, place: str) -> None:
+    """If the client refuses pictures and merged forwards, a long answer arrives whole, in parts of plain text."""
+    from nonebot_plugin_cognitive_memory.commands.entry import say
+    from nonebot_plugin_cognitive_memory.commands.pictures import Pictured
+
+    stage.refused_texts.append("base64://")
+    for api in ("send_group_forward_msg", "send_private_forward_msg"):
+        stage.answers[api] = v11.ActionFailed()
+    event = message("/记忆 群侧写", new_id(), group if place == "group" else None)
+    text = "\n".join(f"第 {number} 件事" + "字" * 60 for number in range(40))
+    await say(stage.bot, event, Pictured(text, a_card()))
+    picture, *told = [data["message"] for api, data in stage.calls if api == "send_msg"]
+    assert [part.type for part in picture] == ["image"]
+    assert f"send_{place}_forward_msg" in [api for api, _ in stage.calls]
+    assert {part.type for said in told for part in said} == {"text"}
+    assert len(told) > 1
+    assert "\n".join(said.extract_plain_text() for said in told) == text
 
 
 @pytest.mark.parametrize("lacks", ["font", "library"])

@@ -5,12 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +19,8 @@ from cognitive_memory_core.cli.doctor import machine, storage
 from cognitive_memory_core.cli.doctor.findings import Finding, Patient
 from cognitive_memory_core.ports.ledger import ClockState
 from tests.support.bot_homes import ENV, BotHome, end
-from tests.support.model_server import ModelServer, Reply, status, well
+from tests.support.model_server import Reply, status, well
+from tests.support.served_models import MISSING, model, script, served
 
 
 @pytest.fixture
@@ -263,44 +261,6 @@ def test_no_chinese_font(home: BotHome) -> None:
     own.mkdir(parents=True)
     (own / "mine.ttf").write_bytes(b"")
     assert own / "mine.ttf" in (machine.chinese_fonts(patient(home)) or [])
-
-
-@contextmanager
-def served(prepare: Callable[[ModelServer], None]) -> Iterator[str]:
-    """Run a scripted model server in a thread; yield its address."""
-    ready, over = threading.Event(), asyncio.Event()
-    seen = SimpleNamespace(url="", loop=None)
-
-    async def serve() -> None:
-        async with ModelServer() as server:
-            prepare(server)
-            seen.url, seen.loop = server.url, asyncio.get_running_loop()
-            ready.set()
-            await over.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()))
-    thread.start()
-    assert ready.wait(30)
-    try:
-        yield seen.url
-    finally:
-        assert seen.loop is not None
-        seen.loop.call_soon_threadsafe(over.set)
-        thread.join(30)
-
-
-def model(role: str, url: str, **more: object) -> list[str]:
-    """Return the lines of .env that set a model."""
-    keys = {"api_url": url, "api_key": "sk-canary", "model_name": "some-model", **more}
-    return [f"COGNITIVE_MEMORY__MODELS__{role.upper()}__{key.upper()}={value}" for key, value in keys.items()]
-
-
-def script(kind: str, *answers: Callable[..., Reply]) -> Callable[[ModelServer], None]:
-    """Return a preparation that lets one endpoint answer as given."""
-    return lambda server: setattr(server, kind, list(answers))
-
-
-MISSING = b'{"error": {"code": "model_not_found", "message": "The model `some-model` does not exist"}}'
 
 
 @pytest.mark.parametrize(
