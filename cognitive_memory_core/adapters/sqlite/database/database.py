@@ -295,7 +295,7 @@ def _reader(path: Path) -> Connection:
 
 
 def _connection(uri: str) -> Connection:
-    return sqlite3.connect(uri, BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    return sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def _refuse_reading_alone(connection: Connection) -> None:
