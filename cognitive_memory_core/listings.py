@@ -8,11 +8,14 @@ from datetime import datetime
 
 from . import sentences
 from .domain.event import Event
+from .domain.hit import ReadFilter
+from .domain.ids import checked_id
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from .domain.message import Message
 from .domain.profile import EntityType, Profile, ProfileKey
 from .domain.scope import Scene
-from .errors import NotPermitted
-from .ports.ledger import OperatorLists
+from .errors import NotPermitted, UnknownEvent
+from .ports.ledger import EventLedger, MessageLog, OperatorLists
 from .read_access import ReadAccess
 from .recall.current_names import CurrentNames
 
@@ -26,6 +29,8 @@ class Listings:
     access: ReadAccess
     names: CurrentNames
     rows: OperatorLists
+    stored: EventLedger
+    log: MessageLog
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
@@ -33,11 +38,35 @@ class Listings:
         found = await self.rows.events(agent, listing, limit, offset, without=self.access.hidden_people)
         return self._shown(scene, await self.names.of_events(found))
 
-    async def event(self, scene: Scene, event: Event) -> Event | None:
-        """Return a stored event, active or retired, as it is listed; None if a person who opted out said it."""
+    async def event(self, scene: Scene, event_id: str) -> Event:
+        """Return an event, active or retired; raises UnknownEvent, also if a person who opted out said it."""
+        agent = _agent(scene)
+        found = await self.stored.find(checked_id(event_id, "event_id"))
+        shown = self._shown(scene, await self.names.of_events([found])) if found and found.agent == agent else []
+        if not shown:
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        return shown[0]
+
+    async def wordings(self, scene: Scene, event: Event) -> list[Event]:
+        """Return the other wordings of an event, active or retired: those that corrections left or replaced."""
         _agent(scene)
-        shown = self._shown(scene, await self.names.of_events([event]))
-        return shown[0] if shown else None
+        return self._shown(scene, await self.names.of_events(await self.rows.wordings(event)))
+
+    async def talk(self, scene: Scene, event: Event, reach: int) -> list[Message]:
+        """Return the lines that an event was made of, with ``reach`` lines before and after each, oldest first.
+
+        Empty where the log no longer holds them.
+        """
+        agent, scope = _agent(scene), event.scope
+        here = (
+            Scene.operator(agent, group_id=scope.place_id)
+            if scope.kind == "group"
+            else Scene.private(scope.place_id, agent=agent)
+        )
+        lines = await self.log.find(scope, frozenset(event.message_ids)) if event.message_ids else []
+        reading = ReadFilter(here, group_id=scope.group_id, without=self.access.hidden_people)
+        passages = await self.log.around(lines, reading, reach) if lines else []
+        return self.access.shown(here, [line for passage in passages for line in passage])
 
     async def places(self, scene: Scene) -> list[PlaceEntry]:
         """Return the places, the latest first; not the private chats of people who opted out."""

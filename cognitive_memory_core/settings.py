@@ -27,7 +27,7 @@ from .domain.ids import checked_id
 from .errors import BadSetting
 from .text.time.cron import is_cron
 
-DORMANT = ("bridges", "http.console")
+DORMANT = ("bridges",)
 
 
 def _as_text(value: object) -> object:

@@ -42,6 +42,7 @@ __plugin_meta__ = PluginMetadata(
 
 from . import capture_incoming as capture_incoming  # for its side effects, last
 from . import commands as commands
+from . import console as console
 from . import evolving as evolving
 from . import http as http
 from . import settings_in_force as settings_in_force

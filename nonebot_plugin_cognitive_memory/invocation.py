@@ -52,6 +52,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "config": "配置",
     "pause": "停",
     "resume": "启",
+    "console": "控制台",
 }
 WITH_ARGUMENTS = frozenset(
     {

@@ -95,7 +95,7 @@ class UseCases:
         self.upkeep = Upkeep(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.history = self._history()
         self.reads = self._reads()
-        self.listings = Listings(self.access, self._names, ledger.listings)
+        self.listings = Listings(self.access, self._names, ledger.listings, ledger.events, ledger.log)
 
     @property
     def loops(self) -> list[BackgroundLoop]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from . import basics, beliefs, configuring, consent, events, operations, pins, places, profiles, suggestions
+from . import basics, beliefs, configuring, consent, console, events, operations, pins, places, profiles, suggestions
 
 __all__ = [
     "basics",
     "beliefs",
     "configuring",
     "consent",
+    "console",
     "events",
     "operations",
     "pins",

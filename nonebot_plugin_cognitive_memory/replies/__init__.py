@@ -7,6 +7,7 @@
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``http``: programs and people that use the HTTP interface
+* ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
 sentence depends on more than the values that it shows.
@@ -14,6 +15,19 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import beliefs, cards, commands, http, label, log, settings, suggestions, tools
+from . import beliefs, cards, commands, console, console_en, console_zh, http, label, log, settings, suggestions, tools
 
-__all__ = ["beliefs", "cards", "commands", "http", "label", "log", "settings", "suggestions", "tools"]
+__all__ = [
+    "beliefs",
+    "cards",
+    "commands",
+    "console",
+    "console_en",
+    "console_zh",
+    "http",
+    "label",
+    "log",
+    "settings",
+    "suggestions",
+    "tools",
+]

@@ -54,6 +54,7 @@ _HELP_SUPERUSER = """\
 统计 stats、队列 queue、失败 failed、重试 retry [任务号]
 重建索引 reindex、停 pause、启 resume
 配置 config [get|set|reset|reload]：看和改设置
+控制台 console：网页控制台的一次性登录码（私聊）
 查看 view @某人：侧写和它的版本；回滚 rollback @某人 [第几版]：换回旧版"""
 UNKNOWN_SUBCOMMAND = "没有这个子命令，发送 /记忆 帮助 看看能做什么"
 NOBODY = "匿名发言或频道里分不清是谁，用不了这个命令"
@@ -162,6 +163,7 @@ _USAGE = {
     "config": settings.USAGE,
     "pause": "/记忆 停",
     "resume": "/记忆 启",
+    "console": "/记忆 控制台，只能在私聊里用",
 }
 
 

@@ -42,6 +42,18 @@ async def test_events_are_listed_by_place_person_kind_time_and_state(ledger: Led
     assert trip.id not in [event.id for event in without]
 
 
+async def test_the_wordings_of_an_event_are_listed(ledger: Ledger) -> None:
+    """Events that share place, speaker, instant and messages are wordings of one; a retired one is among them."""
+    said = {"sender_id": "2000001", "message_ids": ("m1",), "happened_at": NOON}
+    old, new = an_event("对芒果过敏", GROUP, **said), an_event("对花生过敏", GROUP, **said)
+    other = an_event("爱喝茶", GROUP, **{**said, "message_ids": ("m2",)})
+    await ledger.events.commit(a_draft(old, other))
+    await ledger.events.commit(replace(a_draft(new), corrects=old.id))
+    assert [one.id for one in await ledger.listings.wordings(new)] == [old.id]
+    assert [one.id for one in await ledger.listings.wordings(old)] == [new.id]
+    assert await ledger.listings.wordings(other) == []
+
+
 async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
     """Each place of the agent has its latest name, its counts and its newest instant; the latest comes first."""
     named = replace(OTHER_GROUP, group_name="散步群")

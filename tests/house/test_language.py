@@ -14,6 +14,7 @@ CODE = modules(CORE, PLUGIN)
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 SENTENCES = {file for file in CODE if file.startswith((f"{CORE}/sentences/", f"{PLUGIN}/replies/"))}
 PACKAGES = {"sentences": CORE, "replies": PLUGIN}
+ENGLISH = {f"{PLUGIN}/replies/console_en.py"}  # the pages exist in both languages
 ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
@@ -36,10 +37,19 @@ def test_chinese_sentences_have_one_home() -> None:
 
 def test_sentences_are_chinese() -> None:
     """Every message for people is Chinese: no literal has several plain words of another language."""
-    texts = [(file, text) for file in SENTENCES for text in _texts(CODE[file], set())]
+    texts = [(file, text) for file in SENTENCES - ENGLISH for text in _texts(CODE[file], set())]
     assert not [
         (file, text) for file, text in texts if len(re.findall(r"[A-Za-z]{2,} ", text)) > 3 and not HAN.search(text)
     ]
+
+
+def test_the_pages_speak_both_languages() -> None:
+    """Every sentence of the pages exists in both languages, with the same values to fill in."""
+    chinese, english = (_words(CODE[f"{PLUGIN}/replies/console_{language}.py"]) for language in ("zh", "en"))
+    assert {key: _fields(text) for key, text in chinese.items()} == {
+        key: _fields(text) for key, text in english.items()
+    }
+    assert chinese
 
 
 def test_templates_are_filled_with_the_values_that_they_name() -> None:
@@ -69,6 +79,16 @@ def test_every_exception_is_in_use() -> None:
         if not any(HAN.search(text) for file in CODE if file.startswith(place) for text in _texts(CODE[file], set()))
     ]
     assert not idle
+
+
+def _words(tree: ast.Module) -> dict[str, str]:
+    (table,) = (node for node in nodes(tree) if isinstance(node, ast.Dict))
+    pairs = zip(table.keys, table.values, strict=True)
+    return {ast.literal_eval(key): ast.literal_eval(value) for key, value in pairs if key}
+
+
+def _fields(text: str) -> set[str]:
+    return {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
 
 
 def _stray(tree: ast.Module) -> Iterator[str]:

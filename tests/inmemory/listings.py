@@ -33,6 +33,15 @@ class InMemoryListings:
         ]
         return _page(sorted(found, key=lambda event: event.happened_at, reverse=True), limit, offset)
 
+    async def wordings(self, event: Event) -> list[Event]:
+        """Return the other wordings of an event, oldest first."""
+        same = (event.scope, event.sender_id, event.happened_at, event.message_ids)
+        return [
+            one
+            for one in self._state.events.values()
+            if one.id != event.id and (one.scope, one.sender_id, one.happened_at, one.message_ids) == same
+        ]
+
     async def places(self, agent: str) -> list[PlaceEntry]:
         """Return the places, the latest first."""
         events = [event for event in self._state.events.values() if event.agent == agent]

@@ -74,6 +74,7 @@ def test_the_table_lists_every_command() -> None:
         "resume",
         "view",
         "rollback",
+        "console",
     ]
 
 

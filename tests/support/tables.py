@@ -150,7 +150,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "用哪些域名访问 HTTP 接口；localhost 和 IP 地址不用写",
         "names under which HTTP is reached, besides localhost and addresses",
     ),
-    "http.console": ("网页控制台", "the web console"),
+    "http.console": (
+        "网页控制台，在 `/memory/console`（要装 `nonebot-plugin-cognitive-memory[console]`）",
+        "the web console at `/memory/console` (install `nonebot-plugin-cognitive-memory[console]`)",
+    ),
 }
 HEADS: Mapping[Language, tuple[str, str, str]] = {
     "zh": ("设置", "默认", "说明"),

@@ -19,6 +19,13 @@ class OperatorLists(Protocol):
         """Return the events of a listing, newest first; none said by or about the people ``without``."""
         ...
 
+    async def wordings(self, event: Event) -> list[Event]:
+        """Return the other events of the same place, speaker and instant that rest on the same messages, oldest first.
+
+        A correction keeps all of these, so that they are what was corrected, or what the correction became.
+        """
+        ...
+
     async def places(self, agent: str) -> list[PlaceEntry]:
         """Return every place with an active event or a logged line, the one with the newest line or event first."""
         ...

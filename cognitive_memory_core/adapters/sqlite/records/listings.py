@@ -10,7 +10,7 @@ from ....domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSou
 from ....domain.profile import EntityType, Profile, ProfileKey
 from ....domain.scope import Scope
 from ..database.database import Database
-from ..database.rows import EVENT_FIELDS, Row, bound, event_of, instant_of, moment_of
+from ..database.rows import EVENT_FIELDS, Row, bound, event_of, instant_of, micros, moment_of
 from ..database.statements import bounded, select
 from ..search.filters import listing_filter
 from ..search.keys import KEY_COLUMNS, key_values
@@ -36,6 +36,10 @@ class SqliteListings:
     ) -> list[Event]:
         """Return the events of a listing, newest first."""
         return await self._database.read(_events, agent, listing, (bounded(limit), bounded(offset)), without)
+
+    async def wordings(self, event: Event) -> list[Event]:
+        """Return the other wordings of an event, oldest first."""
+        return await self._database.read(_wordings, event)
 
     async def places(self, agent: str) -> list[PlaceEntry]:
         """Return the places, the latest first."""
@@ -66,6 +70,14 @@ def _events(
     clause, values = listing_filter(agent, listing, without)
     query = select(_EVENTS, "events e", clause, f"ORDER BY e.at_us DESC, e.seq DESC {_PAGE}")
     return [event_of(row) for row in connection.execute(query, (*values, *page))]
+
+
+def _wordings(connection: Connection, event: Event) -> list[Event]:
+    clause = "e.scope = ? AND e.at_us = ? AND e.sender_id = ? AND e.id <> ?"
+    values = bound(event.scope.key, micros(event.happened_at), event.sender_id, event.id)
+    query = select(_EVENTS, "events e", clause, "ORDER BY e.seq")
+    found = [event_of(row) for row in connection.execute(query, values)]
+    return [one for one in found if one.message_ids == event.message_ids]
 
 
 def _places(connection: Connection, agent: str) -> list[PlaceEntry]:

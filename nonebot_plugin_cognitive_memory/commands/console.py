@@ -1,0 +1,36 @@
+"""The superusers' command that gives a code with which the console is opened once."""
+
+from __future__ import annotations
+
+from nonebot import get_driver
+from nonebot.adapters import Bot, Event
+
+from .. import replies
+from ..console import doors
+from ..console.mounting import ADDRESS
+from ..console.sessions import CODE_SECONDS
+from ..params import Here
+from .authority import superuser_objection
+from .entry import answer, memory_command
+
+
+@memory_command.assign("console")
+async def give_code(bot: Bot, event: Event, here: Here) -> None:
+    """Send a code, to a superuser in a private chat only."""
+    is_private = here.kind == "private"
+    await answer(bot, event, _coded(bot, event, is_private=is_private))
+
+
+async def _coded(bot: Bot, event: Event, *, is_private: bool) -> str:
+    if refusal := await superuser_objection(bot, event):
+        return refusal
+    if not is_private:
+        return replies.commands.ONLY_IN_PRIVATE
+    if not doors.is_open:
+        return replies.console.CLOSED
+    return replies.console.CODE.format(
+        code=doors.codes.issue(),
+        minutes=round(CODE_SECONDS / 60),
+        path=ADDRESS,
+        address=f"http://127.0.0.1:{get_driver().config.port}{ADDRESS}",
+    )

@@ -1,0 +1,7 @@
+"""The web console: pages for the operator at ``/memory/console``; see :mod:`.mounting`."""
+
+from __future__ import annotations
+
+from .mounting import doors
+
+__all__ = ["doors"]

@@ -1,0 +1,134 @@
+"""The application of the console: its addresses, its login, and what it answers to errors."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+import cognitive_memory_core as core
+
+from ..http.dependencies import Backing
+from ..http.failures import status_of
+from ..http.pace import CallerPaces
+from . import memories, today
+from .gate import COOKIE, SessionGate, cookie_of
+from .languages import COOKIE as LANGUAGE
+from .languages import LANGUAGES, language_of, words_for
+from .pages import STATIC, rendered
+from .sessions import LIFETIME, Doors
+from .visit import Page, Visit
+
+TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # log-ins from one address
+YEAR = 365 * 86_400
+
+
+def console_application(doors: Doors, backing: Backing, token: str) -> ASGIApp:
+    """Return the application behind its gate; ``token`` opens a session, as a code does."""
+    login = _Login(doors, token)
+    routes = [
+        Mount("/static", StaticFiles(directory=STATIC)),
+        Route("/login", login.form, methods=["GET"]),
+        Route("/login", login.entered, methods=["POST"]),
+        Route("/logout", login.left, methods=["POST"]),
+        Route("/language", _spoken, methods=["POST"]),
+        *(
+            Route(path, _answered(page, backing), methods=[method])
+            for method, path, page in (*today.PAGES, *memories.PAGES)
+        ),
+        Route("/{rest:path}", _answered(_unknown, backing)),
+    ]
+    return SessionGate(Starlette(routes=routes), doors.sessions)
+
+
+def _answered(page: Page, backing: Backing) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a page; an error of the memory is shown as a page that says what to do."""
+
+    async def endpoint(request: Request) -> Response:
+        visit = Visit(request, backing, request.state.session, request.state.fields)
+        try:
+            return await page(visit)
+        except core.CognitiveMemoryError as error:
+            return await visit.show("error.html", status=status_of(error), reason=str(error))
+
+    return endpoint
+
+
+async def _unknown(visit: Visit) -> Response:
+    return await visit.show("error.html", status=404, reason=visit.words("error.no_page"))
+
+
+async def _spoken(request: Request) -> Response:
+    language = request.state.fields.get("language", [""])[0]
+    back = request.state.fields.get("back", [""])[0]
+    base = request.scope.get("root_path", "")
+    answer = RedirectResponse(base + (back if back.startswith("/") and not back.startswith("//") else "/"), 303)
+    return _in_language(answer, language, base) if language in LANGUAGES else answer
+
+
+def _in_language(answer: Response, language: str, base: str) -> Response:
+    answer.set_cookie(LANGUAGE, language, max_age=YEAR, path=base, httponly=True, samesite="strict")
+    return answer
+
+
+class _Login:
+    """The page at which a session is opened, by the operator's token or by a code."""
+
+    def __init__(self, doors: Doors, token: str) -> None:
+        """Open sessions through these doors."""
+        self._doors = doors
+        self._digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
+        self._paces = CallerPaces(TRIES_PER_MINUTE, TRIES_AT_ONCE)
+
+    async def form(self, request: Request, status: int = 200, problem: str = "") -> Response:
+        """Show the form; a browser that is logged in already goes on."""
+        base = request.scope.get("root_path", "")
+        if request.state.session is not None and not problem:
+            return RedirectResponse(f"{base}/", 303)
+        chosen = request.query_params.get("language", "")
+        language = chosen if chosen in LANGUAGES else language_of(request.headers)
+        words = words_for(language)
+        values = {"t": words, "base": base, "language": language, "problem": problem and words(problem)}
+        answer = HTMLResponse(await asyncio.to_thread(rendered, "login.html", values), status)
+        return _in_language(answer, language, base) if chosen else answer
+
+    async def entered(self, request: Request) -> Response:
+        """Open a session if the secret is the token or a valid code; the old session of the browser ends."""
+        if self._paces.take(request.client.host if request.client else ""):
+            return await self.form(request, 429, "login.too_often")
+        secret = request.state.fields.get("secret", [""])[0].strip()
+        if not self._is_token(secret) and not self._doors.codes.redeem(secret):
+            return await self.form(request, 401, "login.wrong")
+        self._doors.sessions.close(cookie_of(request.scope))
+        base = request.scope.get("root_path", "")
+        answer = RedirectResponse(f"{base}/", 303)
+        answer.set_cookie(
+            COOKIE,
+            self._doors.sessions.open(),
+            max_age=int(LIFETIME),
+            path=base,
+            secure=request.url.scheme == "https",
+            httponly=True,
+            samesite="strict",
+        )
+        return answer
+
+    async def left(self, request: Request) -> Response:
+        """End the session."""
+        base = request.scope.get("root_path", "")
+        self._doors.sessions.close(cookie_of(request.scope))
+        answer = RedirectResponse(f"{base}/login", 303)
+        answer.delete_cookie(COOKIE, path=base, httponly=True, samesite="strict")
+        return answer
+
+    def _is_token(self, secret: str) -> bool:
+        given = sha256(secret.encode("utf-8", "surrogatepass")).digest()
+        return hmac.compare_digest(given, self._digest)

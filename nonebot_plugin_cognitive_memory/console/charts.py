@@ -1,0 +1,42 @@
+"""Small bar charts as numbers for an SVG that a template draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 560, 110
+GAP = 0.25  # of the room of a bar
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One bar: its label, its value, and its rectangle."""
+
+    label: str
+    value: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+def bars(values: Sequence[tuple[str, int]]) -> tuple[Bar, ...]:
+    """Return the bars of values from left to right; the tallest is as high as the drawing, and none is below zero."""
+    most = max((value for _, value in values), default=0)
+    room = WIDTH / max(len(values), 1)
+    return tuple(
+        Bar(
+            label,
+            value,
+            round(number * room + room * GAP / 2, 1),
+            round(HEIGHT - _height(value, most), 1),
+            round(room * (1 - GAP), 1),
+            round(_height(value, most), 1),
+        )
+        for number, (label, value) in enumerate(values)
+    )
+
+
+def _height(value: int, most: int) -> float:
+    return HEIGHT * max(value, 0) / most if most else 0.0

@@ -1,0 +1,139 @@
+"""The gate before every page: a session, and for a change a form that this session was given."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .languages import language_of, words_for
+from .sessions import Session, Sessions
+
+COOKIE = "cognitive_memory_console"
+LARGEST_FORM = 256 * 1024  # bytes
+MOST_FIELDS = 1_000
+FORM = "application/x-www-form-urlencoded"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+_HEADERS = (
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+)
+Fields = dict[str, list[str]]
+
+
+class SessionGate:
+    """Guards a whole application, so that no page in it is reached without a session.
+
+    ``/login`` and ``/static`` are open. Methods other than GET, HEAD and POST are refused. A POST is admitted only from
+    a page of the same origin, with a form of bounded size that holds the session's form token.
+    """
+
+    def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
+        """Guard an application; it finds ``session`` and ``fields`` in the scope's state."""
+        self._app = app
+        self._sessions = sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward an admitted request, or answer why not."""
+        if scope["type"] != "http":
+            return
+        session = self._sessions.find(cookie_of(scope))
+        state = scope.setdefault("state", {})
+        state["session"], state["fields"] = session, {}
+        refusal = self._refusal(scope, session)
+        if refusal is None and scope["method"] == "POST":
+            fields = await _fields(receive)
+            refusal = _form_refusal(scope, session, fields)
+            state["fields"] = fields
+        await (refusal or self._app)(scope, receive, _guarded(send))
+
+    def _refusal(self, scope: Scope, session: Session | None) -> Response | None:
+        path = path_of(scope)
+        if scope["method"] not in ("GET", "HEAD", "POST"):
+            return _told(scope, 405, "no_method")
+        if scope["method"] == "POST":
+            headers = Headers(scope=scope)
+            if headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
+                return _told(scope, 415, "forms_only")
+            if not is_of_same_origin(headers):
+                return _told(scope, 403, "foreign_origin")
+        if session is None and path != "/login" and not path.startswith("/static/"):
+            return _to_login(scope)
+        return None
+
+
+def path_of(scope: Scope) -> str:
+    """Return the path below the console."""
+    return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+
+
+def cookie_of(scope: Scope) -> str:
+    """Return the session cookie of a request; "" without one."""
+    return cookie_parser(Headers(scope=scope).get("cookie", "")).get(COOKIE, "")
+
+
+def is_of_same_origin(headers: Headers) -> bool:
+    """Return whether a page of the same origin sent a request.
+
+    A browser states where a request comes from, and a page cannot change what it states. A request without either
+    header comes from no page, and is refused: whoever writes a program uses the HTTP interface.
+    """
+    site = headers.get("sec-fetch-site")
+    if site is not None:
+        return site == "same-origin"
+    origin = headers.get("origin", "")
+    return bool(origin) and urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
+
+
+async def _fields(receive: Receive) -> Fields | None:
+    """Read the fields of a form; None if it is too large or no form."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        more = message.get("more_body", False) and message["type"] == "http.request"
+        if len(body) > LARGEST_FORM:
+            return None
+    try:
+        return parse_qs(body.decode("ascii"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return None
+
+
+def _form_refusal(scope: Scope, session: Session | None, fields: Fields | None) -> Response | None:
+    if fields is None:
+        return _told(scope, 413, "form_too_large")
+    if path_of(scope) == "/login":
+        return None
+    if session is None or not session.owns("".join(fields.get("form_token", ()))):
+        return _told(scope, 403, "foreign_form")
+    return None
+
+
+def _to_login(scope: Scope) -> Response:
+    target = f"{scope.get('root_path', '')}/login"
+    if "hx-request" in Headers(scope=scope):
+        return Response(status_code=401, headers={"HX-Redirect": target})
+    return RedirectResponse(target, 303)
+
+
+def _told(scope: Scope, status: int, key: str) -> Response:
+    return PlainTextResponse(words_for(language_of(Headers(scope=scope)))(f"gate.{key}"), status)
+
+
+def _guarded(send: Send) -> Send:
+    async def forward(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
+        await send(message)
+
+    return forward

@@ -1,0 +1,176 @@
+"""The pages of the memories: lists, one of them, and what can be done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from .sessions import Undo
+from .visit import PAGE, Visit
+
+FOUND = 100  # results of a search
+AROUND = 3  # lines shown before and after the source lines
+STATES = ("active", "retired", "relative")
+KINDS = ("event", "preference", "knowledge", "experience")
+Change = Callable[[core.Scene, str], Awaitable[object]]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a list is narrowed to, as the form of the page sends it."""
+
+    place: str = ""
+    user_id: str = ""
+    kind: str = ""
+    state: str = "active"
+    since: str = ""
+    until: str = ""
+    text: str = ""
+
+
+def wanted_of(visit: Visit) -> Wanted:
+    """Read the form of the list; a value that it does not offer counts as none."""
+    kind, state = visit.asked("kind"), visit.asked("state")
+    return Wanted(
+        visit.asked("place"),
+        visit.asked("user_id"),
+        kind if kind in KINDS else "",
+        state if state in STATES else "active",
+        visit.asked("since") if visit.day("since") else "",
+        visit.asked("until") if visit.day("until") else "",
+        visit.asked("text"),
+    )
+
+
+async def memories(visit: Visit) -> Response:
+    """List events, or search them if a text is given."""
+    wanted = wanted_of(visit)
+    if wanted.text:
+        rows = [(hit.event, hit) for hit in await _found(visit, wanted)]
+        has_more = False
+    else:
+        listing = core.EventListing(
+            visit.place(wanted.place),
+            wanted.user_id,
+            wanted.kind,
+            wanted.state,  # type: ignore[arg-type]  # wanted_of admits only these
+            _window(visit),
+        )
+        events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
+        rows, has_more = [(event, None) for event in events[:PAGE]], len(events) > PAGE
+    places = await visit.memory.listings.places(visit.scene())
+    return await visit.show(
+        "memories.html", rows=rows, has_more=has_more, wanted=wanted, places=places, kinds=KINDS, states=STATES
+    )
+
+
+async def opened(visit: Visit) -> Response:
+    """Show one event with its source lines, its speaker and the people it is about."""
+    scene, event_id = visit.scene(), visit.asked("id")
+    event = await visit.memory.listings.event(scene, event_id)
+    listings = visit.memory.listings
+    people = await _named(visit, [one for one in (event.sender_id, *event.subjects) if one])
+    return await visit.show(
+        "memory.html",
+        event=event,
+        talk=await listings.talk(scene, event, AROUND),
+        wordings=await listings.wordings(scene, event),
+        people=people,
+        kinds=KINDS,
+    )
+
+
+async def correct(visit: Visit) -> Response:
+    """Replace an event's text."""
+    event = await visit.memory.listings.event(visit.scene(), visit.sent("id"))
+    corrected = await visit.memory.correct_event(visit.scene(), event.id, visit.sent("text"))
+    visit.session.undo = Undo("correct", (event.id, corrected.id))
+    return visit.go("/memories/open", notice=visit.words("memories.corrected"), id=corrected.id)
+
+
+async def change(visit: Visit) -> Response:
+    """Forget or restore the chosen events; a page that tells what goes asks first for what is forgotten."""
+    action = visit.sent("action")
+    ids = list(dict.fromkeys(visit.fields.get("id", ())))[: 2 * PAGE]
+    if action not in ("forget", "restore") or not ids:
+        return visit.go("/memories", notice=visit.words("memories.nothing_chosen"))
+    if action == "forget" and visit.sent("sure") != "yes":
+        events = [await visit.memory.listings.event(visit.scene(), event_id) for event_id in ids]
+        return await visit.show("forget.html", events=events)
+    return await _changed(visit, action, ids)
+
+
+async def undo(visit: Visit) -> Response:
+    """Revert the last change of this session."""
+    last, visit.session.undo = visit.session.undo, None
+    if last is None:
+        return visit.go("/memories", notice=visit.words("memories.nothing_to_undo"))
+    if last.action == "correct":
+        old, new = last.event_ids
+        await visit.memory.forget_event(visit.scene(), new)
+        await visit.memory.restore_event(visit.scene(), old)
+        return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), id=old)
+    opposite = "restore" if last.action == "forget" else "forget"
+    return await _changed(visit, opposite, last.event_ids, can_undo=False)
+
+
+async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: bool = True) -> Response:
+    memory, scene = visit.memory, visit.scene()
+    change: Change = memory.forget_event if action == "forget" else memory.restore_event
+    done: list[str] = []
+    problem = ""
+    for event_id in ids:
+        try:
+            await change(scene, event_id)
+        except core.CognitiveMemoryError as refused:
+            problem = str(refused)
+        else:
+            done.append(event_id)
+    visit.session.undo = Undo(action, tuple(done)) if can_undo and done else None
+    notice = visit.words(f"memories.done_{action}", count=len(done))
+    return visit.go("/memories", notice=f"{notice} {problem}".strip())
+
+
+async def _found(visit: Visit, wanted: Wanted) -> list[core.Hit]:
+    """Search by words and by meaning; what a search cannot be narrowed to is left out of its result."""
+    place = visit.place(wanted.place)
+    window = _window(visit)
+    hits = await visit.memory.search_events(
+        visit.scene(),
+        wanted.text,
+        user_id=wanted.user_id or None,
+        group_id=place.group_id or None if place else None,
+        kinds=(wanted.kind,) if wanted.kind else (),
+        top_k=FOUND,
+        time_from=window.start if window else None,
+        time_to=window.stop if window else None,
+    )
+    return [hit for hit in hits if place is None or hit.event.scope == place]
+
+
+def _window(visit: Visit) -> core.Interval | None:
+    start, stop = visit.day("since"), visit.day("until", is_end=True)
+    if start is None and stop is None:
+        return None
+    earliest = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    latest = datetime.now(timezone.utc) + timedelta(days=3_660)
+    return core.Interval(start or earliest, stop or latest)
+
+
+async def _named(visit: Visit, user_ids: Sequence[str]) -> list[core.PersonEntry]:
+    listings = visit.memory.listings
+    return [await listings.person(visit.scene(), user_id) for user_id in dict.fromkeys(user_ids)]
+
+
+PAGES = (
+    ("GET", "/memories", memories),
+    ("GET", "/memories/open", opened),
+    ("POST", "/memories/change", change),
+    ("POST", "/memories/correct", correct),
+    ("POST", "/memories/undo", undo),
+)

@@ -1,0 +1,38 @@
+"""Puts the console beside the HTTP interface at import, if that is mounted and ``http.console`` is set."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from nonebot import logger
+
+import cognitive_memory_core as core
+
+from .. import http, replies
+from ..config import setup
+from .sessions import Doors
+
+if TYPE_CHECKING:
+    from ..http.site import Site
+
+PATH = "/console"
+ADDRESS = f"{http.mounting.PATH}{PATH}"
+
+
+def opened(site: Site | None, settings: core.Settings) -> Doors:
+    """Mount the console on a site and return the ways into it, closed if it is switched off or cannot be shown."""
+    if site is None or not settings.http.console:
+        return Doors(is_open=False)
+    if find_spec("jinja2") is None:
+        logger.warning(replies.log.logged(replies.console.NEEDS_JINJA))
+        return Doors(is_open=False)
+    from .application import console_application  # noqa: PLC0415  # Jinja and FastAPI are optional
+
+    doors = Doors()
+    site.add(PATH, console_application(doors, site.backing, settings.http.token.get_secret_value().strip()))
+    logger.info(replies.log.logged(replies.console.MOUNTED.format(path=ADDRESS)))
+    return doors
+
+
+doors = opened(http.site, setup.settings)

@@ -1,0 +1,42 @@
+"""Renders pages. The template engine escapes whatever is filled in, and nothing is marked as safe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"
+
+
+def rendered(template: str, values: Mapping[str, object]) -> str:
+    """Render a template; blocking."""
+    return _environment().get_template(template).render(values)
+
+
+def minute(instant: datetime | None, zone: tzinfo) -> str:
+    """Return an instant to the minute, as local time of a zone; "" for None."""
+    if instant is None:
+        return ""
+    try:
+        return f"{instant.astimezone(zone):%Y-%m-%d %H:%M}"
+    except (OverflowError, ValueError):
+        return str(instant)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["minute"] = minute
+    return environment

@@ -1,0 +1,116 @@
+"""Who may use the console: sessions of browsers, and codes with which one session can be opened."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+Clock = Callable[[], float]
+LIFETIME = 12 * 3600.0  # seconds after which a session ends
+IDLE = 2 * 3600.0  # seconds without a request after which it ends
+CODE_SECONDS = 5 * 60.0
+MOST_SESSIONS = 64
+MOST_CODES = 16
+_SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is read as another
+_CODE_LENGTH = 10
+
+
+@dataclass
+class Session:
+    """One browser that is logged in. ``form_token`` stands in its forms; ``undo`` is what its last change can revert.
+
+    ``notice`` is shown on the next page.
+    """
+
+    opened_at: float
+    seen_at: float
+    form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    undo: Undo | None = None
+    notice: str = ""
+
+    def owns(self, form_token: str) -> bool:
+        """Return whether a form was given to this session."""
+        return hmac.compare_digest(form_token.encode("utf-8", "replace"), self.form_token.encode())
+
+
+@dataclass(frozen=True)
+class Undo:
+    """What one change did: the events that it forgot or restored, or the one that it corrected and its new wording."""
+
+    action: str
+    event_ids: tuple[str, ...]
+
+
+class Sessions:
+    """The open sessions. Only digests of cookies are kept, so that no dump of the process shows one."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        """Start without a session; ``clock`` returns seconds of a monotonic clock."""
+        self._clock = clock
+        self._open: OrderedDict[bytes, Session] = OrderedDict()
+
+    def open(self) -> str:
+        """Open a session and return its cookie; over :data:`MOST_SESSIONS` the one used longest ago ends."""
+        cookie = secrets.token_urlsafe(32)
+        now = self._clock()
+        self._open[_digest(cookie)] = Session(now, now)
+        while len(self._open) > MOST_SESSIONS:
+            self._open.popitem(last=False)
+        return cookie
+
+    def find(self, cookie: str) -> Session | None:
+        """Return the session of a cookie, and count this as its use; None if it ended or never was."""
+        key, now = _digest(cookie), self._clock()
+        session = self._open.get(key)
+        if session is None:
+            return None
+        if now - session.opened_at > LIFETIME or now - session.seen_at > IDLE:
+            del self._open[key]
+            return None
+        session.seen_at = now
+        self._open.move_to_end(key)
+        return session
+
+    def close(self, cookie: str) -> None:
+        """End a session; does nothing for one that ended."""
+        self._open.pop(_digest(cookie), None)
+
+
+class LoginCodes:
+    """Codes that open one session each, within :data:`CODE_SECONDS` after they were issued."""
+
+    def __init__(self, clock: Clock = time.monotonic) -> None:
+        """Start without a code; ``clock`` returns seconds of a monotonic clock."""
+        self._clock = clock
+        self._issued: OrderedDict[bytes, float] = OrderedDict()
+
+    def issue(self) -> str:
+        """Return a new code."""
+        code = "".join(secrets.choice(_SIGNS) for _ in range(_CODE_LENGTH))
+        self._issued[_digest(code)] = self._clock()
+        while len(self._issued) > MOST_CODES:
+            self._issued.popitem(last=False)
+        return code
+
+    def redeem(self, code: str) -> bool:
+        """Return whether this is a valid code, which is no longer valid then."""
+        issued_at = self._issued.pop(_digest(code.strip().upper()), None)
+        return issued_at is not None and self._clock() - issued_at <= CODE_SECONDS
+
+
+@dataclass(frozen=True)
+class Doors:
+    """The ways into the console; ``is_open`` is false where it is not mounted, and no code is issued then."""
+
+    codes: LoginCodes = field(default_factory=LoginCodes)
+    sessions: Sessions = field(default_factory=Sessions)
+    is_open: bool = True
+
+
+def _digest(text: str) -> bytes:
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,131 @@
+"""One request to a page: who asks, for what, and how it is answered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, time, timedelta, tzinfo
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+import cognitive_memory_core as core
+
+from ..http.dependencies import Backing
+from .languages import Words, language_of, words_for
+from .pages import rendered
+from .sessions import Session
+
+PAGE = 50  # rows of one page of a list
+MOST_PAGES = 10_000
+NAVIGATION = (("/", "today"), ("/memories", "memories"))
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request to a page, with the session of the operator; ``fields`` are those of its form."""
+
+    request: Request
+    backing: Backing
+    session: Session
+    fields: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    @property
+    def memory(self) -> core.CognitiveMemory:
+        """The memory."""
+        return self.backing.memory()
+
+    @property
+    def settings(self) -> core.Settings:
+        """The settings in force."""
+        return self.backing.settings()
+
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone in which times are shown and read."""
+        return self.settings.zone
+
+    @property
+    def agent(self) -> str:
+        """The agent whose memory is shown."""
+        return self.asked("agent") or self.settings.agent
+
+    @property
+    def language(self) -> str:
+        """The language of the page."""
+        return language_of(self.request.headers)
+
+    @property
+    def words(self) -> Words:
+        """The sentences of the page."""
+        return words_for(self.language)
+
+    @property
+    def base(self) -> str:
+        """The address of the console."""
+        return self.request.scope.get("root_path", "")
+
+    @property
+    def page(self) -> int:
+        """The number of the page of a list that is asked for, from 1 on."""
+        return min(max(self.number("page", 1), 1), MOST_PAGES)
+
+    @property
+    def offset(self) -> int:
+        """The number of rows before that page."""
+        return (self.page - 1) * PAGE
+
+    def scene(self, group_id: str | None = None) -> core.Scene:
+        """Return the operator's scene, in a group if one is given."""
+        return core.Scene.operator(self.agent, group_id=group_id)
+
+    def asked(self, name: str) -> str:
+        """Return a parameter of the address, without spaces around it; "" without one."""
+        return self.request.query_params.get(name, "").strip()
+
+    def sent(self, name: str) -> str:
+        """Return a field of the form; "" without one."""
+        return self.fields.get(name, [""])[0]
+
+    def number(self, name: str, default: int) -> int:
+        """Return a parameter of the address as a whole number."""
+        text = self.asked(name)
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default  # noqa: PLR2004  # digits
+
+    def place(self, text: str) -> core.Scope | None:
+        """Return the place that an address or a form names as "group/ID" or "private/ID"; None for anything else."""
+        kind, slash, place_id = text.partition("/")
+        if not slash or not place_id or kind not in ("group", "private"):
+            return None
+        return core.Scope(self.agent, "group" if kind == "group" else "private", place_id)
+
+    def day(self, name: str, *, is_end: bool = False) -> datetime | None:
+        """Return the midnight at which a day of the address begins, or ends; None without a valid one."""
+        try:
+            day = datetime.strptime(self.asked(name), "%Y-%m-%d").date()  # noqa: DTZ007  # a date has no zone
+            return datetime.combine(day + timedelta(days=is_end), time(), tzinfo=self.zone)
+        except (ValueError, OverflowError):
+            return None
+
+    def address(self, path: str = "", **parameters: object) -> str:
+        """Return the address of a page."""
+        given = {name: value for name, value in parameters.items() if value not in ("", None)}
+        return f"{self.base}{path}{'?' if given else ''}{urlencode(given)}"
+
+    async def show(self, template: str, *, status: int = 200, **values: object) -> Response:
+        """Answer with a page, rendered off the event loop."""
+        notice, self.session.notice = self.session.notice, ""
+        text = await asyncio.to_thread(
+            rendered, template, {**values, "visit": self, "notice": notice, "t": self.words, "navigation": NAVIGATION}
+        )
+        return HTMLResponse(text, status)
+
+    def go(self, path: str, *, notice: str = "", **parameters: object) -> Response:
+        """Answer with the way to another page, which shows the notice."""
+        self.session.notice = notice or self.session.notice
+        return RedirectResponse(self.address(path, **parameters), 303)
+
+
+Page = Callable[[Visit], Awaitable[Response]]
