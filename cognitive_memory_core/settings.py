@@ -17,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     SecretStr,
+    TypeAdapter,
     ValidationError,
     field_validator,
     model_validator,
@@ -264,6 +265,22 @@ class VectorStoreSettings(_Group):
     token: Secret = SecretStr("")
 
 
+class AgentSettings(_Group):
+    """An agent that speaks MCP: its token opens the memory of one person in one place, a private chat without a group.
+
+    ``agent`` is whose memory; the bot's own if it is blank.
+    """
+
+    token: Secret
+    user: Annotated[Text, Field(min_length=1, max_length=128)]
+    group: Annotated[Text, Field(max_length=128)] = ""
+    agent: Annotated[Text, Field(max_length=128)] = ""
+
+
+_AGENTS = TypeAdapter(tuple[AgentSettings, ...])
+SHORTEST_TOKEN = 16  # characters of an agent's token
+
+
 class HttpSettings(_Group):
     """The HTTP interface; without a token it is not started.
 
@@ -273,6 +290,20 @@ class HttpSettings(_Group):
     token: Secret = SecretStr("")
     hosts: Ids = ()
     console: bool = True
+    agents: tuple[AgentSettings, ...] = ()
+
+    @field_validator("agents", mode="before")
+    @classmethod
+    def _complete(cls, value: object) -> object:
+        """Read the agents; a refusal names none of their fields, so that no token is shown."""
+        try:
+            agents = _AGENTS.validate_python(value)
+        except ValidationError:
+            raise ValueError(sentences.settings.BAD_AGENTS) from None
+        tokens = [agent.token.get_secret_value().strip() for agent in agents]
+        if len(set(tokens)) < len(tokens) or any(len(token) < SHORTEST_TOKEN for token in tokens):
+            raise ValueError(sentences.settings.BAD_AGENTS)
+        return agents
 
 
 class Settings(_Group):

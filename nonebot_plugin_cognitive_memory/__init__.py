@@ -40,7 +40,8 @@ __plugin_meta__ = PluginMetadata(
     supported_adapters={"~onebot.v11", "~onebot.v12"},
 )
 
-from . import capture_incoming as capture_incoming  # for its side effects, last
+from . import agents as agents  # for their side effects, last
+from . import capture_incoming as capture_incoming
 from . import commands as commands
 from . import console as console
 from . import evolving as evolving

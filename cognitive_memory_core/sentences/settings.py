@@ -55,13 +55,27 @@ def refusal(kind: str, bounds: Mapping[str, object]) -> str:
     return said.replace("' or '", "' 或 '")
 
 
+BAD_AGENTS = (
+    '应为 JSON 列表，例如 [{"token": "16 个以上随机字符", "user": "10001", "group": "20002"}]；'
+    "每个有自己的 token 和 user，没有 group 就是私聊"
+)
+
+
 def unknown_zone(value: str) -> str:
     """Return the message that a time zone is unknown."""
     return f"不认识的时区 {shown(value)}，例如可以写 Asia/Shanghai"
 
 
 _SECRET_WITHIN = frozenset(
-    {"api_key", "token", "extra_body", "models", "vector_store", "http"}  # keys, and groups given as a single value
+    {
+        "api_key",
+        "token",
+        "agents",
+        "extra_body",
+        "models",
+        "vector_store",
+        "http",
+    }  # keys, and groups given as a single value
     | {"historian", "triage", "merge", "evolution", "embedding", "rerank"}
 )
 

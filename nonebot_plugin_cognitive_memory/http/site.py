@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fastapi import FastAPI
-from starlette.routing import Mount, Router
-from starlette.types import ASGIApp
+from starlette.routing import Mount, Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from .dependencies import Backing
 from .document import serve_document
@@ -29,8 +29,21 @@ class Site:
         self.app: ASGIApp = HostGate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:
-        """Put an application before ``api`` at a path below the mount; it checks by itself who may use it."""
-        self._router.routes.insert(0, Mount(path, app=app))
+        """Put an application before ``api`` at a path below the mount; it checks by itself who may use it.
+
+        It serves the path itself and everything below it.
+        """
+        self._router.routes[:0] = [Route(path, endpoint=_Forwarding(app)), Mount(path, app=app)]
+
+
+class _Forwarding:
+    """An application that forwards; Starlette takes a class's instance for an application, a function for a route."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
 
 
 def _api(backing: Backing) -> FastAPI:

@@ -6,6 +6,7 @@
 * ``commands``, ``beliefs``, ``suggestions``: who types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
+* ``agents``: agents that speak MCP, and who reads the log about them
 * ``http``: programs and people that use the HTTP interface
 * ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English
 
@@ -15,9 +16,24 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import beliefs, cards, commands, console, console_en, console_zh, http, label, log, settings, suggestions, tools
+from . import (
+    agents,
+    beliefs,
+    cards,
+    commands,
+    console,
+    console_en,
+    console_zh,
+    http,
+    label,
+    log,
+    settings,
+    suggestions,
+    tools,
+)
 
 __all__ = [
+    "agents",
     "beliefs",
     "cards",
     "commands",

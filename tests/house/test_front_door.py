@@ -59,6 +59,7 @@ SETTINGS = {
     "Configuration",
     "EmbeddingSettings",
     "HistorianSettings",
+    "HttpSettings",
     "ModelSettings",
     "ModelsSettings",
     "PinsSettings",

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 TOOLS = {
     "search_events",
@@ -66,5 +68,18 @@ async def stdio_agent(*arguments: str, home: Path) -> AsyncGenerator[Agent, None
     command = ["-m", "cognitive_memory_core.cli", "mcp", *arguments]
     server = StdioServerParameters(command=sys.executable, args=command, cwd=str(home))
     async with stdio_client(server) as (received, sent), ClientSession(received, sent) as session:
+        await session.initialize()
+        yield Agent(session)
+
+
+@asynccontextmanager
+async def http_agent(address: str, token: str, headers: Mapping[str, str] | None = None) -> AsyncGenerator[Agent, None]:
+    """Speak to a server over streamable HTTP."""
+    given = {"Authorization": f"Bearer {token}", **(headers or {})}
+    async with (
+        create_mcp_http_client(headers=given) as client,
+        streamable_http_client(address, http_client=client) as streams,
+        ClientSession(streams[0], streams[1]) as session,
+    ):
         await session.initialize()
         yield Agent(session)

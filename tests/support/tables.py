@@ -154,6 +154,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
         "网页控制台，在 `/memory/console`（要装 `nonebot-plugin-cognitive-memory[console]`）",
         "the web console at `/memory/console` (install `nonebot-plugin-cognitive-memory[console]`)",
     ),
+    "http.agents": (
+        "经 MCP 用这份记忆的智能体：各有自己的令牌，只看得到一个人在一个地方的记忆（JSON 列表：token、user、group）",
+        "agents over MCP, as a JSON list of token, user, group: each token opens one person's memory in one place",
+    ),
 }
 HEADS: Mapping[Language, tuple[str, str, str]] = {
     "zh": ("设置", "默认", "说明"),

@@ -1,0 +1,7 @@
+"""The memory for agents that speak MCP, at ``/memory/mcp`` of the HTTP interface; see :mod:`.mounting`."""
+
+from __future__ import annotations
+
+from .mounting import is_mounted
+
+__all__ = ["is_mounted"]

@@ -1,0 +1,91 @@
+"""Decides by its token where an agent is and for whom it speaks, and answers it there; no argument can change either.
+
+An agent's own token opens one place for one person and nothing else. The operator's token opens the place that the
+headers name, which whoever configures the agent writes beside the token; the model never sees them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..http.dependencies import Backing
+from ..http.operator_token import TokenGate
+from ..http.refusals import refused
+from ..throttled_log import complain
+from ..tool_actions import breadth
+
+HEADERS = {"user": b"x-memory-user", "group": b"x-memory-group", "agent": b"x-memory-agent"}
+
+
+class AgentGate:
+    """An application that serves agents by their tokens."""
+
+    def __init__(self, settings: core.HttpSettings, backing: Backing) -> None:
+        """Serve the agents of the settings, and the operator."""
+        self._backing = backing
+        self._operator = TokenGate(self._by_headers, settings.token.get_secret_value())
+        self._agents = [
+            TokenGate(self._in(_Place(one.user, one.group, one.agent)), one.token.get_secret_value())
+            for one in settings.agents
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request by the gate of its token; the operator's refuses every other token."""
+        gate = next((gate for gate in self._agents if gate.is_operator(scope)), self._operator)
+        await gate(scope, receive, send)
+
+    def _in(self, place: _Place) -> ASGIApp:
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            await self._answer(place, scope, receive, send)
+
+        return answer
+
+    async def _by_headers(self, scope: Scope, receive: Receive, send: Send) -> None:
+        given = {name: _only(scope, header) for name, header in HEADERS.items()}
+        if not given["user"]:
+            await refused(400, replies.agents.NO_PERSON)(scope, receive, send)
+        else:
+            await self._answer(_Place(**given), scope, receive, send)
+
+    async def _answer(self, place: _Place, scope: Scope, receive: Receive, send: Send) -> None:
+        memory, settings = self._backing.memory(), self._backing.settings()
+        if not memory.is_running:
+            await refused(503, memory.reason)(scope, receive, send)
+            return
+        try:
+            where = place.scene(settings.agent)
+        except core.BadArgument as strange:
+            await refused(400, str(strange))(scope, receive, send)
+            return
+        caller = core.tools.ToolCaller(
+            memory, where, settings, breadth=breadth, on_too_broad=lambda who: complain(replies.log.too_broad(who))
+        )
+        await core.mcp_server.answer_http(core.mcp_server.memory_exchange(caller), scope, receive, send)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where an agent is and for whom it speaks; a private chat without a group."""
+
+    user: str
+    group: str = ""
+    agent: str = ""
+
+    def scene(self, usual_agent: str) -> core.Scene:
+        """Return the scene; raises BadArgument for what is no id."""
+        agent = self.agent or usual_agent
+        if self.group:
+            return core.Scene.group(self.group, self.user, agent=agent)
+        return core.Scene.private(self.user, agent=agent)
+
+
+def _only(scope: Scope, wanted: bytes) -> str:
+    """Return a header's text; "" if it is missing or given more than once."""
+    found = [value for name, value in scope["headers"] if name == wanted]
+    return unquote(found[0].decode("latin-1")).strip() if len(found) == 1 else ""
