@@ -17,6 +17,7 @@ from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
+from .domain.quality import QualityReport
 from .domain.scope import Scene, Scope
 from .domain.suggestion import Suggestion
 from .domain.turn import Turn
@@ -41,6 +42,9 @@ from .errors import (
 )
 from .memory import CognitiveMemory
 from .ports.ledger import Activity, DayCount
+from .quality.figures import report_figures
+from .quality.markdown import report_markdown
+from .quality.page import report_page
 from .recall.trace import Candidate
 from .settings import (
     CaptureSettings,
@@ -111,6 +115,7 @@ __all__ = [
     "ProfileKey",
     "ProfileSettings",
     "ProfileSource",
+    "QualityReport",
     "QuerySettings",
     "QueueFull",
     "QueueSettings",
@@ -141,6 +146,9 @@ __all__ = [
     "merged_settings",
     "nested_settings",
     "offences",
+    "report_figures",
+    "report_markdown",
+    "report_page",
     "setting_keys",
     "time_window",
     "tools",

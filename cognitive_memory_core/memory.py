@@ -27,6 +27,7 @@ from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.quality import QualityReport
 from .domain.scope import Scene
 from .domain.suggestion import Suggestion
 from .domain.turn import Turn
@@ -430,6 +431,18 @@ class CognitiveMemory:
     async def status(self) -> Status:
         """Return the status; a failing store does not raise."""
         return await self._engine.status()
+
+    async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
+        """Return the quality of what an operator's agent remembers; costs and counts are of the last days (1 to 366).
+
+        ``examine`` also compares the texts of the latest 100,000 events, in a thread: about 10 seconds for so many.
+        Raises NotPermitted unless an operator asks, UnavailableError if the ledger cannot be read.
+        """
+        if scene.kind != "operator":
+            raise NotPermitted(sentences.caller.OPERATORS_ONLY)
+        await self._opened.adapters.tally.settle()
+        wanted = min(max(days, 1), MOST_DAYS)
+        return await self._opened.reporting.report(scene.agent, days=wanted, examine=examine)
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
         """Count the active events and logged lines of a place, also by day.

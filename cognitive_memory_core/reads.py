@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -27,6 +28,7 @@ from .historian.messages.message_buffer import MessageBuffer
 from .pinboard import Pinboard
 from .ports.beliefs import Listing
 from .ports.ledger import EventEraser, EventLedger
+from .ports.quality import Tally, Untallied
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
 from .recall.belief_search import BeliefSearch
@@ -56,6 +58,7 @@ class Reads:
     belief_search: BeliefSearch
     suggesting: Suggesting
     event_eraser: EventEraser
+    tally: Tally = field(default_factory=Untallied)
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
         """Build the context of a turn; with ``enabled=false`` only memos; the builder checks each item."""
@@ -63,7 +66,10 @@ class Reads:
             return NOTHING
         if not self.access.is_enabled:
             return await self.contexts.memos_only(scene, budget=budget)
-        return await self.contexts.build(scene, query, budget=budget)
+        began = time.monotonic()
+        built = await self.contexts.build(scene, query, budget=budget)
+        self.tally.took("context", time.monotonic() - began)
+        return built
 
     async def explained(
         self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
@@ -78,8 +84,12 @@ class Reads:
         if not self.access.may_search(reading.scene):
             return []
         reading = replace(reading, without=self.access.hidden_people)
+        began = time.monotonic()
         found = await self.search.find(reading, query, top_k=top_k)
-        return self.access.hits(reading, await self.names.of_hits(found.hits))
+        self.tally.took("search", time.monotonic() - began)
+        hits = self.access.hits(reading, await self.names.of_hits(found.hits))
+        self.tally.recalled([hit.event.id for hit in hits if hit.event.kind != "message"])
+        return hits
 
     async def events(self, scene: Scene, limit: int, offset: int) -> list[Event]:
         """Return events, newest first."""

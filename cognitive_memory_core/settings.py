@@ -25,6 +25,7 @@ from pydantic import (
 
 from . import sentences
 from .domain.ids import checked_id
+from .domain.quality import Price
 from .errors import BadSetting
 from .text.time.cron import is_cron
 
@@ -89,6 +90,21 @@ class Decay:
     floor: float
 
 
+def _price_of(value: object) -> object:
+    """Read a price for a million tokens: given and written, separated by a slash, or one number for both."""
+    parts = str(value).split("/") if isinstance(value, str | int | float) and not isinstance(value, bool) else []
+    try:
+        numbers = [float(part) for part in parts]
+    except ValueError:
+        numbers = []
+    if len(numbers) not in (1, 2) or not all(0 <= number <= LARGEST for number in numbers):
+        raise ValueError(sentences.settings.PRICE_WANTED)
+    return Price(numbers[0], numbers[-1])
+
+
+TokenPrice = Annotated[Price, BeforeValidator(lambda value: value if isinstance(value, Price) else _price_of(value))]
+
+
 class ModelSettings(_Group):
     """One model behind an OpenAI-compatible address."""
 
@@ -99,6 +115,7 @@ class ModelSettings(_Group):
     timeout_seconds: PositiveAmount = 60.0
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     extra_body: dict[str, Any] = Field(default_factory=dict)
+    price: TokenPrice | None = None
 
 
 class EmbeddingSettings(_Group):
@@ -111,6 +128,7 @@ class EmbeddingSettings(_Group):
     query_instruction: Text = ""
     document_instruction: Text = ""
     batch_size: Annotated[int, Field(gt=0, le=2048)] = 64
+    price: TokenPrice | None = None
 
 
 class RerankSettings(_Group):
@@ -119,6 +137,7 @@ class RerankSettings(_Group):
     api_url: Text = ""
     api_key: Secret = SecretStr("")
     model_name: Text = ""
+    price: TokenPrice | None = None
 
 
 class ModelsSettings(_Group):
@@ -135,6 +154,23 @@ class ModelsSettings(_Group):
         """Return the chat model settings of a role; keys that are not set are the historian's."""
         own: ModelSettings = getattr(self, role)
         return self.historian.model_copy(update={key: getattr(own, key) for key in own.model_fields_set})
+
+    def cost_of(self, role: str) -> tuple[str, Price | None]:
+        """Return the name of a role's model and its price; "" and None for an unknown role.
+
+        A role with a model of its own inherits no price of the historian's.
+        """
+        match role:
+            case "historian" | "triage" | "merge" | "evolution":
+                own: ModelSettings = getattr(self, role)
+                wanted = self.of(role)
+                is_other = wanted.model_name != self.historian.model_name and "price" not in own.model_fields_set
+                return wanted.model_name, None if is_other else wanted.price
+            case "embedding" | "rerank":
+                model: EmbeddingSettings | RerankSettings = getattr(self, role)
+                return model.model_name, model.price
+            case _:
+                return "", None
 
 
 class QuerySettings(_Group):

@@ -26,6 +26,7 @@ _WORDS = sentences.command_line
 SUBCOMMANDS = (
     demo.COMMAND,
     _later("status", _WORDS.STATUS_SUMMARY, "status"),
+    _later("report", sentences.report.REPORT_SUMMARY, "report"),
     _later("search", _WORDS.SEARCH_SUMMARY, "search"),
     _later("export", _WORDS.EXPORT_SUMMARY, "transferring", "EXPORT"),
     _later("import", _WORDS.IMPORT_SUMMARY, "transferring", "IMPORT"),

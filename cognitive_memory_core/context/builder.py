@@ -15,6 +15,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
+from ..ports.quality import Tally, Untallied
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import CurrentNames
@@ -86,6 +87,7 @@ class ContextBuilder:
         names: CurrentNames | None = None,
         quotations: Quotations | None = None,
         beliefs: BeliefSearch | None = None,
+        tally: Tally | None = None,
         patience: float = PATIENCE,
     ) -> None:
         """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
@@ -93,10 +95,11 @@ class ContextBuilder:
         ``access`` checks every item and redacts every line. Without ``profiles`` the context has no profiles, without
         ``quotations`` no lines of the log, without
         ``beliefs`` none of the group's, and without ``names`` people keep the names that were written. A part that
-        takes longer than ``patience`` seconds counts as unavailable.
+        takes longer than ``patience`` seconds counts as unavailable. ``tally`` counts the events that are chosen.
         """
         self._quotations = quotations
         self._beliefs = beliefs
+        self._tally = tally or Untallied()
         self._patience = patience
         self._access = access
         self._profiles = profiles
@@ -225,6 +228,8 @@ class ContextBuilder:
         def shown(found: SearchResult) -> list[_PartRead]:
             events = newer_first(hit.event for hit in found.hits if self._access.admits(reading.scene, hit.event))
             part = Part("events", Section(sentences.context.TITLE_EVENTS, event_lines(events, settings.zone)))
+            if trace is None:
+                self._tally.recalled([event.id for event in events])
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
             return [_PartRead(part, found.degraded, frozenset(made_of))]
 

@@ -63,6 +63,9 @@ class ExaminedEvent:
     happened_at: datetime
 
 
+REFUSED, RETRIED = "gate:", "retry"  # names of counts: rejected by the gate, with the reason; asked again for that
+
+
 class Tally(Protocol):
     """Counts what the report tells. Never raises or blocks; what was counted last may be lost when a process dies."""
 
@@ -73,6 +76,23 @@ class Tally(Protocol):
     def recalled(self, event_ids: Iterable[str]) -> None:
         """Count events that were shown, in a context or by a search."""
         ...
+
+    def took(self, read: str, seconds: float) -> None:
+        """Count a read of one sort by how long it took."""
+        ...
+
+
+class Untallied:
+    """A tally that counts nothing."""
+
+    def count(self, name: str, times: int = 1) -> None:
+        """Count nothing."""
+
+    def recalled(self, event_ids: Iterable[str]) -> None:
+        """Count nothing."""
+
+    def took(self, read: str, seconds: float) -> None:
+        """Count nothing."""
 
 
 class QualityLedger(Protocol):

@@ -5,6 +5,7 @@
 * ``settings``, ``storage_errors``, ``models``: who runs the bot
 * ``log``: who reads the log
 * ``command_line``, ``doctor``, ``status``: who types ``cognitive-memory``
+* ``report``: who reads the quality report
 * ``context``: the model that answers
 * ``tools``: the model that calls the tools
 * ``feedback``: the historian's model
@@ -25,6 +26,7 @@ from . import (
     feedback,
     log,
     models,
+    report,
     settings,
     status,
     storage_errors,
@@ -42,6 +44,7 @@ __all__ = [
     "feedback",
     "log",
     "models",
+    "report",
     "settings",
     "status",
     "storage_errors",

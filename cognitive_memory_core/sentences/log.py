@@ -19,6 +19,7 @@ PARTS = {  # by the name of their loop; names that are public keywords stay
     "messages": "消息记录",
     "profile index": "侧写的索引",
     "profile names": "侧写里的名字",
+    "tallies": "质量报告的计数",
     "vector index": "向量索引",
 }
 QUEUE_REFUSED = "{refusal}；启动以来没收下 {count} 次"

@@ -28,6 +28,7 @@ from ..ports.ledger import (
 )
 from ..ports.overrides import Overrides
 from ..ports.vectors import SleepingStore
+from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings
 from .beginning import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .chat_models import ChatModels, chat_models_of
@@ -63,13 +64,14 @@ class Adapters:
     reranking: Reranking
     chat_models: ChatModels
     meter: SpendingMeter
+    tally: QualityTally
     breakers: tuple[Breaker, ...]
     resources: AsyncExitStack
 
     @property
     def loops(self) -> tuple[BackgroundLoop, ...]:
         """The background loops of adapters."""
-        return self.mirror.loop, self.meter.loop, self.watch.loop
+        return self.mirror.loop, self.meter.loop, self.watch.loop, self.tally.loop
 
 
 async def opened_adapters(live: Live[Settings], data_dir: Path, given: Overrides) -> Adapters:
@@ -80,7 +82,7 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: Overrides
         await owner.acquire(settings.historian.shutdown_seconds + GRACE)
         stack.callback(owner.release)
         ledger = await _ledger(data_dir, clock, owner, stack)
-        watch = await _watch(clock, ledger, stack)
+        watch, tally = await _watch(clock, ledger, stack), _tally(clock, ledger, settings, stack)
         meter = await _meter(clock, ledger, settings, stack)
         embedding = await embedding_of(settings, ledger, meter, stack, clock=clock, given=given.embedder)
         ledger.index.follow(embedding.embedder.fingerprint)
@@ -88,12 +90,11 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: Overrides
         disk = Disk(owner.check)
         queue = await FileQueue.open(data_dir / "queues", settings.queue, clock, disk=disk, horizon=watch.horizon)
         await _recovered(queue, stack)
-        mirror = EndSummaries(data_dir / "end_summaries.json", clock, disk=disk)
-        stack.push_async_callback(mirror.flush)
+        mirror = _mirror(data_dir, clock, disk, stack)
         store = await _store(settings.vector_store, data_dir / "chromadb", stack)
         profiles = FileProfiles(data_dir, settings.profile.revision_keep, clock, settings.zone, disk=disk)
-        chat_models = await chat_models_of(live, data_dir / "prompts", meter, stack, given.chat)
-        stores = vectors, words = Breaker("vectors"), Breaker("ledger")
+        chat_models = await chat_models_of(live, data_dir / "prompts", meter, stack, given.chat, tally=tally)
+        vectors, words = Breaker("vectors"), Breaker("ledger")
         return Adapters(
             clock=clock,
             watch=watch,
@@ -109,7 +110,8 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: Overrides
             reranking=reranking,
             chat_models=chat_models,
             meter=meter,
-            breakers=(embedding.breaker, *stores, *reranking.breakers, *chat_models.breakers),
+            tally=tally,
+            breakers=(embedding.breaker, vectors, words, *reranking.breakers, *chat_models.breakers),
             resources=stack,
         )
 
@@ -138,6 +140,18 @@ async def _meter(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: 
     stack.push_async_callback(meter.settle)
     await meter.load()
     return meter
+
+
+def _tally(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: AsyncExitStack) -> QualityTally:
+    tally = QualityTally(ledger.quality, clock, settings.zone)
+    stack.push_async_callback(tally.settle)
+    return tally
+
+
+def _mirror(data_dir: Path, clock: Clock, disk: Disk, stack: AsyncExitStack) -> EndSummaries:
+    mirror = EndSummaries(data_dir / "end_summaries.json", clock, disk=disk)
+    stack.push_async_callback(mirror.flush)
+    return mirror
 
 
 async def _recovered(queue: FileQueue, stack: AsyncExitStack) -> None:

@@ -25,6 +25,7 @@ from ..historian.rewriting.rewriter import ModelHistorian
 from ..historian.spending.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
 from ..historian.spending.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
+from ..ports.quality import Tally
 from ..prompts.library import PromptLibrary
 from ..settings import ChatRole, Live, ModelSettings, Settings
 
@@ -63,7 +64,13 @@ class _ModelInUse:
 
 
 async def chat_models_of(
-    settings: Live[Settings], prompts: Path, meter: SpendingMeter, stack: AsyncExitStack, given: Chat | None
+    settings: Live[Settings],
+    prompts: Path,
+    meter: SpendingMeter,
+    stack: AsyncExitStack,
+    given: Chat | None,
+    *,
+    tally: Tally,
 ) -> ChatModels:
     """Build them. ``given`` replaces every chat model; ``prompts`` is the folder of the operator's templates."""
     rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
@@ -72,7 +79,7 @@ async def chat_models_of(
         return ChatModels(rules, merging, budget)
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
-    historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules)
+    historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules, tally=tally)
     merger = SiftingMerger(ModelMerger(chats["merge"], library, settings), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)

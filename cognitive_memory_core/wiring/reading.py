@@ -14,9 +14,11 @@ from ..adapters.sqlite import SqliteLedger
 from ..consent import Consent
 from ..domain.hit import Hit, ReadFilter
 from ..domain.job import FailedJob, QueueCounts
+from ..domain.quality import QualityReport
 from ..ports.ledger import ArchiveRow, ClockState, Spending, Totals
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten
+from ..quality.reporting import Reporting
 from ..read_access import ReadAccess
 from ..recall.current_names import CurrentNames
 from ..recall.message_search import MessageSearch
@@ -77,6 +79,21 @@ class MemoryReader:
             await ledger.vectors.dimensions(fingerprint),
             await ledger.clock_book.find(),
         )
+
+    async def report(self, *, days: int) -> QualityReport:
+        """Return the quality report of all agents; what the bot counted in the last minute is missing."""
+        ledger, queues = self._ledger, self._data_dir / "queues"
+
+        async def counts() -> QueueCounts:
+            return await asyncio.to_thread(counted_jobs, queues)
+
+        async def lag() -> int:
+            return await ledger.vectors.lag(self._embedder.fingerprint)
+
+        reporting = Reporting(
+            ledger.quality, ledger.names, ledger.facts, self._consent, self._settings, self._clock, counts, lag
+        )
+        return await reporting.report(None, days=days)
 
     async def search(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search what the reading's scene may read, best first, by words and by the vectors in the ledger."""

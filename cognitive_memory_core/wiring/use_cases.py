@@ -9,6 +9,7 @@ from dataclasses import replace
 from ..background import BackgroundLoop
 from ..consent import Consent
 from ..context.builder import ContextBuilder
+from ..domain.job import QueueCounts
 from ..domain.profile import ProfileKey
 from ..event_correcting import EventCorrecting
 from ..event_forgetting import EventForgetting
@@ -40,6 +41,7 @@ from ..listings import Listings
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
+from ..quality.reporting import Reporting
 from ..read_access import ReadAccess
 from ..reads import Reads
 from ..recall.belief_search import BeliefSearch
@@ -96,6 +98,7 @@ class UseCases:
         self.history = self._history()
         self.reads = self._reads()
         self.listings = Listings(self.access, self._names, ledger.listings, ledger.events, ledger.log)
+        self.reporting = self._reporting()
 
     @property
     def loops(self) -> list[BackgroundLoop]:
@@ -359,6 +362,24 @@ class UseCases:
             belief_search=self._belief_search,
             suggesting=self.suggesting,
             event_eraser=ledger.event_eraser,
+            tally=adapters.tally,
+        )
+
+    def _reporting(self) -> Reporting:
+        adapters, ledger = self.adapters, self.adapters.ledger
+
+        async def counts() -> QueueCounts:
+            return adapters.queue.counts()
+
+        return Reporting(
+            ledger=ledger.quality,
+            names=ledger.names,
+            facts=ledger.facts,
+            consent=self.consent,
+            settings=self.settings,
+            clock=adapters.clock,
+            counts=counts,
+            lag=self.indexer.lag,
         )
 
     def _retriever(self) -> Retriever:
@@ -392,4 +413,5 @@ class UseCases:
             names=self._names,
             quotations=Quotations(messages, adapters.ledger.log, self.buffer.window),
             beliefs=self._belief_search,
+            tally=adapters.tally,
         )

@@ -28,13 +28,14 @@ NOUNS = {
     "Profile",
     "ProfileHit",
     "ProfileKey",
+    "QualityReport",
     "Revision",
     "Scene",
     "Status",
     "Suggestion",
     "Turn",
 }
-FUNCTIONS = {"offences", "time_window"}
+FUNCTIONS = {"offences", "report_figures", "report_markdown", "report_page", "time_window"}
 ERRORS = {
     "AlreadyEvolving",
     "BadArgument",
@@ -114,6 +115,7 @@ METHODS = {
     "set_switch": "(self, scene, switch)",
     "recall_message": "(self, scene, message_id)",
     "status": "(self)",
+    "report": "(self, scene, *, days=30, examine=True)",
     "activity": "(self, scene, *, days=14)",
     "failed_jobs": "(self)",
     "revive": "(self, job_id=None)",

@@ -35,6 +35,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "models.historian.timeout_seconds": ("等回答最多几秒", "seconds that an answer may take"),
     "models.historian.temperature": ("温度；空着由模型决定", "its temperature; blank: the model's own"),
     "models.historian.extra_body": ("请求里附加的字段（JSON）", "more fields of each request, as JSON"),
+    "models.historian.price": (
+        "每百万 token 的价钱，给的/写的，例如 2/8；报告里算账用",
+        "price of a million tokens, given/written, as 2/8; for the report",
+    ),
     "models.triage": (
         "判断值不值得记的模型：键同上，空着的用史官的",
         "the model that finds what is worth remembering: the same keys, blank ones are the historian's",
@@ -51,12 +55,14 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "models.embedding.query_instruction": ("加在问题前面的话", "put before a question"),
     "models.embedding.document_instruction": ("加在记忆前面的话", "put before a memory"),
     "models.embedding.batch_size": ("一次请求几条", "texts of a request"),
+    "models.embedding.price": ("每百万 token 的价钱", "price of a million tokens"),
     "models.rerank.api_url": (
         "重排模型的地址（Jina / Cohere 式的 /rerank）",
         "address of a /rerank of Jina's or Cohere's form",
     ),
     "models.rerank.api_key": ("密钥；本地服务可以空着", "its key; may be blank for a local server"),
     "models.rerank.model_name": ("模型名；空着就不重排", "its name; blank: no reranking"),
+    "models.rerank.price": ("每百万 token 的价钱", "price of a million tokens"),
     "query.auto_top_k": ("每轮自动想起几条", "events recalled by themselves in a turn"),
     "query.auto_messages_k": ("每轮自动引用几句聊天原话，0 不引用", "lines of the log quoted by themselves in a turn"),
     "query.enable_rerank": ("设了重排模型就用它", "use the rerank model, where one is set"),

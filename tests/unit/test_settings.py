@@ -17,6 +17,7 @@ MODEL = {
     "max_tokens": 2048,
     "timeout_seconds": 60.0,
     "temperature": None,
+    "price": None,
     "extra_body": {},
 }
 PROMISED: dict[str, Any] = {
@@ -40,8 +41,9 @@ PROMISED: dict[str, Any] = {
             "query_instruction": "",
             "document_instruction": "",
             "batch_size": 64,
+            "price": None,
         },
-        "rerank": {"api_url": "", "api_key": "", "model_name": ""},
+        "rerank": {"api_url": "", "api_key": "", "model_name": "", "price": None},
     },
     "query": {
         "auto_top_k": 8,

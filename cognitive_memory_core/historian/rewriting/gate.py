@@ -65,6 +65,12 @@ class Verdict:
         """Whether the statement stands on its own."""
         return self.is_usable and not self.offences
 
+    @property
+    def reasons(self) -> frozenset[str]:
+        """Why it is rejected: its faults, "drift", and the kinds of its offences."""
+        drift = ("drift",) if self.has_drift else ()
+        return frozenset((*self.faults, *drift, *(offence.kind for offence in self.offences)))
+
 
 @dataclass(frozen=True)
 class Around:

@@ -16,6 +16,7 @@ from ...domain.people import JobContext
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
 from ...ports.models import Chat, Historian
+from ...ports.quality import REFUSED, RETRIED, Tally, Untallied
 from ...prompts.answers import Said, Triaged
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
@@ -40,7 +41,14 @@ class ModelHistorian:
     """Rewrites and triages with chat models. Answers for a job that fails later are kept for its next try."""
 
     def __init__(
-        self, rewriting: Chat, judging: Chat, prompts: PromptLibrary, settings: Live[Settings], rules: Historian
+        self,
+        rewriting: Chat,
+        judging: Chat,
+        prompts: PromptLibrary,
+        settings: Live[Settings],
+        rules: Historian,
+        *,
+        tally: Tally | None = None,
     ) -> None:
         """Use one model for rewriting and one for triage; ``rules`` word what neither words well."""
         self._rules = rules
@@ -48,6 +56,7 @@ class ModelHistorian:
         self._judging = judging
         self._prompts = prompts
         self._settings = settings
+        self._tally = tally or Untallied()
         self._progress: Progress[RewriteBatch] = Progress()
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
@@ -75,7 +84,7 @@ class ModelHistorian:
             batch, answers = batch_of(triaged, dialogue, job_context)
             if not batch.tasks and _is_uncited(triaged):
                 return await self._rules.triage(dialogue, job_context)
-            await _note(batch, answers)
+            await self._note(batch, answers)
             batch.calls += 1
         await self._insist(batch, dialogue, "", dialogue.messages)
         self._progress.settle(job_context.job_id)
@@ -95,7 +104,8 @@ class ModelHistorian:
             ask = partial(self._prompts.rewrite, batch.prompt_tasks(), batch.job_context, source=source, lines=lines)
             question = await _computed(batch, ask)
             try:
-                await _note(batch, await self._rewriting.ask(question))
+                self._tally.count(RETRIED, int(batch.calls > 0))
+                await self._note(batch, await self._rewriting.ask(question))
             except (BadAnswer, TooSlow) as failure:
                 if not batch.calls:
                     _give_up(batch, failure)
@@ -155,6 +165,14 @@ class ModelHistorian:
     async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> Triaged:
         return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, job_context))
 
+    async def _note(self, batch: RewriteBatch, answers: Sequence[Said]) -> None:
+        """Record an answer; judging it changes no state, so that the job can be cancelled meanwhile."""
+        attempts = await _computed(batch, partial(batch.tried, answers))
+        batch.note(attempts)
+        for _, attempt in attempts:
+            for reason in attempt.verdict.reasons:
+                self._tally.count(f"{REFUSED}{reason}")
+
     def _written(self, turn: Turn, batch: RewriteBatch) -> list[Statement]:
         said = {duplicate_key(task.text): self._stored(task, best, batch) for task, best in batch.outcomes()}
         degraded = sum(best is None or not best.verdict.is_absolute for _, best in batch.outcomes())
@@ -195,11 +213,6 @@ def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
     if not batch.job_context.is_last_try:
         raise failure
     _warn(batch, described(failure))
-
-
-async def _note(batch: RewriteBatch, answers: Sequence[Said]) -> None:
-    """Record an answer; judging it changes no state, so that the job can be cancelled meanwhile."""
-    batch.note(await _computed(batch, partial(batch.tried, answers)))
 
 
 async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:

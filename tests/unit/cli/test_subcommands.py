@@ -44,6 +44,22 @@ def test_status_shows_the_figures(home: BotHome) -> None:
     assert (told["running"], told["jobs"]["pending"], told["failed"]) == (False, 0, [])
 
 
+def test_report_has_three_forms(home: BotHome, tmp_path: Path) -> None:
+    """`report` writes Markdown, JSON, or a page for its owner alone, also beside a running bot."""
+    status, out, err = home.run("report")
+    assert (status, err) == (0, "")
+    assert out.startswith("# 记忆质量报告")
+    told: Any = home.told("report", "--days", "7")
+    assert (told["totals"]["events"], told["days"]) == (1, 7)
+    page = tmp_path / "report.html"
+    assert "写好了" in home.run("report", "--html", str(page))[1]
+    assert "<h1>记忆质量报告</h1>" in page.read_text("utf-8")
+    assert page.stat().st_mode & 0o077 == 0
+    status, _, err = home.run("report", "--html", str(tmp_path / "missing" / "report.html"))
+    assert status == 1
+    assert "写不进" in err
+
+
 def test_status_lists_changed_settings(home: BotHome) -> None:
     """`status` shows the settings that overrides.json changes, and what in it is not used."""
     (home.data_dir / "overrides.json").write_text('{"query.auto_top_k": 3, "query.nonsense": 1}')

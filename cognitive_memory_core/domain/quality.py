@@ -1,0 +1,227 @@
+"""The quality report: what is stored, how good it is, what it costs, and what may be wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Literal
+
+from .job import QueueCounts
+from .scope import Scope
+
+Flaw = Literal["pronoun", "time", "place", "unsure", "unworded"]
+FLAWS: tuple[Flaw, ...] = ("pronoun", "time", "place", "unsure", "unworded")
+MILLION = 1_000_000
+HALF = 0.5  # share of a place's events from which one person is named
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a model costs for each million tokens that it is given and that it writes; any currency."""
+
+    given: float
+    written: float
+
+    def of(self, tokens: int, answered: int) -> float:
+        """Return the price of so many tokens, of which the model wrote ``answered``."""
+        return ((tokens - answered) * self.given + answered * self.written) / MILLION
+
+
+@dataclass(frozen=True)
+class PlaceQuality:
+    """What is stored of one place: its log's lines of people, and active events by kind.
+
+    ``absolute`` events stand on their own, ``recalled`` ones were shown at least once since counting began.
+    """
+
+    scope: Scope
+    lines: int = 0
+    events: int = 0
+    kinds: Mapping[str, int] = field(default_factory=dict[str, int])
+    absolute: int = 0
+    recalled: int = 0
+
+
+@dataclass(frozen=True)
+class TeacherShare:
+    """How much one person taught a group: events of which they are the only speaker, and their share of all.
+
+    ``lines_share`` is their share of the group's lines; a share of events far above it is worth a look.
+    """
+
+    scope: Scope
+    user_id: str
+    name: str
+    events: int
+    share: float
+    lines_share: float
+
+
+@dataclass(frozen=True)
+class QuotedEvent:
+    """The beginning of an event's text, for an example."""
+
+    id: str
+    text: str
+    happened_at: datetime
+
+
+@dataclass(frozen=True)
+class EventPair:
+    """Two events of one place that are compared, the older one first; ``likeness`` is in [0, 1]."""
+
+    scope: Scope
+    older: QuotedEvent
+    newer: QuotedEvent
+    likeness: float
+
+
+@dataclass(frozen=True)
+class FlawCount:
+    """How many events have a flaw for which they do not stand on their own, with examples."""
+
+    flaw: Flaw
+    count: int
+    examples: tuple[QuotedEvent, ...] = ()
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What comparing the texts of events found. Of more events than were ``examined``, the latest were.
+
+    ``duplicates`` counts events that another person said in the same words; ``near`` and ``contradictions`` count pairs
+    that are nearly the same, and pairs of the same people that cannot both be true. The pairs themselves are examples.
+    ``is_cut``: a place had more pairs than are counted.
+    """
+
+    examined: int = 0
+    flaws: tuple[FlawCount, ...] = ()
+    duplicates: int = 0
+    near: int = 0
+    near_pairs: tuple[EventPair, ...] = ()
+    contradictions: int = 0
+    contradicting_pairs: tuple[EventPair, ...] = ()
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class PurposeCost:
+    """Calls and tokens of one purpose in the time of the report; ``price`` is None where none is set."""
+
+    purpose: str
+    model: str
+    calls: int
+    tokens: int
+    answered: int
+    unreachable: int
+    bad: int
+    price: float | None = None
+
+
+@dataclass(frozen=True)
+class ReadLatency:
+    """How long reads of one sort took: counts by upper bound in milliseconds (the last one is unbounded: 0)."""
+
+    read: str
+    counts: tuple[tuple[int, int], ...]
+
+    @property
+    def count(self) -> int:
+        """The number of reads."""
+        return sum(count for _, count in self.counts)
+
+    def quantile(self, share: float) -> int:
+        """Return the bound within which this share of the reads ended; 0 if it is beyond the last bound."""
+        seen = 0
+        for bound, count in self.counts:
+            seen += count
+            if seen >= share * self.count:
+                return bound
+        return 0
+
+
+@dataclass(frozen=True)
+class Retention:
+    """What would be gone from the log with another ``capture.log_days``: lines, and about how many bytes."""
+
+    log_days: int
+    lines: int
+    weight: int
+
+
+@dataclass(frozen=True)
+class Backlog:
+    """What waits: jobs, events without a vector, facts that are not in their profile, and since when the oldest."""
+
+    jobs: QueueCounts = field(default_factory=QueueCounts)
+    vectors: int = 0
+    facts: int = 0
+    facts_since: datetime | None = None
+
+
+@dataclass(frozen=True)
+class MissedRecall:
+    """A question whose answer was stored and should have been found, as somebody noted it."""
+
+    question: str
+    wanted: str
+    noted_at: datetime
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """The quality of the memory at one instant; costs, refusals and latencies are of the last ``days``.
+
+    ``counted_since`` is the first day with counts; None before any. ``refusals`` counts what the gate rejected by
+    reason, ``retries`` the further calls this caused. ``teachers`` are the people who taught most in each group.
+    ``examination`` is None if texts were not compared. ``spent_by_day`` holds each day's calls and tokens.
+    """
+
+    at: datetime
+    days: int
+    counted_since: date | None = None
+    places: tuple[PlaceQuality, ...] = ()
+    examination: Examination | None = None
+    teachers: tuple[TeacherShare, ...] = ()
+    refusals: Mapping[str, int] = field(default_factory=dict[str, int])
+    retries: int = 0
+    backlog: Backlog = field(default_factory=Backlog)
+    costs: tuple[PurposeCost, ...] = ()
+    spent_by_day: tuple[tuple[date, int, int], ...] = ()
+    latencies: tuple[ReadLatency, ...] = ()
+    log_days: int = 0
+    retention: tuple[Retention, ...] = ()
+    missed: tuple[MissedRecall, ...] = ()
+
+    @property
+    def events(self) -> int:
+        """The number of active events."""
+        return sum(place.events for place in self.places)
+
+    @property
+    def vague(self) -> int:
+        """The number of active events that do not stand on their own."""
+        return sum(place.events - place.absolute for place in self.places)
+
+    @property
+    def never_recalled(self) -> int:
+        """The number of active events that were never shown since counting began."""
+        return sum(place.events - place.recalled for place in self.places)
+
+    @property
+    def dominant(self) -> tuple[TeacherShare, ...]:
+        """The people who taught more than half of what their group's memory holds."""
+        return tuple(one for one in self.teachers if one.share > HALF)
+
+    @property
+    def price(self) -> float | None:
+        """What the models cost; None where no price is set."""
+        known = [cost.price for cost in self.costs if cost.price is not None]
+        return sum(known) if known else None
+
+    @property
+    def merges_a_triage(self) -> float | None:
+        """How many merge calls there were for each triage call; None without triage."""
+        calls = {cost.purpose: cost.calls for cost in self.costs}
+        return calls.get("merge", 0) / calls["triage"] if calls.get("triage") else None

@@ -1,0 +1,155 @@
+"""Compares the texts of events: what is said twice, what is nearly the same, and what cannot both be true.
+
+Only pairs that share two of their rarest pairs of characters are compared (blocking), so that the time grows with the
+number of events and not with its square.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..domain.event import duplicate_key
+from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEvent
+from ..domain.scope import Scope
+from ..ports.quality import ExaminedEvent
+from ..text.statements.lexicon import offences
+from ..text.statements.outspoken import character_pairs, outspoken
+from ..text.statements.sameness import contradicts, may_be_same
+
+NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same
+OPPOSED = 0.5  # the same for two texts that contradict each other
+RARE = 5  # of a text, by which it is found again
+COMMON = 40  # events that share a pair of characters, from which it is too common to find anything by
+LEAST_SHARED = 2
+LEAST_PAIRS = 4  # pairs of characters that a text needs to be compared
+MOST_PAIRS = 20_000  # compared in one place
+EXAMPLES = 20
+FLAW_EXAMPLES = 3
+QUOTED = 80  # characters
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A text without ids, dates and signs, and its pairs of characters."""
+
+    event: ExaminedEvent
+    key: str
+    said: str
+    pairs: frozenset[str]
+
+
+@dataclass
+class _Found:
+    duplicates: int = 0
+    near: int = 0
+    contradictions: int = 0
+    near_pairs: list[EventPair] = field(default_factory=list[EventPair])
+    opposed_pairs: list[EventPair] = field(default_factory=list[EventPair])
+    is_cut: bool = False
+
+
+def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
+    """Compare events place by place; takes some seconds for 100,000, so call it off the event loop.
+
+    ``hide`` redacts what is quoted.
+    """
+    by_place: dict[str, list[ExaminedEvent]] = defaultdict(list)
+    for event in events:
+        by_place[event.scope].append(event)
+    found = _Found()
+    for scope, here in by_place.items():
+        _compare(Scope.of_key(scope), here, found, hide)
+    return Examination(
+        len(events),
+        _flaws([event for event in events if not event.is_absolute], hide, least_confidence),
+        found.duplicates,
+        found.near,
+        tuple(_best(found.near_pairs)),
+        found.contradictions,
+        tuple(_best(found.opposed_pairs)),
+        found.is_cut,
+    )
+
+
+def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide: Callable[[str], str]) -> None:
+    readings = sorted(map(_reading, events), key=lambda one: (one.event.happened_at, one.event.seq))
+    keys = Counter(reading.key for reading in readings)
+    found.duplicates += sum(count - 1 for count in keys.values())
+    common = Counter(pair for reading in readings for pair in reading.pairs)
+    for compared, (older, newer) in enumerate(_candidates(readings, common)):
+        if compared >= MOST_PAIRS:
+            found.is_cut = True
+            return
+        _judge(scope, older, newer, found, hide)
+
+
+def _candidates(readings: Iterable[_Reading], common: Mapping[str, int]) -> Iterable[tuple[_Reading, _Reading]]:
+    """Yield pairs of texts that share at least two of their rarest pairs of characters, the older text first."""
+    known: dict[str, list[_Reading]] = defaultdict(list)
+    for reading in readings:
+        shared = [pair for pair in reading.pairs if 1 < common[pair] <= COMMON]
+        rare = sorted(shared, key=lambda pair: (common[pair], pair))[:RARE]
+        met = Counter(id(one) for pair in rare for one in known[pair])
+        if met:
+            by_id = {id(one): one for pair in rare for one in known[pair]}
+            yield from ((by_id[one], reading) for one, times in met.items() if times >= LEAST_SHARED)
+        for pair in rare:
+            known[pair].append(reading)
+
+
+def _judge(scope: Scope, older: _Reading, newer: _Reading, found: _Found, hide: Callable[[str], str]) -> None:
+    alike = len(older.pairs & newer.pairs) / len(older.pairs | newer.pairs)
+    if alike < OPPOSED:
+        return
+    is_opposed = _is_of_same_people(older.event, newer.event) and contradicts(older.said, newer.said)
+    if is_opposed:
+        found.contradictions += 1
+    elif alike >= NEAR and older.key != newer.key and may_be_same(older.said, newer.said):
+        found.near += 1
+    else:
+        return
+    pairs = found.opposed_pairs if is_opposed else found.near_pairs
+    if len(pairs) < EXAMPLES * EXAMPLES:
+        pairs.append(EventPair(scope, _quoted(older.event, hide), _quoted(newer.event, hide), round(alike, 3)))
+
+
+def _is_of_same_people(one: ExaminedEvent, other: ExaminedEvent) -> bool:
+    """Return whether two events are about the same people, or are told by the same person of nobody else."""
+    if one.subjects or other.subjects:
+        return {*one.subjects} == {*other.subjects}
+    return bool(one.sender_id) and one.sender_id == other.sender_id
+
+
+def _flaws(events: Iterable[ExaminedEvent], hide: Callable[[str], str], least: float) -> tuple[FlawCount, ...]:
+    counts, examples = Counter[Flaw](), defaultdict[Flaw, list[QuotedEvent]](list)
+    for event in events:
+        for flaw in _flaws_of(event, least):
+            counts[flaw] += 1
+            if len(examples[flaw]) < FLAW_EXAMPLES:
+                examples[flaw].append(_quoted(event, hide))
+    return tuple(FlawCount(flaw, count, tuple(examples[flaw])) for flaw, count in counts.most_common())
+
+
+def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
+    """Return why an event does not stand on its own; what has no other reason was never worded by a model."""
+    flaws: list[Flaw] = [*dict.fromkeys(offence.kind for offence in offences(event.text))]
+    if event.confidence < least:
+        flaws.append("unsure")
+    return flaws or ["unworded"]
+
+
+def _reading(event: ExaminedEvent) -> _Reading:
+    said = outspoken(event.text)
+    pairs = character_pairs(said)
+    return _Reading(event, duplicate_key(event.text), said, pairs if len(pairs) >= LEAST_PAIRS else frozenset())
+
+
+def _quoted(event: ExaminedEvent, hide: Callable[[str], str]) -> QuotedEvent:
+    text = hide(event.text)
+    return QuotedEvent(event.id, text if len(text) <= QUOTED else f"{text[: QUOTED - 1]}…", event.happened_at)
+
+
+def _best(pairs: Sequence[EventPair]) -> list[EventPair]:
+    return sorted(pairs, key=lambda pair: pair.likeness, reverse=True)[:EXAMPLES]

@@ -1,0 +1,86 @@
+"""Counts what the report tells: refusals of the gate, retries, recalled events, and how long reads take."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable
+from datetime import tzinfo
+
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..completion import completed
+from ..errors import UnavailableError
+from ..ports.ambient import Clock
+from ..ports.quality import QualityLedger
+
+PAUSE = 60.0  # seconds between writes; a process that is killed loses the counts of up to this long
+MOST_HELD = 50_000  # events whose counts wait; more are not counted while the ledger is unavailable
+BOUNDS = (5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)  # milliseconds
+TOOK = "ms:"
+
+
+class QualityTally:
+    """Counts in memory and writes in batches, at most once a minute and in one transaction.
+
+    A turn costs no write of its own. Counts that could not be written wait for the next try.
+    """
+
+    def __init__(self, ledger: QualityLedger, clock: Clock, zone: tzinfo) -> None:
+        """Write to a ledger, by calendar day in ``zone``."""
+        self._ledger = ledger
+        self._clock = clock
+        self._zone = zone
+        self._counts = Counter[str]()
+        self._recalled = Counter[str]()
+        self._turn = asyncio.Lock()
+        self.loop = BackgroundLoop("tallies", self._round, gathered=PAUSE)
+
+    def count(self, name: str, times: int = 1) -> None:
+        """Count something by its name."""
+        self._counts[name] += times
+        self.loop.nudge()
+
+    def recalled(self, event_ids: Iterable[str]) -> None:
+        """Count events that were shown."""
+        if len(self._recalled) < MOST_HELD:
+            self._recalled.update(event_ids)
+            self.loop.nudge()
+
+    def took(self, read: str, seconds: float) -> None:
+        """Count a read of one sort by how long it took."""
+        self.count(f"{TOOK}{read}:{bound_of(seconds)}")
+
+    async def settle(self) -> None:
+        """Write what was counted; while the ledger is unavailable it waits."""
+        try:
+            await completed(self._write())
+        except UnavailableError as refused:
+            self.loop.trouble.note(refused)
+
+    async def _round(self) -> float:
+        await completed(self._write())
+        return UNTIL_NUDGED
+
+    async def _write(self) -> None:
+        async with self._turn:
+            counts, self._counts = self._counts, Counter[str]()
+            recalled, self._recalled = self._recalled, Counter[str]()
+            if not counts and not recalled:
+                return
+            now = self._clock.now()
+            is_written = False
+            try:
+                await self._ledger.tally(now.astimezone(self._zone).date(), counts, recalled, now)
+                is_written = True
+            finally:
+                if not is_written:
+                    self._counts.update(counts)
+                    self._recalled.update(recalled)
+            self.loop.trouble.end()
+
+
+def bound_of(seconds: float) -> int:
+    """Return the bound in milliseconds within which a read ended; 0 beyond the last one."""
+    place = bisect_left(BOUNDS, seconds * 1_000)
+    return BOUNDS[place] if place < len(BOUNDS) else 0

@@ -1,0 +1,224 @@
+"""Collects the quality report from the ledger, the queue's counts and the settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from ..consent import Consent
+from ..domain.job import QueueCounts
+from ..domain.quality import (
+    Backlog,
+    Examination,
+    PlaceQuality,
+    PurposeCost,
+    QualityReport,
+    ReadLatency,
+    Retention,
+    TeacherShare,
+)
+from ..domain.scope import Scope
+from ..ports.ambient import Clock
+from ..ports.ledger import FactBook, NameBook, Spending
+from ..ports.quality import (
+    REFUSED,
+    RETRIED,
+    ExaminedEvent,
+    LoggedDay,
+    QualityLedger,
+    SpokenCount,
+    StoredCount,
+)
+from ..settings import Live, Settings
+from .comparing import examined
+from .counting import BOUNDS, TOOK
+
+MOST_EXAMINED = 100_000  # events whose texts are compared; the latest of more
+PAGE = 5_000
+LEAST_EVENTS, LEAST_PEOPLE = 10, 3  # of a group, from which its teachers are compared
+TEACHERS = 3  # of each group
+KEPT = (7, 14, 30, 60, 90, 180, 365)  # values of capture.log_days that are compared
+_ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  # others bear their purpose's name
+
+
+@dataclass(frozen=True)
+class Reporting:
+    """Makes the report. ``counts`` returns the jobs by state, ``lag`` the number of events without a vector."""
+
+    ledger: QualityLedger
+    names: NameBook
+    facts: FactBook
+    consent: Consent
+    settings: Live[Settings]
+    clock: Clock
+    counts: Callable[[], Awaitable[QueueCounts]]
+    lag: Callable[[], Awaitable[int]]
+
+    async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
+        """Make the report of an agent, or of all; costs and counts of the last days.
+
+        ``examine`` also compares texts, which takes seconds for many events; it is done in a thread.
+        """
+        settings, now = self.settings.current, self.clock.now()
+        today = now.astimezone(settings.zone).date()
+        since = today - timedelta(days=days - 1)
+        stored = [one for one in await self.ledger.stored() if agent in (None, one.scope.agent)]
+        spoken = [one for one in await self.ledger.spoken() if agent in (None, one.scope.agent)]
+        spent, tallies = await self.ledger.spent(since), await self.ledger.tallies(since)
+        counted = Counter[str]()
+        for _, name, count in tallies:
+            counted[name] += count
+        return QualityReport(
+            at=now,
+            days=days,
+            counted_since=await self._counted_since(),
+            places=tuple(_places(stored, spoken)),
+            examination=await self._examination(agent) if examine else None,
+            teachers=tuple(await self._teachers(stored, spoken)),
+            refusals={name.removeprefix(REFUSED): n for name, n in counted.most_common() if name.startswith(REFUSED)},
+            retries=counted[RETRIED],
+            backlog=await self._backlog(),
+            costs=tuple(_costs(spent, settings)),
+            spent_by_day=tuple(_by_day(spent, since, days)),
+            latencies=tuple(_latencies(counted)),
+            log_days=settings.capture.log_days,
+            retention=tuple(_retention(await self.ledger.logged(), now)),
+        )
+
+    async def _counted_since(self) -> date | None:
+        return next((day for day, _, _ in await self.ledger.tallies(date.min)), None)
+
+    async def _examination(self, agent: str | None) -> Examination:
+        events: list[ExaminedEvent] = []
+        before: int | None = None
+        hidden = self.consent.opted_out
+        while len(events) < MOST_EXAMINED:
+            page = await self.ledger.statements(before, min(PAGE, MOST_EXAMINED - len(events)))
+            events += [one for one in page if _is_wanted(one, agent, hidden)]
+            if not page:
+                break
+            before = page[-1].seq
+        least = self.settings.current.historian.min_confidence
+        return await asyncio.to_thread(examined, events, self.consent.hidden, least)
+
+    async def _teachers(self, stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> list[TeacherShare]:
+        events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
+        for one in stored:
+            events[one.scope][one.sender_id] += one.events
+        for said in spoken:
+            lines[said.scope][said.sender_id] += said.lines
+        found: list[TeacherShare] = []
+        for scope, taught in sorted(events.items()):
+            people = {*taught, *lines[scope]} - {""}
+            if scope.kind == "group" and taught.total() >= LEAST_EVENTS and len(people) >= LEAST_PEOPLE:
+                found += await self._most(scope, taught, lines[scope])
+        return sorted(found, key=lambda one: one.share, reverse=True)
+
+    async def _most(self, scope: Scope, taught: Counter[str], lines: Counter[str]) -> list[TeacherShare]:
+        most = [(person, count) for person, count in taught.most_common(TEACHERS + 1) if person][:TEACHERS]
+        names = {one.id: one.name for one in await self.names.people(scope, [person for person, _ in most])}
+        hide, hidden = self.consent.hidden, self.consent.opted_out
+        return [
+            TeacherShare(
+                scope,
+                "" if person in hidden else person,
+                hide(names.get(person, "") or person),
+                count,
+                count / taught.total(),
+                lines[person] / lines.total() if lines else 0.0,
+            )
+            for person, count in most
+        ]
+
+    async def _backlog(self) -> Backlog:
+        waiting = await self.facts.waiting()
+        since = min((one.since for one in waiting), default=None)
+        return Backlog(await self.counts(), await self.lag(), sum(one.facts for one in waiting), since)
+
+
+def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str]) -> bool:
+    is_of_agent = agent is None or Scope.of_key(event.scope).agent == agent
+    return is_of_agent and not any(person in hidden for person in (event.sender_id, *event.subjects))
+
+
+def _places(stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> list[PlaceQuality]:
+    """Return the places, those with the most events first."""
+    lines = Counter[Scope]()
+    for said in spoken:
+        lines[said.scope] += said.lines
+    by_place = defaultdict[Scope, list[StoredCount]](list)
+    for one in stored:
+        by_place[one.scope].append(one)
+    found = [_place(scope, by_place[scope], lines[scope]) for scope in sorted({*by_place, *lines})]
+    return sorted(found, key=lambda place: (place.events, place.lines), reverse=True)
+
+
+def _place(scope: Scope, stored: Sequence[StoredCount], lines: int) -> PlaceQuality:
+    kinds = Counter[str]()
+    for one in stored:
+        kinds[one.kind] += one.events
+    return PlaceQuality(
+        scope,
+        lines,
+        kinds.total(),
+        dict(kinds.most_common()),
+        sum(one.absolute for one in stored),
+        sum(one.recalled for one in stored),
+    )
+
+
+def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings) -> list[PurposeCost]:
+    """Return the costs by purpose, the one with the most tokens first."""
+    added: dict[str, Spending] = {}
+    for _, one in spent:
+        added[one.purpose] = added.get(one.purpose, Spending(one.purpose)).plus(one)
+    return sorted((_cost(one, settings) for one in added.values()), key=lambda cost: (-cost.tokens, cost.purpose))
+
+
+def _cost(spending: Spending, settings: Settings) -> PurposeCost:
+    model, price = settings.models.cost_of(_ROLES.get(spending.purpose, spending.purpose))
+    paid = None if price is None else price.of(spending.tokens, spending.answered)
+    return PurposeCost(
+        spending.purpose,
+        model,
+        spending.calls,
+        spending.tokens,
+        spending.answered,
+        spending.unreachable,
+        spending.bad,
+        paid,
+    )
+
+
+def _by_day(spent: Sequence[tuple[date, Spending]], since: date, days: int) -> list[tuple[date, int, int]]:
+    calls, tokens = Counter[date](), Counter[date]()
+    for day, one in spent:
+        calls[day] += one.calls
+        tokens[day] += one.tokens
+    wanted = (since + timedelta(days=at) for at in range(days))
+    return [(day, calls[day], tokens[day]) for day in wanted]
+
+
+def _latencies(counted: Mapping[str, int]) -> list[ReadLatency]:
+    found = defaultdict[str, dict[int, int]](dict)
+    for name, count in counted.items():
+        if name.startswith(TOOK):
+            read, _, bound = name.removeprefix(TOOK).rpartition(":")
+            found[read][int(bound)] = count
+    return [
+        ReadLatency(read, tuple((bound, counts.get(bound, 0)) for bound in (*BOUNDS, 0)))
+        for read, counts in sorted(found.items())
+    ]
+
+
+def _retention(logged: Sequence[LoggedDay], now: datetime) -> list[Retention]:
+    """Return what is older than each number of days, by whole days."""
+    rows: list[Retention] = []
+    for kept in KEPT:
+        before = (now - timedelta(days=kept)).date()
+        gone = [one for one in logged if one.day < before]
+        rows.append(Retention(kept, sum(one.lines for one in gone), sum(one.weight for one in gone)))
+    return rows

@@ -1,0 +1,254 @@
+"""The report as sections of sentences and tables, which Markdown and the page show alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import tzinfo
+
+from ..domain.quality import EventPair, Examination, PlaceQuality, PurposeCost, QualityReport, QuotedEvent, ReadLatency
+from ..domain.scope import Scope
+from ..sentences import report as words
+
+MOST_PLACES = 30  # shown; the rest is in the JSON
+NAMED_FLAWS = 0.1  # share of events that do not stand on their own, from which the gist says so
+HALF, MOST = 0.5, 0.95
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table; columns from ``numbers_from`` on hold numbers."""
+
+    head: Row
+    rows: tuple[Row, ...]
+    numbers_from: int = 1
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """One heading with sentences and tables; ``plot`` names the plot that belongs to it."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
+    plot: str = ""
+
+
+def sections_of(report: QualityReport, zone: tzinfo) -> list[ReportSection]:
+    """Return the sections of a report in order, what needs a look first."""
+    return [
+        ReportSection(words.GIST, tuple(marks(report)) or (words.ALL_WELL,)),
+        _stored(report),
+        _flaws(report.examination, zone),
+        _twice(report.examination, zone),
+        _opposed(report.examination, zone),
+        _recalled(report),
+        _teachers(report),
+        _gate(report),
+        _backlog(report, zone),
+        _costs(report),
+        _latency(report),
+        _kept(report),
+        _missed(report, zone),
+    ]
+
+
+def marks(report: QualityReport) -> list[str]:
+    """Return what somebody should look at, the gravest first."""
+    said = [
+        words.POISONING.format(
+            place=place_of(one.scope),
+            who=one.name or words.HIDDEN,
+            share=percent(one.share),
+            lines=percent(one.lines_share),
+        )
+        for one in report.dominant
+    ]
+    if report.backlog.jobs.failed:
+        said.append(words.MARK_FAILED.format(count=report.backlog.jobs.failed))
+    found = report.examination
+    if found and found.contradictions:
+        said.append(words.MARK_OPPOSED.format(count=found.contradictions))
+    if report.events and report.vague > NAMED_FLAWS * report.events:
+        said.append(words.MARK_VAGUE.format(count=report.vague, share=percent(report.vague / report.events)))
+    if found and found.near:
+        said.append(words.MARK_TWICE.format(count=found.near))
+    if report.backlog.vectors:
+        said.append(words.MARK_LAG.format(count=report.backlog.vectors))
+    return said
+
+
+def heading(report: QualityReport, zone: tzinfo) -> str:
+    """Return the line under the title: when, of how many days, and since when it is counted."""
+    day = report.counted_since
+    since = words.COUNTED_SINCE.format(day=day.isoformat()) if day else words.NEVER_COUNTED
+    return words.HEAD.format(at=f"{report.at.astimezone(zone):%Y-%m-%d %H:%M}", days=report.days, since=since)
+
+
+def percent(share: float) -> str:
+    """Return a share as people read it."""
+    return f"{share * 100:.0f}%" if share >= NAMED_FLAWS or not share else f"{share * 100:.1f}%"
+
+
+def place_of(scope: Scope) -> str:
+    """Return how a place is called."""
+    return words.place(scope.kind, scope.place_id)
+
+
+def _stored(report: QualityReport) -> ReportSection:
+    if not report.places:
+        return ReportSection(words.STORED, (words.NOTHING_STORED,))
+    kinds = sorted({kind for place in report.places for kind in place.kinds})
+    head = (words.PLACE, words.LINES, words.EVENTS, *(words.KINDS.get(kind, kind) for kind in kinds), words.ABSOLUTE)
+    rows = tuple(_place_row(place, kinds) for place in report.places[:MOST_PLACES])
+    return ReportSection(words.STORED, (), (ReportTable((*head, words.SHOWN), rows),), "places")
+
+
+def _place_row(place: PlaceQuality, kinds: Sequence[str]) -> Row:
+    by_kind = (str(place.kinds.get(kind, 0)) for kind in kinds)
+    figures = (str(place.lines), str(place.events), *by_kind)
+    return place_of(place.scope), *figures, _of(place.absolute, place.events), _of(place.recalled, place.events)
+
+
+def _flaws(found: Examination | None, zone: tzinfo) -> ReportSection:
+    if found is None:
+        return ReportSection(words.FLAWS, (words.NOTHING_EXAMINED,))
+    if not found.flaws:
+        return ReportSection(words.FLAWS, (words.NO_FLAWS,))
+    rows = tuple(
+        (words.FLAW[one.flaw], str(one.count), "；".join(_quote(each, zone) for each in one.examples))
+        for one in found.flaws
+    )
+    table = ReportTable((words.REASON, words.COUNT, words.EXAMPLE), rows, numbers_from=3)
+    return ReportSection(words.FLAWS, (words.EXAMINED.format(count=found.examined),), (table,))
+
+
+def _twice(found: Examination | None, zone: tzinfo) -> ReportSection:
+    if found is None:
+        return ReportSection(words.TWICE, (words.NOTHING_EXAMINED,))
+    lines = [words.SAME_WORDS.format(count=found.duplicates, near=found.near)]
+    lines += [words.CUT] if found.is_cut else []
+    return ReportSection(words.TWICE, tuple(lines), tuple(_pairs(found.near_pairs, zone)))
+
+
+def _opposed(found: Examination | None, zone: tzinfo) -> ReportSection:
+    if found is None:
+        return ReportSection(words.OPPOSED, (words.NOTHING_EXAMINED,))
+    if not found.contradictions:
+        return ReportSection(words.OPPOSED, (words.NO_OPPOSED,))
+    line = words.OPPOSED_FOUND.format(count=found.contradictions)
+    return ReportSection(words.OPPOSED, (line,), tuple(_pairs(found.contradicting_pairs, zone)))
+
+
+def _pairs(pairs: Sequence[EventPair], zone: tzinfo) -> Iterable[ReportTable]:
+    if pairs:
+        rows = tuple(
+            (place_of(one.scope), _quote(one.older, zone), _quote(one.newer, zone), percent(one.likeness))
+            for one in pairs
+        )
+        yield ReportTable((words.PLACE, words.OLDER, words.NEWER, words.LIKENESS), rows, numbers_from=3)
+
+
+def _recalled(report: QualityReport) -> ReportSection:
+    if report.counted_since is None:
+        return ReportSection(words.RECALLED, (words.NO_COUNT,))
+    share = percent(report.never_recalled / report.events) if report.events else percent(0)
+    return ReportSection(words.RECALLED, (words.NEVER.format(count=report.never_recalled, share=share),))
+
+
+def _teachers(report: QualityReport) -> ReportSection:
+    if not report.teachers:
+        return ReportSection(words.TEACHERS, (words.NO_TEACHERS,))
+    rows = tuple(
+        (place_of(one.scope), one.name or words.HIDDEN, str(one.events), percent(one.share), percent(one.lines_share))
+        for one in report.teachers[:MOST_PLACES]
+    )
+    head = (words.PLACE, words.PERSON, words.EVENTS, words.SHARE, words.LINES_SHARE)
+    return ReportSection(words.TEACHERS, (), (ReportTable(head, rows, numbers_from=2),))
+
+
+def _gate(report: QualityReport) -> ReportSection:
+    if not report.refusals:
+        return ReportSection(words.GATE, (words.NOT_REFUSED,))
+    rows = tuple((words.REFUSALS.get(reason, reason), str(count)) for reason, count in report.refusals.items())
+    line = words.REFUSED.format(count=sum(report.refusals.values()), retries=report.retries)
+    return ReportSection(words.GATE, (line,), (ReportTable((words.REASON, words.COUNT), rows),))
+
+
+def _backlog(report: QualityReport, zone: tzinfo) -> ReportSection:
+    waits, jobs = report.backlog, report.backlog.jobs
+    at = waits.facts_since
+    line = words.BACKLOG.format(
+        pending=jobs.pending,
+        processing=jobs.processing,
+        failed=jobs.failed,
+        vectors=waits.vectors,
+        facts=waits.facts,
+        since=words.FACTS_SINCE.format(at=f"{at.astimezone(zone):%m-%d %H:%M}") if at else "",
+    )
+    return ReportSection(words.WAITING, (line,))
+
+
+def _costs(report: QualityReport) -> ReportSection:
+    if not report.costs:
+        return ReportSection(words.COSTS, (words.NO_SPENDING,))
+    head = (words.PURPOSE, words.MODEL, words.CALLS, words.TOKENS, words.ANSWERED, words.BAD, words.PRICE)
+    table = ReportTable(head, tuple(map(_cost_row, report.costs)), numbers_from=2)
+    price, merges = report.price, report.merges_a_triage
+    lines = [words.NO_PRICE if price is None else words.TOTAL_PRICE.format(price=price)]
+    lines += [] if merges is None else [words.MERGES.format(count=merges)]
+    return ReportSection(words.COSTS, tuple(lines), (table,), "calls")
+
+
+def _cost_row(cost: PurposeCost) -> Row:
+    failed = cost.bad + cost.unreachable
+    price = "" if cost.price is None else f"{cost.price:.3f}"
+    counts = (str(cost.calls), str(cost.tokens), str(cost.answered), str(failed))
+    return words.PURPOSES.get(cost.purpose, cost.purpose), cost.model, *counts, price
+
+
+def _latency(report: QualityReport) -> ReportSection:
+    if not report.latencies:
+        return ReportSection(words.LATENCY, (words.NO_LATENCY,))
+    rows = tuple(
+        (words.READS.get(one.read, one.read), str(one.count), _within(one, HALF), _within(one, MOST))
+        for one in report.latencies
+    )
+    return ReportSection(
+        words.LATENCY, (), (ReportTable((words.READ, words.TIMES, words.HALF, words.MOST), rows),), "latency"
+    )
+
+
+def _within(latency: ReadLatency, share: float) -> str:
+    bound = latency.quantile(share)
+    return words.WITHIN.format(bound=bound) if bound else words.BEYOND
+
+
+def _kept(report: QualityReport) -> ReportSection:
+    lines = sum(place.lines for place in report.places)
+    whole = max([lines, *(one.lines for one in report.retention)])
+    rows = tuple(
+        (
+            f"{one.log_days}{words.NOW if one.log_days == report.log_days else ''}",
+            f"{one.lines}",
+            percent(one.lines / whole if whole else 0),
+            f"{one.weight / 1_000_000:.1f}",
+        )
+        for one in report.retention
+    )
+    table = ReportTable((words.DAYS, words.GONE_LINES, words.GONE_SHARE, "MB"), rows)
+    return ReportSection(words.KEPT, (words.LOG_DAYS.format(days=report.log_days),), (table,), "retention")
+
+
+def _missed(report: QualityReport, zone: tzinfo) -> ReportSection:
+    said = [f"[{one.noted_at.astimezone(zone):%Y-%m-%d}] {one.question} → {one.wanted}" for one in report.missed]
+    return ReportSection(words.MISSED, tuple(said) or (words.NO_MISSED,))
+
+
+def _quote(event: QuotedEvent, zone: tzinfo) -> str:
+    return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}"
+
+
+def _of(part: int, whole: int) -> str:
+    return f"{part}（{percent(part / whole)}）" if whole else "0"

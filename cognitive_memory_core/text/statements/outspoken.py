@@ -1,0 +1,26 @@
+"""A statement without its frame: who said it, ids, dates and signs. Two statements are compared by what is left."""
+
+from __future__ import annotations
+
+import re
+
+from ..lexical.folding import folded
+
+_READ = 300  # characters of a statement
+_NOTES = re.compile(
+    r"[(（][0-9a-z_-]{1,128}[)）]|\d{4}[-/年]\d{1,2}(?:[-/月]\d{1,2}日?)?|\d{1,2}:\d{2}|\d{1,2}月\d{1,2}[日号]?"
+)
+_SPEECH = re.compile(r"^[^：:“”\"]{1,40}(?:说)?[：:]")
+_FRAME = " “”\"'（）()"
+_SIGNS = re.compile(r"[\W_]+")
+
+
+def outspoken(statement: str) -> str:
+    """Return what a statement says, folded, without who said it, ids, dates and times."""
+    return _SPEECH.sub("", _NOTES.sub("", folded(statement[:_READ])), count=1).strip(_FRAME)
+
+
+def character_pairs(said: str) -> frozenset[str]:
+    """Return the pairs of neighbouring characters of a text, signs left out."""
+    plain = _SIGNS.sub("", said)
+    return frozenset(plain[at : at + 2] for at in range(len(plain) - 1))

@@ -1,0 +1,109 @@
+"""Tests of comparing what is stored: repetitions, near duplicates, contradictions, and flaws."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import count
+from typing import Any
+
+from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.ports.quality import ExaminedEvent
+from cognitive_memory_core.quality.comparing import COMMON, examined
+from tests.support.clock import NOON
+
+GROUP, OTHER = Scope("default", "group", "10001").key, Scope("default", "group", "10002").key
+_numbers = count(1)
+
+
+def an_examined(text: str, by: str = "1", **fields: Any) -> ExaminedEvent:
+    """Return an event as the report examines it; later ones happened later."""
+    seq = next(_numbers)
+    given = {"scope": GROUP, "kind": "event", "subjects": (), "is_absolute": True, "confidence": 1.0, **fields}
+    return ExaminedEvent(
+        seq=seq, id=f"e{seq}", text=text, sender_id=by, happened_at=NOON + timedelta(minutes=seq), **given
+    )
+
+
+def compared(*events: ExaminedEvent) -> Any:
+    """Return the examination of events."""
+    return examined(events, str, 0.3)
+
+
+def test_the_same_words_of_others_are_counted() -> None:
+    """The same words of several people in one place are duplicates; in another place they are not."""
+    found = compared(
+        an_examined("周五八点开黑"),
+        an_examined("周五八点开黑！", "2"),
+        an_examined("周五八点开黑", "3"),
+        an_examined("周五八点开黑", "2", scope=OTHER),
+    )
+    assert (found.duplicates, found.near, found.contradictions) == (2, 0, 0)
+
+
+def test_nearly_equal_statements_are_paired() -> None:
+    """Statements that differ in a date, a label or a filler are near duplicates, the older one first."""
+    older = an_examined("阿棠(2000001)：“我在准备四月份的杭州马拉松比赛”（2026-03-02）")
+    newer = an_examined("阿棠(2000001)说：我在准备四月份的杭州马拉松比赛呢")
+    found = compared(older, newer, an_examined("明天去看电影吧，新上映的那部科幻片"))
+    (pair,) = found.near_pairs
+    assert (found.near, pair.older.id, pair.newer.id) == (1, older.id, newer.id)
+    assert pair.likeness > 0.8
+
+
+def test_contradictions_of_the_same_people_are_found() -> None:
+    """A denial or another number about the same person is a contradiction; about another person it is none."""
+    said = an_examined("米粒对花生过敏，聚餐别点", "2", subjects=("2",))
+    denied = an_examined("米粒对花生不过敏，聚餐别点", "2", subjects=("2",))
+    other = an_examined("豆沙对花生不过敏，聚餐别点", "3", subjects=("3",))
+    found = compared(said, denied, other)
+    (pair,) = found.contradicting_pairs
+    assert (found.contradictions, pair.older.id, pair.newer.id) == (1, said.id, denied.id)
+    rent = [an_examined(f"阿棠每个月房租交 {amount} 元给房东", subjects=("1",)) for amount in (2500, 3200)]
+    assert compared(*rent).contradictions == 1
+
+
+def test_dates_alone_are_no_contradiction() -> None:
+    """Statements of different days do not contradict each other by their dates."""
+    rows = [an_examined(f"阿棠(2000001)：“今天加班到很晚才回家”（2026-03-0{day}）") for day in (1, 2)]
+    assert compared(*rows).contradictions == 0
+
+
+def test_flaws_tell_why_a_statement_does_not_stand() -> None:
+    """Pronouns, relative times and places, low confidence and missing words are told apart, with examples."""
+    found = compared(
+        an_examined("他昨天去了", is_absolute=False),
+        an_examined("他说这里好", is_absolute=False),
+        an_examined("米粒喜欢猫", is_absolute=False, confidence=0.1),
+        an_examined("米粒：“喜欢猫”", is_absolute=False),
+        an_examined("他去了"),
+    )
+    flaws = {one.flaw: one.count for one in found.flaws}
+    assert flaws == {"pronoun": 2, "time": 1, "place": 1, "unsure": 1, "unworded": 1}
+    assert found.flaws[0].examples[0].text == "他昨天去了"
+
+
+def test_quotations_are_redacted_and_short() -> None:
+    """What is quoted passes the redaction and is cut."""
+    found = examined(
+        [an_examined("他" + "豆沙" * 100, is_absolute=False)], lambda text: text.replace("豆沙", "某人"), 0.3
+    )
+    (example,) = found.flaws[0].examples
+    assert "豆沙" not in example.text
+    assert len(example.text) == 80
+
+
+def rare(number: int, length: int) -> str:
+    """Return characters that hardly any other number has."""
+    return "".join(chr(0x4E00 + 0x1000 * at + number) for at in range(length))
+
+
+def test_common_words_cost_no_comparisons() -> None:
+    """Statements that share only common pairs of characters are not compared, however many there are."""
+    rows = [an_examined(f"今天天气真好啊{rare(at, 3)}") for at in range(COMMON * 3)]
+    assert compared(*rows).near == 0
+
+
+def test_a_flood_of_alike_statements_is_cut() -> None:
+    """A place with very many alike pairs is cut, which the examination says, instead of taking hours."""
+    rows = [an_examined(f"{rare(at // 30, 4)}号第{at}次") for at in range(3_000)]
+    assert compared(*rows).is_cut

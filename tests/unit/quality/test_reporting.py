@@ -1,0 +1,233 @@
+"""Tests of the report through the façade: figures of what is stored, who may see it, what it costs and tells."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import date, timedelta
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, Spending
+from cognitive_memory_core.transfer.export_format import HEAD, written
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
+from tests.support.clock import NOON, FrozenClock
+
+LIN, MO = "2000002", "2000003"
+MODELS = {"historian": {"model_name": "small", "price": "2/8"}, "evolution": {"model_name": "large"}}
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, *events: core.Event, **settings: Any) -> AsyncIterator[Any]:
+    """Open a memory that holds events."""
+    clock = FrozenClock()
+    clock.advance(days=1)
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(b"\n".join([HEAD, *(written(EmbeddedEvent(event)) for event in events)]))
+    given = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"), **settings)
+    async with core.CognitiveMemory.open(given, tmp_path / "data", background=False, clock=clock) as memory:
+        await memory.import_(file)
+        yield memory
+
+
+def taught(by: str, count: int, scene: core.Scene = GROUP) -> list[core.Event]:
+    """Return so many events that a person told."""
+    return [an_event(f"{by} 说的第 {at} 件事", scene, sender_id=by, user_id=by) for at in range(count)]
+
+
+async def test_only_an_operator_gets_a_report(tmp_path: Path) -> None:
+    """The report tells of all places: a group and a private chat are refused, and a closed memory has none."""
+    async with opened(tmp_path) as memory:
+        for scene in (GROUP, PRIVATE):
+            with pytest.raises(core.NotPermitted):
+                await memory.report(scene)
+    with pytest.raises(core.UnavailableError):
+        await core.CognitiveMemory.absent().report(OPERATOR)
+
+
+async def test_what_is_stored_is_counted_by_place(tmp_path: Path) -> None:
+    """Places stand with their lines and their events by kind, those with the most events first; other agents not."""
+    vague = an_event("他去过那里", kind="knowledge", is_absolute=False)
+    foreign = an_event("别的角色记的", agent="another")
+    async with opened(tmp_path, *taught(LIN, 2), vague, foreign, an_event("桌游", OTHER_GROUP)) as memory:
+        await memory.observe(a_message())
+        assert await memory.drain(30)
+        report = await memory.report(OPERATOR)
+    first, second = report.places
+    assert (first.scope, first.lines, first.events, first.absolute) == (GROUP.scope, 1, 3, 2)
+    assert first.kinds == {"event": 2, "knowledge": 1}
+    assert (second.scope, second.events) == (OTHER_GROUP.scope, 1)
+    assert (report.events, report.vague) == (4, 1)
+    assert [one.flaw for one in report.examination.flaws] == ["pronoun", "place"]
+
+
+async def test_one_who_teaches_most_of_a_group_is_named(tmp_path: Path) -> None:
+    """Who told more than half of a group's events is named with their share of its lines; small groups are left."""
+    rows = [*taught(LIN, 12), *taught(MO, 3), *taught("2000001", 2), *taught(LIN, 9, OTHER_GROUP)]
+    async with opened(tmp_path, *rows) as memory:
+        for number in range(4):
+            await memory.observe(a_message(f"说 {number}", core.Scene.group(GROUP.group_id, MO, user_name="小莫")))
+        await memory.observe(a_message("我说", core.Scene.group(GROUP.group_id, LIN, user_name="小林")))
+        assert await memory.drain(30)
+        report = await memory.report(OPERATOR)
+    assert [(one.user_id, one.name, one.events) for one in report.dominant] == [(LIN, "小林", 12)]
+    (dominant,) = report.dominant
+    assert dominant.share == pytest.approx(12 / 17)
+    assert dominant.lines_share == pytest.approx(1 / 5)
+    assert "小林 教了 71%，而他的原话只占 20%" in core.report_markdown(report, core.Settings().zone)
+
+
+async def test_people_who_opted_out_are_not_named(tmp_path: Path) -> None:
+    """Who opted out is counted but not named, and nothing of theirs is quoted."""
+    secret = an_event("小林(2000002)：“他昨天在医院”", sender_id=LIN, user_id=LIN, is_absolute=False)
+    told = an_event("小林昨天在医院", is_absolute=False)
+    async with opened(tmp_path, *taught(LIN, 12), secret, told, *taught(MO, 3)) as memory:
+        await memory.observe(a_message("在", core.Scene.group(GROUP.group_id, LIN, user_name="小林")))
+        assert await memory.drain(30)
+        await memory.opt_out(LIN)
+        report = await memory.report(OPERATOR)
+    said = core.report_markdown(report, core.Settings().zone) + json.dumps(core.report_figures(report))
+    assert "小林" not in said
+    assert LIN not in said
+    assert report.dominant[0].events == 13
+
+
+async def test_recalled_events_are_told_from_the_others(tmp_path: Path) -> None:
+    """Events shown in a context or found by a search count as recalled; listing them does not."""
+    tea, cat = an_event("阿棠喜欢乌龙茶", id="tea"), an_event("米粒养了一只橘猫", id="cat")
+    async with opened(tmp_path, tea, cat, an_event("服务器放在三楼机房", id="server")) as memory:
+        await memory.events(GROUP)
+        assert (await memory.report(OPERATOR)).never_recalled == 3
+        await memory.search_events(GROUP, "谁养了橘猫", top_k=1)
+        context = await memory.context(GROUP, "阿棠喜欢喝乌龙茶吗")
+        report = await memory.report(OPERATOR)
+    shown = 1 + sum(event.text in context.text for event in (tea, an_event("服务器放在三楼机房")))
+    assert report.events - report.never_recalled == shown
+    assert report.counted_since == date(2026, 3, 5)
+    assert {one.read: one.count for one in report.latencies} == {"context": 1, "search": 1}
+
+
+async def test_costs_are_reckoned_with_the_price_of_each_model(tmp_path: Path) -> None:
+    """Tokens given and written have their own price; a role with another model inherits no price."""
+    async with opened(tmp_path, models=MODELS) as memory:
+        accounts = memory._opened.adapters.ledger.accounts
+        for purpose, calls, tokens, answered in (("triage", 4, 1_000_000, 250_000), ("merge", 2, 500_000, 0)):
+            await accounts.spend(date(2026, 3, 5), Spending(purpose, calls, tokens, answered=answered))
+        await accounts.spend(date(2026, 3, 5), Spending("evolution", 1, 10, unreachable=1))
+        await accounts.spend(date(2025, 3, 5), Spending("triage", 900, 900))
+        report = await memory.report(OPERATOR)
+    assert [(one.purpose, one.model, one.price) for one in report.costs] == [
+        ("triage", "small", pytest.approx(0.75 * 2 + 0.25 * 8)),
+        ("merge", "small", pytest.approx(1.0)),
+        ("evolution", "large", None),
+    ]
+    assert report.price == pytest.approx(4.5)
+    assert report.merges_a_triage == 0.5
+    assert [row for row in report.spent_by_day if row[1]] == [(date(2026, 3, 5), 7, 1_500_010)]
+    assert len(report.spent_by_day) == 30
+
+
+async def test_retention_tells_what_would_be_gone(tmp_path: Path) -> None:
+    """Lines older than each number of days are counted as gone, with their weight."""
+    async with opened(tmp_path) as memory:
+        for days in (0, 10, 40):
+            await memory.observe(a_message(f"{days} 天前", sent_at=NOON - timedelta(days=days)))
+        assert await memory.drain(30)
+        report = await memory.report(OPERATOR)
+    gone = {one.log_days: one.lines for one in report.retention}
+    assert gone == {7: 2, 14: 1, 30: 1, 60: 0, 90: 0, 180: 0, 365: 0}
+    assert report.retention[0].weight > report.retention[1].weight > 0
+    assert report.log_days == 180
+
+
+async def test_without_texts_nothing_is_compared(tmp_path: Path) -> None:
+    """A report without examination reads no texts and says so."""
+    async with opened(tmp_path, *taught(LIN, 2)) as memory:
+        report = await memory.report(OPERATOR, examine=False)
+    assert report.examination is None
+    assert report.events == 2
+    assert "这次没有比较文字" in core.report_markdown(report, core.Settings().zone)
+
+
+NASTY = "他说 </td><script>alert(1)</script> | `x` [a](http://example.com) <img src=//example.com>"
+
+
+class Page(HTMLParser):
+    """Collects the tags and the addresses of a page."""
+
+    def __init__(self) -> None:
+        """Start with nothing seen."""
+        super().__init__()
+        self.tags: set[str] = set()
+        self.addresses: list[tuple[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        """Note a tag."""
+        self.tags.add(tag)
+        self.addresses += [one for one in attrs if one[0] in ("src", "href", "action", "srcset", "data", "style")]
+
+
+async def test_the_page_asks_nothing_of_the_network(tmp_path: Path) -> None:
+    """The page has charts of its own, no script, no address and nothing that stored text could open."""
+    rows = [*taught(LIN, 12), *taught(MO, 3), an_event(NASTY, is_absolute=False, sender_id=MO)]
+    async with opened(tmp_path, *rows) as memory:
+        await memory.observe(a_message(sent_at=NOON - timedelta(days=20)))
+        await memory.context(GROUP, "说了什么")
+        assert await memory.drain(30)
+        report = await memory.report(OPERATOR)
+    page = Page()
+    text = core.report_page(report, core.Settings().zone)
+    page.feed(text)
+    assert "svg" in page.tags
+    assert page.addresses == []
+    assert page.tags.isdisjoint({"script", "img", "link", "iframe", "object", "a", "form", "base"})
+    assert "default-src 'none'" in text
+    assert text.count("<svg") == 3  # places, latency, retention
+    table = core.report_markdown(report, core.Settings().zone)
+    assert "<script" not in table
+    assert not re.search(r"(?<!\\)\[a(?<!\\)\]\(", table)
+
+
+async def test_the_figures_are_json(tmp_path: Path) -> None:
+    """The figures are plain JSON values: places by agent and id, instants as text, totals beside the parts."""
+    async with opened(tmp_path, *taught(LIN, 12), *taught(MO, 3), *taught("2000001", 1)) as memory:
+        report = await memory.report(OPERATOR, days=7)
+    figures = json.loads(json.dumps(core.report_figures(report)))
+    assert figures["places"][0]["scope"] == {"agent": "default", "place": "group", "place_id": GROUP.group_id}
+    assert figures["totals"]["events"] == 16
+    assert figures["at"].startswith("2026-03-05T")
+    assert (figures["days"], len(figures["spent_by_day"]), figures["missed"]) == (7, 7, [])
+    assert figures["dominant"][0]["user_id"] == LIN
+
+
+async def test_an_empty_memory_has_a_report(tmp_path: Path) -> None:
+    """A memory that holds nothing has a report in every form, which says that nothing needs care."""
+    async with opened(tmp_path) as memory:
+        report = await memory.report(OPERATOR)
+    assert "没有发现需要处理的事" in core.report_markdown(report, core.Settings().zone)
+    assert "<svg" not in core.report_page(report, core.Settings().zone)
+    assert core.report_figures(report)["totals"]["price"] is None
+
+
+@pytest.mark.parametrize(
+    ("value", "given", "written"), [("2/8", 2, 8), (0.5, 0.5, 0.5), ("1", 1, 1), ("0/0.25", 0, 0.25)]
+)
+def test_a_price_is_one_number_or_two(value: object, given: float, written: float) -> None:
+    """A price is what a million tokens cost, given and written, or one number for both."""
+    settings = core.Settings.from_mapping({"models": {"historian": {"price": value}}})
+    assert settings.models.historian.price is not None
+    assert (settings.models.historian.price.given, settings.models.historian.price.written) == (given, written)
+    assert settings.models.of("merge").price == settings.models.historian.price
+
+
+@pytest.mark.parametrize("value", ["两块", "1/2/3", "-1", "nan", "inf/1", True])
+def test_a_bad_price_is_refused(value: object) -> None:
+    """A price that is no number is refused with one sentence that names the key."""
+    with pytest.raises(core.BadArgument, match=r"models\.embedding\.price|PRICE"):
+        core.Settings.from_mapping({"models": {"embedding": {"price": value}}})
