@@ -29,7 +29,7 @@ from .domain.quality import Price
 from .errors import BadSetting
 from .text.time.cron import is_cron
 
-DORMANT = ("bridges",)
+DORMANT: tuple[str, ...] = ()
 
 
 def _as_text(value: object) -> object:
@@ -399,9 +399,10 @@ def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(_unknown(Settings, mapping, ""))
 
 
-def dormant_keys(settings: Settings) -> tuple[str, ...]:
+def dormant_keys(settings: Settings, dormant: tuple[str, ...] | None = None) -> tuple[str, ...]:
     """Return the :data:`DORMANT` settings that differ from their defaults, dotted; they have no effect."""
-    return tuple(key for key in DORMANT if value_at(settings, key) != value_at(Settings(), key))
+    names = DORMANT if dormant is None else dormant
+    return tuple(key for key in names if value_at(settings, key) != value_at(Settings(), key))
 
 
 def is_dormant(key: str) -> bool:

@@ -41,6 +41,7 @@ __plugin_meta__ = PluginMetadata(
 )
 
 from . import agents as agents  # for their side effects, last
+from . import bridges as bridges
 from . import capture_incoming as capture_incoming
 from . import commands as commands
 from . import console as console

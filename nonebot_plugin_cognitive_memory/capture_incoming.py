@@ -31,22 +31,23 @@ async def record(bot: Bot, event: Event) -> bool:
 heard = on_message(rule=record, priority=1, block=False)
 
 
-async def observe(bot: Bot, event: Event) -> None:
+async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:
     """Record a message that begins with a command but is chat, without the command's sign; for chat plugins.
 
-    The settings and consent decide as for any message. Our own commands, and events without a message, are ignored.
+    A plugin that knows what is said after its command's name passes it as ``text``. The settings and consent decide as
+    for any message. Our own commands, and events without a message, are ignored.
     """
-    await _take(bot, event, is_left_out=lambda event: is_ours(event.get_plaintext().lstrip()))
+    await _take(bot, event, text, is_left_out=lambda event: is_ours(event.get_plaintext().lstrip()))
 
 
-async def _take(bot: Bot, event: Event, *, is_left_out: Callable[[Event], bool]) -> None:
+async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out: Callable[[Event], bool]) -> None:
     try:
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
         recent_lines.note(message)
         await returned(message.scene)
-        message = replace(message, text=_chat_of(message.text))
+        message = replace(message, text=_chat_of(message.text) if text is None else text.strip())
         if not message.text:
             return
         memory = get_memory()

@@ -1,7 +1,7 @@
 """Every sentence of the plugin that a person or a model can see, in Chinese: a module for each reader.
 
 * ``label``: who looks for a plugin
-* ``log``: who reads the log
+* ``log``, ``bridges``: who reads the log
 * ``tools``: the model that calls the tools
 * ``commands``, ``beliefs``, ``suggestions``: who types ``/memory``
 * ``cards``: who looks at a picture card
@@ -19,6 +19,7 @@ from __future__ import annotations
 from . import (
     agents,
     beliefs,
+    bridges,
     cards,
     commands,
     console,
@@ -35,6 +36,7 @@ from . import (
 __all__ = [
     "agents",
     "beliefs",
+    "bridges",
     "cards",
     "commands",
     "console",

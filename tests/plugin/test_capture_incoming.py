@@ -168,6 +168,14 @@ async def test_a_command_that_is_chat_is_taken_in(stage: Stage, group: int) -> N
     assert texts(await logged(group)) == ["聊天 我对花生过敏"]
 
 
+async def test_a_plugin_says_what_follows_its_command(stage: Stage, group: int) -> None:
+    """A plugin that knows the words after its command's name has those recorded."""
+    from nonebot_plugin_cognitive_memory import observe
+
+    await observe(stage.bot, message("/聊天 -m 我对花生过敏", 2000001, group), text="我对花生过敏")
+    assert texts(await logged(group)) == ["我对花生过敏"]
+
+
 async def test_chat_commands_are_chat(stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows a command of capture.chat_commands is recorded; other commands and ours are not."""
     from nonebot_plugin_cognitive_memory import capture_incoming, config

@@ -314,7 +314,8 @@ def message(content: object, **choice: Any) -> Behaviour:
     """Answer with this message."""
     one = {"index": 0, "message": {"role": "assistant", **_as_message(content)}, "finish_reason": "stop", **choice}
     usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
-    return as_json({"id": "1", "choices": [one], "usage": usage})
+    head = {"id": "1", "object": "chat.completion", "created": 1_700_000_000, "model": "some-model"}
+    return as_json({**head, "choices": [one], "usage": usage})
 
 
 def words(text: str, **choice: Any) -> Behaviour:

@@ -133,6 +133,8 @@ class OneBotClient:
             return {**params, "role": self.roles.get((params["group_id"], params["user_id"]), "member")}
         if action == "get_group_info":
             return {**params, "group_name": GROUP_NAME}
+        if action == "get_version_info":
+            return {"app_name": "NapCat.Onebot", "app_version": "4.8.0", "protocol_version": "v11"}
         return {"message_id": number}
 
     def _keep(self, params: Mapping[str, Any]) -> None:
@@ -218,7 +220,7 @@ def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()) -> 
     (home / ".env").write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def start(home: Path, environ: Mapping[str, str] | None = None) -> BotProcess:
+def start(home: Path, environ: Mapping[str, str] | None = None, python: str = sys.executable) -> BotProcess:
     """Start the bot prepared in a directory, with additional environment variables."""
     port = _free_port()
     environment = {
@@ -230,9 +232,7 @@ def start(home: Path, environ: Mapping[str, str] | None = None) -> BotProcess:
     }
     with (home / "bot.log").open("ab") as log:
         before = len((home / "bot.log").read_text("utf-8", "replace"))
-        process = subprocess.Popen(
-            [sys.executable, "bot.py"], cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT
-        )
+        process = subprocess.Popen([python, "bot.py"], cwd=home, env=environment, stdout=log, stderr=subprocess.STDOUT)
     return BotProcess(home, port, process, before)
 
 

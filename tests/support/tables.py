@@ -24,7 +24,7 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "enabled": ("关掉后只写备忘，不记不想", "off: memos only, nothing else is recorded or recalled"),
     "agent": ("记忆属于哪个角色；角色之间互不可见", "whose memory it is; agents never read each other"),
     "isolate_bots": ("每个机器人账号各记各的", "each bot account is an agent of its own"),
-    "bridges": ("要接上的聊天插件的名字", "chat plugins to connect, by name"),
+    "bridges": ("给哪些聊天插件接上记忆", "chat plugins that get the memory without knowing it"),
     "timezone": ("「昨天」「周五」按哪个时区算", "the zone in which people here speak of time"),
     "sharing": ("一个人一份侧写，还是每个地方一份", "one profile a person, or one a place"),
     "daily_calls": ("每天最多调用模型几次，0 为不限", "model calls a day, 0 for no limit"),

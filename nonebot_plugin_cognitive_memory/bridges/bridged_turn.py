@@ -1,0 +1,141 @@
+"""One turn of a companion: the block for its prompt, the tools for its model, and its end.
+
+Nothing here raises: where the memory fails or is slow, the companion answers without it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from nonebot.adapters import Bot, Event
+from nonebot.matcher import current_bot, current_event
+
+import cognitive_memory_core as core
+
+from .. import replies
+from ..capture_incoming import observe
+from ..config import setup
+from ..event_message import find_message, plain_text
+from ..invocation import is_any_command
+from ..lifecycle import get_memory
+from ..scene import find_scene
+from ..throttled_log import complain
+from ..tools import MemoryToolbox, Schema, tool_guide, tool_schemas
+from ..turn_end import Source, TurnEnd, consider
+from .companions import PREFIX
+
+PATIENCE = 15.0  # seconds that a companion waits for the memory
+SHOWN = 60  # characters of an answer in the memo of its turn
+END = f"{PREFIX}end"
+T = TypeVar("T")
+_current: ContextVar[BridgedTurn | None] = ContextVar("cognitive_memory_bridged_turn", default=None)
+
+
+@dataclass
+class BridgedTurn:
+    """A turn that a companion answers; ``said`` is what the person says, without a command before it."""
+
+    scene: core.Scene
+    said: str
+    end: TurnEnd
+    has_ended: bool = False
+
+    @property
+    def tools(self) -> list[Schema]:
+        """Return OpenAI's ``tools`` list; empty while there is no memory to call."""
+        return tool_schemas(PREFIX) if get_memory().is_running else []
+
+    async def block(self, *, with_tools: bool = False) -> str:
+        """Return what stands before the model: the context, and how the tools are used if it has them."""
+        context = await quietly(get_memory().context(self.scene, self.said), None)
+        guide = tool_guide(PREFIX) if with_tools and self.tools else ""
+        return "\n\n".join(filter(None, (guide, context.text if context else "")))
+
+    async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
+        """Run a tool for the companion's model; the answer is JSON text."""
+        self.has_ended |= name == END
+        answer = MemoryToolbox(self.end).call(name, arguments)
+        return await quietly(answer, replies.bridges.TOOL_FAILED)
+
+    async def answered(self, answer: str) -> None:
+        """Record the turn, unless the model did it with its tool."""
+        if self.has_ended or not answer.strip():
+            return
+        self.has_ended = True
+        await quietly(self.end(replies.bridges.memo(self.scene, answer.strip()[:SHOWN])), None)
+        if setup.settings.capture.auto_consider == "off":  # nothing else would ever read the lines
+            await quietly(consider(self.scene), None)
+
+
+async def turn_of(bot: Bot, event: Event, said: str | None = None) -> BridgedTurn | None:
+    """Return the turn that answers an event; None if it has no person, or the memory cannot say.
+
+    A line that begins with a command is recorded here as ``said``, because capture leaves commands out.
+    """
+    return await quietly(_begun(bot, event, said), None)
+
+
+async def running_turn(said: str | None = None) -> BridgedTurn | None:
+    """Return the turn that answers the event which NoneBot is handling in this task."""
+    turn = _current.get()
+    if turn is not None:
+        return turn
+    bot, event = current_bot.get(None), current_event.get(None)
+    return await turn_of(bot, event, said) if bot is not None and event is not None else None
+
+
+def current_turn() -> BridgedTurn | None:
+    """Return the turn inside whose :func:`taking` block this runs."""
+    return _current.get()
+
+
+@contextmanager
+def taking(turn: BridgedTurn | None) -> Iterator[None]:
+    """Make a turn the current one inside the block."""
+    token = _current.set(turn)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+async def end_in_words(turn: BridgedTurn, message: Any) -> None:
+    """Take the call of ``end`` out of a model's message that answers in words beside it, and run it.
+
+    Otherwise the companion would ask the model once more, and the model would answer a second time.
+    """
+    calls = getattr(message, "tool_calls", None) or []
+    if message.content and calls and all(call.function.name == END for call in calls):
+        for call in calls:
+            await turn.call(END, call.function.arguments)
+        message.tool_calls = None
+
+
+def is_ours(name: object) -> bool:
+    """Return whether a model called one of the memory's tools."""
+    return isinstance(name, str) and name.startswith(PREFIX)
+
+
+async def quietly(work: Awaitable[T], otherwise: T) -> T:
+    """Return the result of ``work``; if it fails or takes too long, log it and return ``otherwise``."""
+    try:
+        return await asyncio.wait_for(work, PATIENCE)
+    except Exception as unforeseen:  # noqa: BLE001  # a companion's answer must never depend on the memory
+        complain(replies.bridges.FAILED.format(reason=type(unforeseen).__name__))
+        return otherwise
+
+
+async def _begun(bot: Bot, event: Event, said: str | None) -> BridgedTurn | None:
+    scene = find_scene(bot, event)
+    if scene is None:
+        return None
+    words, message = said or plain_text(event), find_message(bot, event)
+    if message is not None and is_any_command(event) and words in event.get_plaintext():
+        await observe(bot, event, text=words)
+        message = core.Message(message.id, scene, words, message.sent_at)
+    return BridgedTurn(scene, words, TurnEnd(scene, Source.of(message) if message else Source()))

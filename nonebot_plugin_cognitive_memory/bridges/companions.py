@@ -1,0 +1,65 @@
+"""What a bridge needs of its companion: that it is loaded, in a tried version, with the hook points as they were."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from nonebot import get_loaded_plugins
+from packaging.specifiers import SpecifierSet
+
+from .. import replies
+
+PREFIX = "cm_"
+"""Stands before the names of the tools, so that they differ from the companion's."""
+
+
+class NotAttachedError(Exception):
+    """A bridge was refused; the message is the reason in Chinese. The companion works on without a memory."""
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A chat plugin: its module, and the versions of its distributions with which the bridge was tried."""
+
+    name: str
+    module: str
+    tried: Mapping[str, str]
+    attach: Callable[[], None] = field(repr=False)
+
+    def checked(self) -> str:
+        """Return the companion's version; raise NotAttachedError unless it is loaded in a version that was tried."""
+        if not any(plugin.module_name == self.module for plugin in get_loaded_plugins()):
+            raise NotAttachedError(replies.bridges.not_loaded(self.module))
+        found = [_checked_version(name, specifier) for name, specifier in self.tried.items()]
+        return found[0]
+
+
+def part_of(module: str, name: str, parameters: tuple[str, ...] = ()) -> Any:
+    """Return an attribute of a companion's module, "Class.method" included.
+
+    Raises NotAttachedError if it is missing, or a function without these parameters.
+    """
+    try:
+        found: Any = import_module(module)
+        for part in name.split("."):
+            found = inspect.getattr_static(found, part) if inspect.isclass(found) else getattr(found, part)
+    except (ImportError, AttributeError) as missing:
+        raise NotAttachedError(replies.bridges.missing_part(f"{module}.{name}")) from missing
+    if parameters and not set(parameters) <= set(inspect.signature(getattr(found, "__func__", found)).parameters):
+        raise NotAttachedError(replies.bridges.missing_part(f"{module}.{name}({', '.join(parameters)})"))
+    return found
+
+
+def _checked_version(distribution: str, specifier: str) -> str:
+    try:
+        found = version(distribution)
+    except PackageNotFoundError:
+        found = replies.bridges.NO_VERSION
+    if found == replies.bridges.NO_VERSION or not SpecifierSet(specifier).contains(found, prereleases=True):
+        raise NotAttachedError(replies.bridges.untried_version(distribution, found, specifier))
+    return found

@@ -1,0 +1,41 @@
+"""The bridge to nonebot-plugin-deepseek: its one function that asks the model gets the block as a system message.
+
+The plugin sends no tools to its model, so that the memory offers none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .bridged_turn import running_turn
+from .companions import Companion, part_of
+
+MODULE = "nonebot_plugin_deepseek"
+
+
+def attach() -> None:
+    """Put the memory around ``API.chat``."""
+    api = part_of(f"{MODULE}.apis.request", "API")
+    part_of(f"{MODULE}.apis.request", "API.chat", ("message", "model"))
+    part_of(f"{MODULE}.schemas", "Message", ("role", "content"))
+    chat = api.chat
+
+    async def chat_with_memory(message: Sequence[Mapping[str, Any]], model: str = "deepseek-chat") -> Any:
+        turn = await running_turn(_last_said(message))
+        if turn is None:
+            return await chat(message, model)
+        block = await turn.block()
+        completion = await chat([*([{"role": "system", "content": block}] if block else []), *message], model)
+        await turn.answered(completion.choices[0].message.content or "")
+        return completion
+
+    api.chat = staticmethod(chat_with_memory)
+
+
+def _last_said(messages: Sequence[Mapping[str, Any]]) -> str:
+    said = [str(one["content"]) for one in messages if one.get("role") == "user"]
+    return said[-1] if said else ""
+
+
+COMPANION = Companion("deepseek", MODULE, {"nonebot-plugin-deepseek": "==0.2.*"}, attach)

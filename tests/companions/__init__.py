@@ -1,0 +1,1 @@
+"""Tests that start the chat plugins to which there are bridges."""

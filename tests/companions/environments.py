@@ -1,0 +1,46 @@
+"""The chat plugins to which there are bridges, with an environment for each: their requirements exclude each other.
+
+``python -m tests companions`` makes what is missing and runs the tests. The environments stand in ``.companions`` of
+the repository, or in the directory that ``COMPANIONS`` names.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+HOME = Path(os.environ.get("COMPANIONS", ROOT / ".companions"))
+WITH_EACH = ("-e", str(ROOT), "nonebot2[fastapi,websockets]")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The environment of one companion: what is installed beside this plugin."""
+
+    name: str
+    requirements: tuple[str, ...]
+
+    @property
+    def python(self) -> Path:
+        """Return its interpreter, which need not exist."""
+        return HOME / self.name / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+    def install(self) -> bool:
+        """Make it if it is missing; return whether it is there."""
+        if not self.python.exists():
+            subprocess.run([sys.executable, "-m", "venv", str(HOME / self.name)], check=True)
+        command = [str(self.python), "-m", "pip", "install", "--quiet", *WITH_EACH, *self.requirements]
+        return subprocess.run(command, check=False).returncode == 0
+
+
+ENVIRONMENTS = {
+    one.name: one
+    for one in (
+        Environment("deepseek", ("nonebot-plugin-deepseek==0.2.*",)),
+        Environment("llmchat", ("nonebot-plugin-llmchat==0.6.*",)),
+    )
+}

@@ -1,0 +1,151 @@
+"""A bot that runs a real chat plugin beside the memory, and the scripted model that the plugin asks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.model_server import Asked, ModelServer, Reply, message
+from tests.support.onebot import AHE, GROUP, MILI, PAUSE, ROOT, BotProcess, OneBotClient, prepare, start
+from tests.support.waiting import PATIENCE, until
+
+from .environments import ENVIRONMENTS
+
+HOUR = 3600
+STARTED = re.compile("已启动；数据目录|已按 .* 停用")
+SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"
+FACT, QUESTION, KNOWN, UNKNOWN = "我家的猫叫年糕，只吃罐头不吃猫粮", "年糕吃什么来着？", "年糕只吃罐头。", "我不知道。"
+SEARCH, END = "cm_search_events", "cm_end"
+
+
+@dataclass(frozen=True)
+class Chat:
+    """How a companion is loaded, configured and addressed."""
+
+    name: str
+    module: str
+    distribution: str
+    env: tuple[str, ...]
+    calls_tools: bool = True
+    question: str = QUESTION
+
+
+@dataclass
+class Scene:
+    """A running bot with a companion, the client of its account, and the model server."""
+
+    bot: BotProcess
+    client: OneBotClient
+    server: ModelServer
+
+    async def told_before(self) -> None:
+        """Let somebody say the fact in the group, an hour ago and not to the bot."""
+        await self.client.say(FACT, **_line(FACT), user=MILI, name="米粒", group=GROUP, time=int(time.time()) - HOUR)
+
+    async def is_remembered(self) -> None:
+        """Wait until the fact is a memory of the group."""
+        command = "/记忆 列表"
+        while True:
+            await self.client.say(command, **_line(command), user=AHE, group=GROUP)
+            if "罐头" in await self.next_words():
+                return
+            await asyncio.sleep(PAUSE)
+
+    async def answer(self, question: str = QUESTION) -> str:
+        """Ask the bot in the group; return the message in which it answers."""
+        await self.client.say(question, user=AHE, group=GROUP)
+        while True:
+            said = await self.next_words()
+            if KNOWN in said or UNKNOWN in said:
+                return said
+
+    async def next_words(self) -> str:
+        """Return the bot's next message in the group."""
+        return await asyncio.wait_for(self.client.sent[GROUP].get(), PATIENCE)
+
+    @property
+    def prompts(self) -> list[str]:
+        """Return the system messages of each request, joined."""
+        return [_system(asked) for asked in self.server.asked]
+
+    @property
+    def called(self) -> list[str]:
+        """Return the names of the tools whose answers the model got."""
+        last = self.server.asked[-1].body["messages"]
+        return [call["function"]["name"] for one in last for call in one.get("tool_calls") or ()]
+
+
+def remembering(asked: Asked) -> Reply:
+    """Answer as a model that looks up, answers from what it was given, and ends the turn."""
+    messages = asked.body["messages"]
+    offered = {tool["function"]["name"] for tool in asked.body.get("tools", ())}
+    given = " ".join(json.dumps(one.get("content"), ensure_ascii=False) for one in messages if one["role"] != "user")
+    answer = KNOWN if "罐头" in given else UNKNOWN
+    done = {call["function"]["name"] for one in messages for call in one.get("tool_calls") or ()}
+    if SEARCH in offered - done:
+        return calling(SEARCH, {"query": "年糕吃什么"})(asked)
+    if END in offered - done:
+        return calling(END, {"memo": "说了年糕吃什么", "observations": []}, says=answer)(asked)
+    return message({"content": answer})(asked)
+
+
+def calling(name: str, arguments: object, says: str | None = None) -> Any:
+    """Answer with one call of a tool, beside words or without."""
+    function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
+    call = {"id": f"call-{name}", "type": "function", "function": function}
+    return message({"content": says, "tool_calls": [call]}, finish_reason="tool_calls")
+
+
+@asynccontextmanager
+async def companion(
+    home: Path, chat: Chat, env: Sequence[str] = (), *, bridged: bool = True, version: str = ""
+) -> AsyncIterator[Scene]:
+    """Run a bot with a companion; ``version`` pretends that another version of it is installed."""
+    python = ENVIRONMENTS[chat.name].python
+    if not python.exists():
+        pytest.skip(f"python -m tests companions installs {chat.distribution}")
+    loading = f'from nonebot import require\nrequire("{chat.module}")\nrequire("nonebot_plugin_cognitive_memory")\n'
+    async with ModelServer() as server:
+        server.chat = remembering
+        lines = [line.replace("{url}", server.url) for line in chat.env]
+        chosen = [f'COGNITIVE_MEMORY__BRIDGES=["{chat.name}"]'] if bridged else []
+        prepare(home, {"loaded": loading}, [*lines, *chosen, SOON, *env])
+        bot = start(home, _pretending(home, chat, version), str(python))
+        try:
+            async with bot.client() as client:
+                await until(lambda: STARTED.search(bot.log()) is not None)
+                yield Scene(bot, client, server)
+        finally:
+            bot.stop()
+
+
+def _pretending(home: Path, chat: Chat, version: str) -> dict[str, str]:
+    """Return an environment in which a companion's metadata has another version."""
+    if not version:
+        return {}
+    name = chat.distribution.replace("-", "_")
+    [true] = ENVIRONMENTS[chat.name].python.parents[1].glob(f"**/site-packages/{name}-*.dist-info/METADATA")
+    folder = home / "pretended" / f"{name}-{version}.dist-info"
+    folder.mkdir(parents=True)
+    metadata = re.sub(r"^Version: .*$", f"Version: {version}", true.read_text("utf-8"), count=1, flags=re.MULTILINE)
+    (folder / "METADATA").write_text(metadata, "utf-8")
+    return {"PYTHONPATH": os.pathsep.join((str(folder.parent), str(ROOT)))}
+
+
+def _system(asked: Asked) -> str:
+    return "\n".join(str(one["content"]) for one in asked.body["messages"] if one["role"] in ("system", "developer"))
+
+
+def _line(text: str) -> dict[str, Any]:
+    """Return the message of a line that is not addressed to the bot."""
+    return {"message": [{"type": "text", "data": {"text": text}}]}

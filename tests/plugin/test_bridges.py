@@ -1,0 +1,69 @@
+"""Tests of the bridges with chat plugins made here; tests/companions has the real ones."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nonebot
+import pytest
+
+MODULE = "fake_chat_for_bridges"
+FAKE = """
+class Model:
+    async def ask(self, messages, model): return "好"
+    async def tell(self, words): return "好"
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Load a chat plugin that has a model to ask, and a distribution with a version."""
+    folder: Path = tmp_path_factory.mktemp("fake")
+    (folder / f"{MODULE}.py").write_text(FAKE, "utf-8")
+    distribution = folder / "fake_chat-1.2.3.dist-info"
+    distribution.mkdir()
+    (distribution / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-chat\nVersion: 1.2.3\n", "utf-8")
+    sys.path.insert(0, str(folder))
+    assert nonebot.load_plugin(MODULE)
+    yield
+    sys.path.remove(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("module", "tried", "part", "reason"),
+    [
+        (MODULE, "==1.2.*", "Model.ask", ""),
+        (MODULE, "==1.1.*", "Model.ask", "装的 fake-chat 是 1.2.3，这里只试过 1.1.*"),
+        (MODULE, "==1.2.*", "Model.answer", f"它内部变了样，找不到 {MODULE}.Model.answer"),
+        (MODULE, "==1.2.*", "Model.tell", f"它内部变了样，找不到 {MODULE}.Model.tell(messages, model)"),
+        ("nobody_loaded_this", "==1.2.*", "Model.ask", "机器人没有加载插件 nobody_loaded_this"),
+    ],
+    ids=["fits", "version", "gone", "shape", "not loaded"],
+)
+def test_a_companion_that_is_not_as_tried_is_refused(
+    log: list[str], monkeypatch: pytest.MonkeyPatch, *, module: str, tried: str, part: str, reason: str
+) -> None:
+    """A bridge is attached only to what it was tried with; each refusal is one line, and raises nothing."""
+    from nonebot_plugin_cognitive_memory import bridges
+    from nonebot_plugin_cognitive_memory.bridges.companions import Companion, part_of
+
+    attached: list[object] = []
+    one = Companion(
+        "fake", module, {"fake-chat": tried}, lambda: attached.append(part_of(module, part, ("messages", "model")))
+    )
+    monkeypatch.setitem(bridges.COMPANIONS, "fake", one)
+    bridges.attach(["fake"])
+    assert bool(attached) is not bool(reason)
+    refused = [line for line in log if "没有给 fake 接上记忆" in line]
+    assert [reason in line for line in refused] == ([True] if reason else [])
+
+
+def test_an_unknown_bridge_is_refused(log: list[str]) -> None:
+    """A name that is no bridge is refused in a line that lists the names there are."""
+    from nonebot_plugin_cognitive_memory import bridges
+
+    bridges.attach(["nobody"])
+    [line] = [line for line in log if "没有给 nobody 接上记忆" in line]
+    assert "llmchat" in line
