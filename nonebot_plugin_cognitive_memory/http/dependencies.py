@@ -12,8 +12,16 @@ from starlette.requests import Request
 import cognitive_memory_core as core
 
 from .. import replies
+from ..replies import http_guide as guide
 
-Id = Annotated[str, Path(min_length=1, max_length=128)]
+LONGEST_ID = 128  # characters
+GroupId = Annotated[str, Path(min_length=1, max_length=LONGEST_ID, description=guide.GROUP_ID, examples=["10001"])]
+Limit = Annotated[int, Query(ge=1, le=200, description=guide.LIMIT)]
+Offset = Annotated[int, Query(ge=0, le=1_000_000, description=guide.OFFSET)]
+
+
+class NothingThere(core.MistakeError):
+    """The agent has nothing of the group, person or job that a request names."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +37,20 @@ class OperatorAccess:
     """An open memory, and the agent whose part of it a request is about."""
 
     memory: core.CognitiveMemory
+    settings: core.Settings
     agent: str
 
     def scene(self, group_id: str | None = None) -> core.Scene:
         """Return the operator's scene, in a group if one is given."""
         return core.Scene.operator(self.agent, group_id=group_id)
+
+    async def known_group(self, group_id: str) -> core.Scene:
+        """Return the operator's scene in a group; raises NothingThere if the agent has nothing of it."""
+        scene = self.scene(group_id)
+        stored = await self.memory.activity(scene, days=1)
+        if not (stored.events or stored.messages or (await self.memory.beliefs(scene, status="all", limit=1)).total):
+            raise NothingThere(replies.http.UNKNOWN_GROUP)
+        return scene
 
 
 async def backing(request: Request) -> Backing:
@@ -44,13 +61,13 @@ async def backing(request: Request) -> Backing:
 
 async def operator_access(
     behind: Annotated[Backing, Depends(backing)],
-    agent: Annotated[str | None, Query(min_length=1, max_length=128, description=replies.http.AGENT)] = None,
+    agent: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.AGENT)] = None,
 ) -> OperatorAccess:
     """Return the open memory; raise UnavailableError, which is answered with 503, if it is not open or is disabled."""
-    memory = behind.memory()
+    memory, settings = behind.memory(), behind.settings()
     if not memory.is_running:
         raise core.UnavailableError(memory.reason)
-    return OperatorAccess(memory, agent or behind.settings().agent)
+    return OperatorAccess(memory, settings, agent or settings.agent)
 
 
 Operator = Annotated[OperatorAccess, Depends(operator_access)]

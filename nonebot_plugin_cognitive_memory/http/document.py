@@ -9,7 +9,8 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
 
-from .. import replies
+from ..replies import http_guide as guide
+from .bodies.body import Answer, Asked, examples_of
 
 VERSION = "1"
 TOKEN = {"type": "http", "scheme": "bearer"}
@@ -27,7 +28,11 @@ def serve_document(api: FastAPI) -> None:
 def document(api: FastAPI) -> Mapping[str, Any]:
     """Return the document of an application, without the address of its server."""
     described: dict[str, Any] = get_openapi(
-        title=replies.http.TITLE, version=VERSION, description=replies.http.DESCRIPTION, routes=api.routes
+        title=guide.TITLE, version=VERSION, description=guide.DESCRIPTION, routes=api.routes
     )
     described.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
+    for body in (*Answer.__subclasses__(), *Asked.__subclasses__()):
+        schema = described["components"]["schemas"].get(body.__name__)
+        if schema and (examples := examples_of(body)):
+            schema["examples"] = examples  # the framework leaves out their null fields
     return {**described, "security": [{"token": []}]}

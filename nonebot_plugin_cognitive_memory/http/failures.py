@@ -11,10 +11,11 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from .. import replies
+from .dependencies import NothingThere
 from .refusals import refused
 
 BUSY = 5.0  # seconds after which an unavailable memory is worth another request
-NOT_FOUND = (core.UnknownBelief, core.UnknownEvent, core.UnknownPin, core.UnknownRevision, core.NotPermitted)
+NOT_FOUND = (NothingThere, core.UnknownBelief, core.UnknownEvent, core.UnknownPin, core.UnknownRevision)
 
 
 def handle_failures(app: FastAPI) -> None:
@@ -27,7 +28,7 @@ def handle_failures(app: FastAPI) -> None:
 
 def status_of(error: core.CognitiveMemoryError) -> int:
     """Return the status for an error of the memory; what the operator may not see does not exist."""
-    if isinstance(error, NOT_FOUND):
+    if isinstance(error, (*NOT_FOUND, core.NotPermitted)):
         return 404
     if isinstance(error, core.BadArgument):
         return 422

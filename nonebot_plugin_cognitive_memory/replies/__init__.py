@@ -7,7 +7,7 @@
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``agents``: agents that speak MCP, and who reads the log about them
-* ``http``: programs and people that use the HTTP interface
+* ``http``, ``http_guide``: who uses the HTTP interface, and who reads its document
 * ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
@@ -26,6 +26,7 @@ from . import (
     console_en,
     console_zh,
     http,
+    http_guide,
     label,
     log,
     settings,
@@ -43,6 +44,7 @@ __all__ = [
     "console_en",
     "console_zh",
     "http",
+    "http_guide",
     "label",
     "log",
     "settings",

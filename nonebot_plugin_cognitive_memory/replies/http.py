@@ -11,12 +11,6 @@ NEEDS_FASTAPI = (
 )
 GUESSABLE = "COGNITIVE_MEMORY__HTTP__TOKEN 太短，容易被猜中：请用 16 个以上随机字符"
 
-TITLE = "认知记忆"
-DESCRIPTION = (
-    "机器人的长期记忆：群记忆的演化、查看、搜索、历史、变更、淘汰与恢复，以及状态、事件、侧写、置顶、上下文与导出。"
-)
-AGENT = "哪个机器人的记忆；不写为设置里的 agent"
-
 FOREIGN_HOST = "这个主机名不在名单里：经反向代理或域名访问，请在 .env 的 COGNITIVE_MEMORY__HTTP__HOSTS 里写上它"
 UNAUTHORISED = "要有操作令牌：请求头 Authorization: Bearer 令牌"
 TOO_FAST = "请求太密了，请 {seconds} 秒后再试"
@@ -26,6 +20,12 @@ NOT_JSON = "请求正文不是合法的 JSON"
 NO_PATH = "没有这个地址"
 NO_METHOD = "这个地址不支持这种请求方法"
 NOT_FOUND = "没有找到"
+UNKNOWN_PROFILE = "这里没有这份侧写"
+UNKNOWN_JOB = "没有这个失败的任务"
+UNKNOWN_PERSON = "这里没有这个人说过的话"
+PLACE_WANTED = "要写 group_id 或 user_id，说明是哪个群或谁的私聊"
+ONLY_SEARCHED = "kinds、time_from、time_to 要和 q 一起写"
+EXPORTING = "正在导出，等它完成再试"
 UNKNOWN_GROUP = "这里没有这个群的记忆"
 UNAVAILABLE = "现在办不到，请稍后再试"
 UNFORESEEN = "出错了，详情在机器人的日志里"

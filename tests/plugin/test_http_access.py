@@ -81,7 +81,7 @@ async def test_with_the_token(port: int) -> None:
     async with client(port) as asking:
         for scheme in ("Bearer", "bearer"):
             answer = await asking.get("/status", headers={"Authorization": f"{scheme} {TOKEN}"})
-            assert (answer.status_code, answer.json()["is_running"]) == (200, True)
+            assert (answer.status_code, answer.json()["status"]["is_running"]) == (200, True)
             assert answer.headers["cache-control"] == "no-store"
 
 

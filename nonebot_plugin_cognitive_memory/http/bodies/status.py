@@ -1,30 +1,85 @@
-"""Bodies on the state of the memory."""
+"""Bodies on the state of the memory and on failed jobs."""
 
 from __future__ import annotations
 
+from pydantic import BaseModel, Field
+
 import cognitive_memory_core as core
 
-from .body import Answer
+from ...replies import http_guide as guide
+from .body import Answer, Asked, Instant, example
+
+_JOB_ID = "0c3d4e5a60718293a4b5c6d7e8f00001"
 
 
 class StatusBody(Answer):
-    """The status in figures."""
+    """The status, and the day's model calls and tokens."""
 
-    is_running: bool
-    reason: str
-    paused: bool
-    last_error: str
+    status: core.Status
     calls_today: int
     tokens_today: int
 
     @classmethod
     def of(cls, status: core.Status) -> StatusBody:
         """Describe a status."""
+        return cls(status=status, calls_today=status.calls_today, tokens_today=status.tokens_today)
+
+
+class FailedJobBody(BaseModel):
+    """A failed job with its last error and what can be done; the place is unknown if its file cannot be read."""
+
+    id: str
+    error: str
+    advice: str
+    attempts: int
+    failed_at: Instant
+    group_id: str | None
+    user_id: str | None
+
+    @classmethod
+    def of(cls, failed: core.FailedJob) -> FailedJobBody:
+        """Describe a failed job, without what was said."""
+        scene = failed.job.work.scene if failed.job else None
         return cls(
-            is_running=status.is_running,
-            reason=status.reason,
-            paused=status.paused,
-            last_error=status.last_error,
-            calls_today=status.calls_today,
-            tokens_today=status.tokens_today,
+            id=failed.id,
+            error=failed.error,
+            advice=failed.advice,
+            attempts=failed.attempts,
+            failed_at=failed.failed_at,
+            group_id=scene.group_id if scene else None,
+            user_id=scene.user_id if scene else None,
         )
+
+
+class FailedJobList(Answer):
+    """The failed jobs, oldest first."""
+
+    model_config = example(
+        success=True,
+        jobs=[
+            {
+                "id": _JOB_ID,
+                "error": guide.FAILURE,
+                "advice": guide.ADVICE,
+                "attempts": 1,
+                "failed_at": "2026-03-06T12:30:00Z",
+                "group_id": "10001",
+                "user_id": "2000001",
+            }
+        ],
+    )
+    jobs: tuple[FailedJobBody, ...]
+
+
+class Retry(Asked):
+    """Which failed job shall be retried; all without one."""
+
+    model_config = example(job_id=_JOB_ID)
+    job_id: str | None = Field(default=None, min_length=1, max_length=128)
+
+
+class Retried(Answer):
+    """How many jobs wait again."""
+
+    model_config = example(success=True, retried=1)
+    retried: int

@@ -1,7 +1,15 @@
-"""The routes, in the order in which they are matched: fixed paths first, then those of single beliefs."""
+"""The routes in the order in which they are matched: fixed paths first, then those that begin with a belief's id."""
 
 from __future__ import annotations
 
-from . import beliefs, status
+from . import beliefs, context, events, exporting, pins, profiles, status
 
-ROUTERS = (status.router, beliefs.router)
+ROUTERS = (
+    status.router,
+    events.router,
+    profiles.router,
+    pins.router,
+    context.router,
+    exporting.router,
+    beliefs.router,
+)

@@ -1,0 +1,81 @@
+"""Bodies on events."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+import cognitive_memory_core as core
+
+from ...replies import http_guide as guide
+from .body import Answer, Instant, example
+
+EVENT_ID = "e5a60718293a4b5c6d7e8f0000000001"
+
+
+class EventBody(BaseModel):
+    """An event; ``score`` is set where it was searched for, ``pain``, ``solution``, ``outcome`` for an experience."""
+
+    model_config = ConfigDict(from_attributes=True)
+    id: str
+    text: str
+    kind: str
+    user_id: str
+    group_id: str
+    sender_id: str
+    sender_name: str
+    subjects: tuple[str, ...]
+    message_ids: tuple[str, ...]
+    happened_at: Instant
+    is_absolute: bool
+    count: int
+    pain: str
+    solution: str
+    outcome: str
+    score: float | None = None
+
+
+class EventList(Answer):
+    """Events: the hits of a search, best first, or a list, newest first."""
+
+    model_config = example(
+        success=True,
+        events=[
+            {
+                "id": EVENT_ID,
+                "text": guide.LIKES_TEA,
+                "kind": "preference",
+                "user_id": "2000001",
+                "group_id": "10001",
+                "sender_id": "2000001",
+                "sender_name": guide.NAME,
+                "subjects": ["2000001"],
+                "message_ids": ["m1"],
+                "happened_at": "2026-03-06T12:30:00Z",
+                "is_absolute": True,
+                "count": 1,
+                "pain": "",
+                "solution": "",
+                "outcome": "",
+                "score": 0.91,
+            }
+        ],
+    )
+    events: tuple[EventBody, ...]
+
+    @classmethod
+    def listed(cls, events: list[core.Event]) -> EventList:
+        """Describe a list of events."""
+        return cls(events=tuple(map(EventBody.model_validate, events)))
+
+    @classmethod
+    def found(cls, hits: list[core.Hit]) -> EventList:
+        """Describe the hits of a search."""
+        described = ((EventBody.model_validate(hit.event), hit.score) for hit in hits)
+        return cls(events=tuple(event.model_copy(update={"score": score}) for event, score in described))
+
+
+class Forgotten(Answer):
+    """The id of what was forgotten or removed."""
+
+    model_config = example(success=True, id=EVENT_ID)
+    id: str

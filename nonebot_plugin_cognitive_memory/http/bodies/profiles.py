@@ -1,0 +1,84 @@
+"""Bodies on profiles."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+import cognitive_memory_core as core
+
+from ...replies import http_guide as guide
+from .body import Answer, Asked, Instant, example
+
+_REVISION_ID = "20260305T103000.123456Z"
+_PROFILE = {
+    "entity_type": "member",
+    "group_id": "10001",
+    "user_id": "2000001",
+    "name": guide.NAME,
+    "tags": [guide.TAG],
+    "summary": guide.SUMMARY,
+    "updated_at": "2026-03-06T12:30:00Z",
+}
+
+
+class ProfileBody(BaseModel):
+    """A profile, present or past; ``summary`` is Markdown."""
+
+    entity_type: str
+    group_id: str
+    user_id: str
+    name: str
+    tags: tuple[str, ...]
+    summary: str
+    updated_at: Instant
+
+    @classmethod
+    def of(cls, profile: core.Profile) -> ProfileBody:
+        """Describe a profile."""
+        return cls(
+            entity_type=profile.key.entity_type,
+            group_id=profile.key.group_id,
+            user_id=profile.key.user_id,
+            name=profile.name,
+            tags=profile.tags,
+            summary=profile.summary,
+            updated_at=profile.updated_at,
+        )
+
+
+class OneProfile(Answer):
+    """A profile."""
+
+    model_config = example(success=True, profile=_PROFILE)
+    profile: ProfileBody
+
+    @classmethod
+    def of(cls, profile: core.Profile) -> OneProfile:
+        """Describe a profile."""
+        return cls(profile=ProfileBody.of(profile))
+
+
+class RevisionBody(BaseModel):
+    """A past profile and the id by which it is restored."""
+
+    id: str
+    profile: ProfileBody
+
+
+class RevisionList(Answer):
+    """The past profiles, newest first."""
+
+    model_config = example(success=True, revisions=[{"id": _REVISION_ID, "profile": _PROFILE}])
+    revisions: tuple[RevisionBody, ...]
+
+    @classmethod
+    def of(cls, revisions: list[core.Revision]) -> RevisionList:
+        """Describe past profiles."""
+        return cls(revisions=tuple(RevisionBody(id=one.id, profile=ProfileBody.of(one.profile)) for one in revisions))
+
+
+class RevisionWanted(Asked):
+    """Which past profile shall be restored."""
+
+    model_config = example(revision_id=_REVISION_ID)
+    revision_id: str = Field(min_length=1, max_length=128)

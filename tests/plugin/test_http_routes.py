@@ -1,0 +1,420 @@
+"""Tests of the routes of the HTTP interface over a real socket: what they answer, and how they refuse."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from nonebug import App
+
+from tests.support.beliefs import CHAT, LIN, TEA, a_chat, answered, created, deleted, updated
+from tests.support.chats import ScriptedChat
+from tests.support.clock import FrozenClock
+from tests.support.http_world import BELIEF, EVENT, GROUP_ID, PERSON, PIN, REVISION, failed_job, plant
+from tests.support.openapi_client import operations
+
+from .test_http_access import a_site, mounted
+from .web import client, served
+
+FOREIGN = "f"  # suffix of the ids of another agent's things
+IDS = {
+    "memory_id": BELIEF,
+    "event_id": EVENT,
+    "pin_id": PIN,
+    "group_id": GROUP_ID,
+    "entity_type": "member",
+    "entity_id": f"{GROUP_ID}/{PERSON}",
+    "revision_id": REVISION,
+}
+
+
+@dataclass
+class World:
+    """An open memory and a client of its interface."""
+
+    memory: Any
+    asking: httpx.AsyncClient
+    clock: FrozenClock = field(default_factory=FrozenClock)
+
+    async def told(self, method: str, path: str, **options: Any) -> Any:
+        """Call a route that must succeed; return its answer."""
+        answer = await self.asking.request(method, path, **options)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def refused(self, method: str, path: str, **options: Any) -> tuple[int, str]:
+        """Call a route that must refuse; return the status and the sentence, which must be Chinese and one line."""
+        answer = await self.asking.request(method, path, **options)
+        body = answer.json()
+        assert body.keys() == {"success", "error"}
+        assert not body["success"]
+        assert body["error"]
+        assert "\n" not in body["error"]
+        assert any("\u4e00" <= char <= "\u9fff" for char in body["error"]), body
+        return answer.status_code, body["error"]
+
+
+@asynccontextmanager
+async def a_world(tmp_path: Path, *answers: object, clock: FrozenClock | None = None) -> AsyncGenerator[World, None]:
+    """Serve a memory of its own, with a scripted model if there are answers."""
+    import cognitive_memory_core as core
+
+    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
+    chat = ScriptedChat(*answers) if answers else None
+    options: dict[str, Any] = {"chat": chat, **({"clock": clock} if clock else {})}
+    async with (
+        core.CognitiveMemory.open(settings, tmp_path / "data", background=False, **options) as memory,
+        served(mounted(a_site(memory))) as port,
+        client(port) as asking,
+    ):
+        yield World(memory, asking, clock or FrozenClock())
+
+
+@pytest.fixture
+async def world(app: App, tmp_path: Path) -> AsyncGenerator[World, None]:
+    """Serve a memory with the things of the document's examples, and the same of another agent."""
+    async with a_world(tmp_path) as found:
+        await plant(found.memory, tmp_path)
+        await plant(found.memory, tmp_path, agent="another", suffix=FOREIGN, canary="密语")
+        yield found
+
+
+async def test_a_generated_client_calls_every_route(world: World) -> None:
+    """Requests built from the document alone are answered as the document says, every route of it."""
+    document = await world.told("GET", "/openapi.json")
+    assert document["security"] == [{"token": []}]
+    job = {"job_id": await failed_job(world.memory)}
+    called: list[str] = []
+    for operation in operations(document):
+        answer = await operation.call(world.asking, job)
+        assert answer.status_code == 200, (operation.name, answer.text)
+        assert not operation.problems(answer), operation.name
+        called.append(operation.name)
+    from nonebot_plugin_cognitive_memory.replies.http_guide import ROUTES
+
+    assert sorted(called) == sorted(ROUTES)
+
+
+async def test_examples_are_as_the_document_says(world: World) -> None:
+    """Every example of the document fits the schema that it is an example of."""
+    from jsonschema import Draft202012Validator
+
+    document = await world.told("GET", "/openapi.json")
+    schemas = document["components"]["schemas"]
+    shown = {name: example for name, schema in schemas.items() for example in schema.get("examples", [])}
+    assert len(shown) > 15
+    for name, example in shown.items():
+        whole = {**schemas[name], "components": document["components"]}
+        assert not list(Draft202012Validator(whole).iter_errors(example)), name
+
+
+CALLS: list[tuple[str, str, Mapping[str, Any] | None]] = [
+    ("GET", "/history/{memory_id}", None),
+    ("DELETE", "/{memory_id}", None),
+    ("PUT", "/{memory_id}/restore", None),
+    ("PUT", "/{memory_id}/strength", {"strength": 0.8}),
+    ("DELETE", "/events/{event_id}", None),
+    ("PUT", "/pins/{pin_id}", {"text": "改了"}),
+    ("DELETE", "/pins/{pin_id}", None),
+    ("POST", "/evolve/{group_id}", None),
+    ("GET", "/list/{group_id}", None),
+    ("GET", "/search/{group_id}?q=新番", None),
+    ("GET", "/changes/{group_id}", None),
+    ("GET", "/events?group_id={group_id}", None),
+    ("GET", "/pins?group_id={group_id}", None),
+    ("GET", "/profiles/member/{group_id}%2F2000001", None),
+    ("GET", "/profiles/member/{group_id}/2000001/revisions", None),
+    ("POST", "/profiles/member/{group_id}/2000001/restore", {"revision_id": REVISION}),
+    ("GET", "/export?user_id={user_id}", None),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body"), CALLS)
+async def test_what_is_anothers_does_not_exist(
+    world: World, method: str, path: str, body: Mapping[str, Any] | None, tmp_path: Path
+) -> None:
+    """What does not exist and what is another agent's are answered with the same 404, whatever the route."""
+    await plant(world.memory, tmp_path, agent="third", suffix="t")
+    foreign_ids = {"memory_id": BELIEF + FOREIGN, "event_id": EVENT + FOREIGN, "pin_id": PIN + FOREIGN}
+    foreign = path.format(**foreign_ids, group_id="10001", user_id="2000001")
+    unknown = path.format(memory_id="x1", event_id="x1", pin_id="x1", group_id="19999", user_id="2999999")
+    asked = {} if body is None else {"json": body}
+    agent = {} if "_id}" in path and not {"{group_id}", "{user_id}"} & set(_names(path)) else {"agent": "nobody"}
+    joined = "&" if "?" in foreign else "?"
+    as_agent = f"{joined}agent=nobody" if agent else ""
+    found = [await world.refused(method, one + as_agent, **asked) for one in (foreign, unknown)]
+    assert found[0] == found[1]
+    assert found[0][0] == 404
+    assert "密语" not in str(found)
+    mine = path.format(memory_id=BELIEF, event_id=EVENT, pin_id=PIN, group_id=GROUP_ID, user_id=PERSON)
+    if not path.endswith("/{memory_id}/restore"):
+        assert (await world.asking.request(method, mine, **asked)).status_code == 200
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in ("{group_id}", "{user_id}") if name in path]
+
+
+async def test_another_agents_things_are_changed_by_nobody(world: World) -> None:
+    """After every refused call the other agent's things are as they were; with its name they are reached."""
+    for method, path in (("DELETE", f"/{BELIEF}{FOREIGN}"), ("DELETE", f"/pins/{PIN}{FOREIGN}")):
+        assert (await world.refused(method, path))[0] == 404
+    listed = await world.told("GET", f"/list/{GROUP_ID}?agent=another")
+    assert [one["memory_id"] for one in listed["memories"]] == [BELIEF + FOREIGN]
+    assert (await world.told("GET", f"/pins?group_id={GROUP_ID}&agent=another"))["pins"][0]["id"] == PIN + FOREIGN
+    assert (await world.told("GET", f"/list/{GROUP_ID}"))["memories"][0]["memory_id"] == BELIEF
+
+
+async def test_a_group_belief_lives_through_its_whole_history(app: App, tmp_path: Path) -> None:
+    """Seed 003's example over HTTP: created, updated three times, deleted, restored; history, change log and search."""
+    later = [
+        ((TEA, "新番讨论改到周六晚上吧"), (LIN, "好，改到周六晚上")),
+        ((TEA, "周六晚上八点讨论新番"), (LIN, "同意，周六晚上八点")),
+        ((TEA, "周六晚上八点讨论新番，只聊科幻"), (LIN, "行，只聊科幻")),
+        ((TEA, "周六的新番讨论取消了，以后不办"), (LIN, "好，取消，不讨论新番了")),
+    ]
+    versions = ["每周六晚上讨论新番", "每周六晚上八点讨论新番", "每周六晚上八点讨论新番，只聊科幻"]
+    first = "每周五晚上讨论新番"
+    answers = [answered(created(first, 1, 2))] + [answered(updated("B1", one, 1, 2)) for one in versions]
+    clock = FrozenClock()
+    clock.advance(hours=1)
+    async with a_world(tmp_path, *answers, answered(deleted("B1", 1, 2)), clock=clock) as world:
+        for line in a_chat(*CHAT[:2]):
+            await world.memory.observe(line)
+        run = await world.told("POST", f"/evolve/{GROUP_ID}")
+        assert run["stats"] == {"kept": 0, "updated": 0, "created": 1, "deleted": 0}
+        (change,) = run["changes"]
+        assert change.keys() == {"action", "new_id", "statement", "change_reason", "version"}
+        for day, lines in enumerate(later, 1):
+            clock.advance(hours=25)
+            for line in a_chat(*lines, at=clock.now() - timedelta(minutes=30), first=10 * day):
+                await world.memory.observe(line)
+            (change,) = (await world.told("POST", f"/evolve/{GROUP_ID}?days=1"))["changes"]
+            assert change["action"] == ("update" if day < 4 else "delete")
+        assert change.keys() == {"action", "old_id", "old_statement", "change_reason", "version"}
+        (gone,) = (await world.told("GET", f"/list/{GROUP_ID}?status=deprecated"))["memories"]
+        assert (gone["statement"], gone["version"], gone["status"]) == (versions[-1], 4, "deprecated")
+        assert (await world.told("GET", f"/list/{GROUP_ID}"))["total"] == 0
+        restored = await world.told("PUT", f"/{gone['memory_id']}/restore")
+        assert restored["memory"]["status"] == "active"
+        assert (await world.refused("PUT", f"/{gone['memory_id']}/restore"))[0] == 409
+        told = await world.told("GET", f"/history/{gone['memory_id']}")
+        assert [one["statement"] for one in told["history"]] == [first, *versions]
+        assert [one["version"] for one in told["history"]] == [1, 2, 3, told["current_version"]]
+        ids = [one["memory_id"] for one in told["history"]]
+        assert [one["parent_id"] for one in told["history"]] == [None, *ids[:-1]]
+        by_days = {days: (await world.told("GET", f"/changes/{GROUP_ID}?days={days}"))["changes"] for days in (1, 7)}
+        assert [one["action"] for one in by_days[7]] == ["create", "update", "update", "update", "delete", "restore"]
+        assert [one["action"] for one in by_days[1]] == ["delete", "restore"]
+        assert [one["timestamp"] for one in by_days[7]] == sorted(one["timestamp"] for one in by_days[7])
+        found = await world.told("GET", f"/search/{GROUP_ID}", params={"q": "什么时候讨论新番", "threshold": 0.1})
+        assert found["results"][0]["memory_id"] == gone["memory_id"]
+        strength = await world.told("PUT", f"/{gone['memory_id']}/strength", json={"strength": 0.25})
+        assert strength["memory"]["strength"] == 0.25
+        assert (await world.told("DELETE", f"/{gone['memory_id']}?reason=写错了"))["memory"]["status"] == "deprecated"
+        assert (await world.refused("DELETE", f"/{gone['memory_id']}"))[0] == 409
+        older = await world.told("PUT", f"/{ids[0]}/restore")
+        assert (older["memory"]["statement"], older["memory"]["version"]) == (first, 5)
+
+
+async def test_one_run_a_group_at_a_time(app: App, tmp_path: Path) -> None:
+    """A second evolution of a group while one is under way is answered with 409."""
+    import cognitive_memory_core as core
+    from tests.support.evolving import WaitingChat
+
+    chat, clock = WaitingChat(answered(created("每周五晚上讨论新番", 1, 2))), FrozenClock()
+    clock.advance(hours=1)
+    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
+    async with core.CognitiveMemory.open(
+        settings, tmp_path / "data", background=False, chat=chat, clock=clock
+    ) as memory:
+        for line in a_chat(*CHAT[:2]):
+            await memory.observe(line)
+        async with served(mounted(a_site(memory))) as port, client(port) as asking:
+            first = asyncio.create_task(asking.post(f"/evolve/{GROUP_ID}"))
+            await asyncio.wait_for(chat.asked.wait(), 30)
+            assert (await asking.post(f"/evolve/{GROUP_ID}")).status_code == 409
+            chat.gate.set()
+            assert (await first).json()["stats"]["created"] == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", f"/evolve/{GROUP_ID}?days=0", None),
+        ("POST", f"/evolve/{GROUP_ID}?days=x", None),
+        ("POST", f"/evolve/{GROUP_ID}?days=99999", None),
+        ("GET", f"/list/{GROUP_ID}?status=gone", None),
+        ("GET", f"/list/{GROUP_ID}?limit=0", None),
+        ("GET", f"/list/{GROUP_ID}?limit=100000", None),
+        ("GET", f"/list/{GROUP_ID}?offset=-1", None),
+        ("GET", f"/list/{'1' * 129}", None),
+        ("GET", "/list/%00", None),
+        ("GET", f"/search/{GROUP_ID}", None),
+        ("GET", f"/search/{GROUP_ID}?q=", None),
+        ("GET", f"/search/{GROUP_ID}?q={'长' * 4_001}", None),
+        ("GET", f"/search/{GROUP_ID}?q=x&threshold=2", None),
+        ("GET", f"/search/{GROUP_ID}?q=x&threshold=nan", None),
+        ("GET", f"/changes/{GROUP_ID}?days=-1", None),
+        ("GET", "/events?time_from=昨天", None),
+        ("GET", "/events?q=茶&time_from=昨天", None),
+        ("GET", "/events?kinds=secret", None),
+        ("GET", "/pins", None),
+        ("GET", "/profiles/nobody/1", None),
+        ("GET", "/status?agent=", None),
+        ("PUT", f"/{BELIEF}/strength", {"strength": 1.5}),
+        ("PUT", f"/{BELIEF}/strength", {"strength": "NaN"}),
+        ("PUT", f"/{BELIEF}/strength", {"strenght": 0.5}),
+        ("PUT", f"/{BELIEF}/strength", [0.5]),
+        ("PUT", f"/{BELIEF}/strength", {}),
+        ("POST", "/pins", {"text": "  ", "group_id": GROUP_ID}),
+        ("POST", "/pins", {"text": "x"}),
+        ("POST", "/context", {"query": "x"}),
+        ("POST", "/context", {"query": "x", "user_id": "1\n2"}),
+        ("POST", "/jobs/retry", {"job_id": ""}),
+    ],
+)
+async def test_bad_values(world: World, method: str, path: str, body: Any) -> None:
+    """A value out of bounds, of the wrong type or misspelt is answered with 422 and one sentence."""
+    assert (await world.refused(method, path, **({} if body is None else {"json": body})))[0] == 422
+
+
+async def test_bodies_are_json_and_bounded(world: World) -> None:
+    """A form, a text, broken JSON and a body over the bound are refused; so is what no route knows."""
+    path, ok = f"/{BELIEF}/strength", json.dumps({"strength": 0.5})
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", "json"):
+        headers = {"Content-Type": kind} if kind else {}
+        assert (await world.refused("PUT", path, content=ok, headers=headers))[0] == 415, kind
+    as_json = {"Content-Type": "application/json; charset=utf-8"}
+    assert (await world.told("PUT", path, content=ok, headers=as_json))["memory"]["strength"] == 0.5
+    for broken in ("{", "\udc80".encode("utf-8", "surrogatepass"), b"\xff", "[" * 50_000):
+        assert (await world.refused("PUT", path, content=broken, headers=as_json))[0] in (400, 422), broken[:9]
+    assert (await world.refused("PUT", path, content=b" " * 300_000 + ok.encode(), headers=as_json))[0] == 413
+    assert (await world.refused("PATCH", path))[0] == 405
+    assert (await world.refused("GET", "/nowhere/at/all"))[0] == 404
+
+
+async def test_pins_and_context(world: World) -> None:
+    """Pins are added for a group, a member or a private chat, changed and removed; a context holds them."""
+    added = await world.told("POST", "/pins", json={"text": "记得带伞", "group_id": GROUP_ID})
+    own = await world.told("POST", "/pins", json={"text": "我的", "group_id": GROUP_ID, "user_id": PERSON})
+    private = await world.told("POST", "/pins", json={"text": "悄悄", "user_id": PERSON})
+    assert [one["pin"]["owner_id"] for one in (added, own, private)] == ["", PERSON, PERSON]
+    assert len((await world.told("GET", f"/pins?group_id={GROUP_ID}"))["pins"]) == 3
+    assert [one["text"] for one in (await world.told("GET", f"/pins?user_id={PERSON}"))["pins"]] == ["悄悄"]
+    await world.told("PUT", f"/pins/{private['pin']['id']}", json={"text": "大声"})
+    place = {"group_id": GROUP_ID, "user_id": PERSON}
+    context = await world.told("POST", "/context", json={"query": "阿棠喜欢喝什么", **place})
+    assert "记得带伞" in context["text"]
+    assert "乌龙茶" in context["text"]
+    assert "大声" in (await world.told("POST", "/context", json={"query": "？", "user_id": PERSON}))["text"]
+    await world.told("DELETE", f"/pins/{private['pin']['id']}")
+    assert (await world.told("GET", f"/pins?user_id={PERSON}"))["pins"] == []
+
+
+async def test_events_are_listed_searched_and_forgotten(world: World) -> None:
+    """Events are listed by place and person, searched with a score, and forgotten."""
+    for query in (
+        "",
+        f"?group_id={GROUP_ID}",
+        f"?user_id={PERSON}",
+        "?q=乌龙茶",
+        f"?q=乌龙茶&group_id={GROUP_ID}&limit=1",
+    ):
+        (event,) = (await world.told("GET", f"/events{query}"))["events"]
+        assert (event["id"], (event["score"] or 0) > 0) == (EVENT, "q=" in query)
+    assert (await world.told("GET", "/events?q=乌龙茶&offset=1"))["events"] == []
+    await world.told("DELETE", f"/events/{EVENT}")
+    assert (await world.told("GET", "/events"))["events"] == []
+
+
+async def test_profiles_are_restored(world: World) -> None:
+    """A profile and its revisions are shown, and a revision restored, which can be undone."""
+    path = f"/profiles/member/{GROUP_ID}/{PERSON}"
+    assert "乌龙茶" in (await world.told("GET", path))["profile"]["summary"]
+    (old,) = (await world.told("GET", f"{path}/revisions"))["revisions"]
+    restored = await world.told("POST", f"{path}/restore", json={"revision_id": old["id"]})
+    assert restored["profile"]["summary"] == "- 喜欢茶"
+    assert len((await world.told("GET", f"{path}/revisions"))["revisions"]) == 2
+    assert (await world.refused("POST", f"{path}/restore", json={"revision_id": "20200101T000000.000000Z"}))[0] == 404
+
+
+async def test_failed_jobs_are_retried(world: World) -> None:
+    """An agent's failed jobs are listed with advice, without what was said, and retried one by one or all."""
+    foreign = await failed_job(world.memory, "another")
+    own = await failed_job(world.memory)
+    (shown,) = (await world.told("GET", "/jobs/failed"))["jobs"]
+    assert (shown["id"], shown["group_id"]) == (own, GROUP_ID)
+    assert shown["advice"]
+    assert "第一件事" not in str(shown)
+    for unknown in (foreign, "nothing"):
+        assert (await world.refused("POST", "/jobs/retry", json={"job_id": unknown}))[0] == 404
+    assert await world.told("POST", "/jobs/retry") == {"success": True, "retried": 1}
+    assert [one.id for one in await world.memory.failed_jobs()] == [foreign]
+
+
+async def test_export_streams_one_agent(world: World) -> None:
+    """An export is sent as JSON Lines with the agent's lines alone, and leaves no file behind; one at a time."""
+    before = _exports()
+    async with world.asking.stream("GET", "/export") as answer:
+        assert answer.headers["content-type"].startswith("application/x-ndjson")
+        assert (await world.asking.get("/export")).status_code == 409
+        lines = [json.loads(line) async for line in answer.aiter_lines()]
+    assert lines[0]["format"] == "cognitive-memory"
+    assert {line["type"] for line in lines[1:]} == {"event", "belief", "change", "pin", "profile", "revision"}
+    assert "密语" not in str(lines)
+    assert (await world.asking.get("/export", params={"agent": "another"})).text.count("密语") > 5
+    person = (await world.asking.get("/export", params={"user_id": PERSON})).text
+    assert "乌龙茶" in person
+    assert "聚餐" not in person
+    assert not _exports() - before
+
+
+def _exports() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("*/memory.jsonl"))
+
+
+async def test_an_abandoned_export_permits_the_next(world: World) -> None:
+    """A client that goes away in the middle of an export does not block the next one."""
+    async with world.asking.stream("GET", "/export") as answer:
+        assert answer.status_code == 200
+    for _ in range(600):
+        if (await world.asking.get("/export")).status_code == 200:
+            return
+        await asyncio.sleep(0.05)
+    raise AssertionError("the next export was refused")
+
+
+async def test_a_memory_that_is_not_open_is_unavailable(app: App) -> None:
+    """Without an open memory every route is answered with 503 and the reason; the document is still served."""
+    import cognitive_memory_core as core
+
+    async with served(mounted(a_site(core.CognitiveMemory.absent("记忆还没有打开")))) as port, client(port) as asking:
+        document = (await asking.get("/openapi.json")).json()
+        for operation in operations(document):
+            answer = await operation.call(asking, {"job_id": "x"})
+            assert (answer.status_code, answer.json()["error"]) == (503, "记忆还没有打开"), operation.name
+            assert not operation.problems(answer)
+            assert int(answer.headers["retry-after"]) >= 1
+
+
+async def test_too_many_requests(app: App) -> None:
+    """Requests over the rate are answered with 429 and Retry-After; strangers use up nothing of the operator's."""
+    async with served(mounted(a_site())) as port, client(port) as asking, client(port, token=None) as strange:
+        refused = [(await strange.get("/status")).status_code for _ in range(60)]
+        assert set(refused) == {401, 429}
+        assert (await asking.get("/openapi.json")).status_code == 200
+        for _ in range(400):
+            answer = await asking.get("/nowhere")
+            if answer.status_code == 429:
+                break
+        assert (answer.status_code, int(answer.headers["retry-after"]) >= 1) == (429, True)
