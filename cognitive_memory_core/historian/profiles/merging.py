@@ -153,7 +153,12 @@ class ProfileMerging:
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._in_work()
         portrayed = await self._entity.index.portrayed([one.key for one in waiting])
-        when = {one.key: self._due_at(one, now, portrayed) for one in waiting if one.key not in in_work}
+        is_learning = self._is_learning()
+        when = {
+            one.key: self._due_at(one, now, portrayed, is_learning=is_learning)
+            for one in waiting
+            if one.key not in in_work
+        }
         due = [key for key, at in when.items() if at <= now]
         self._due = deque(due)
         self._next_due = min((at for at in when.values() if at > now), default=None)
@@ -165,10 +170,11 @@ class ProfileMerging:
                 self.trouble.end()
         return bool(due)
 
-    def _due_at(self, one: PendingFacts, now: datetime, portrayed: Collection[ProfileKey]) -> datetime:
+    def _due_at(
+        self, one: PendingFacts, now: datetime, portrayed: Collection[ProfileKey], *, is_learning: bool
+    ) -> datetime:
         is_first = one.key not in portrayed
         profile = self._entity.settings.current.profile
-        is_learning = self._is_learning()
         return due_at(one, profile, now, is_first=is_first, is_hurried=self._is_hurried, is_learning=is_learning)
 
     async def _waiting(self) -> Sequence[PendingFacts]:

@@ -96,7 +96,7 @@ def mentions(text: str) -> list[Mention]:
 
 
 @cleared_on_erasure
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _mentioned(text: str) -> tuple[Mention, ...]:
     """Cache the mentions of a text, which gate, rules and index request in turn."""
     return tuple(_mentions(text))
