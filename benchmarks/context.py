@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import statistics
 import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -17,7 +18,7 @@ from typing import Literal
 import cognitive_memory_core as core
 
 from .baselines import Search, fts_search, numpy_search, postings_search
-from .measure import Report, Sample
+from .measure import Report, Sample, Work, work_counted
 from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked
 from .year_in_ledger import laid
 
@@ -26,7 +27,8 @@ TRIED = 50  # queries that determine the best bare lexical method
 SETTLING = 4.0  # seconds at least after a group's first query, while its postings are loaded
 LOADED = 1_000  # rows per second that a busy machine loads
 COLUMNS = ("events", "rank", "rows", "numpy p95", "lexical p95", "both p95", "context p50", "context p95", "x p95",
-           "first ms", "8 at once p95", "x alone", "writing p95", "x alone ")  # fmt: skip
+           "first ms", "8 at once p95", "x alone", "writing p95", "x alone ", "processor p50 ms", "hops",
+           "rounds")  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +66,7 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
             best = min(lexical, key=lambda name: lexical[name].p95)
             exact = numpy_search(scope)
             alone, both, dense = Sample(), Sample(), Sample()
+            works: list[Work] = []
             scene = core.Scene.group(group_id, "2000001")
             first = Sample()
             with first.watch():
@@ -72,14 +75,17 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
             for query in asked.texts(queries):
                 _sample(both, [exact, bare[best]], query)
                 _sample(dense, [exact], query)
-                with alone.watch():
+                with work_counted() as work, alone.watch():
                     await memory.context(scene, query)
+                works.append(work)
             together = await _together(memory, scene, asked.texts(queries))
             writing = await _while_writing(memory, scene, asked.texts(queries))
             report.add(
                 len(lines), rank, rows, dense.p95, lexical[best].p95, both.p95, alone.p50, alone.p95,
                 alone.p95 / both.p95, first.p50, together.p95, together.p95 / alone.p95,
                 writing.p95, writing.p95 / alone.p95,
+                1000 * statistics.median(work.processor for work in works),
+                statistics.median(work.hops for work in works), statistics.median(work.rounds for work in works),
             )  # fmt: skip
             tried = ", ".join(f"{name} {sample.p50:.2f} / {sample.p95:.2f}" for name, sample in lexical.items())
             report.notes.append(f"{len(lines)} events, rank {rank}: best lexical is {best} (p50 / p95: {tried})")

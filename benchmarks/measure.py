@@ -79,11 +79,12 @@ async def _tick(gap: Gap) -> None:
 
 @dataclass
 class Work:
-    """What a block cost: seconds of processor time, tasks handed to threads, and syncs of files and folders."""
+    """What a block cost: seconds of processor time, tasks handed to threads, file syncs, rounds of the event loop."""
 
     processor: float = 0.0
     hops: int = 0
     syncs: int = 0
+    rounds: int = 0
 
 
 @contextmanager
@@ -101,10 +102,27 @@ def work_counted() -> Iterator[Work]:
 
     ThreadPoolExecutor.submit, os.fsync, started = submitted, synced, time.process_time()
     try:
-        yield work
+        with _rounds_counted(work):
+            yield work
     finally:
         work.processor = time.process_time() - started
         ThreadPoolExecutor.submit, os.fsync = submit, fsync
+
+
+@contextmanager
+def _rounds_counted(work: Work) -> Iterator[None]:
+    loop, name = asyncio.get_running_loop(), "_run_once"  # asyncio counts its rounds nowhere
+    run_once = getattr(loop, name)
+
+    def ran_once() -> None:
+        work.rounds += 1
+        run_once()
+
+    setattr(loop, name, ran_once)
+    try:
+        yield
+    finally:
+        delattr(loop, name)
 
 
 @dataclass

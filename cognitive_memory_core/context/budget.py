@@ -33,6 +33,8 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     more.
     """
     room = budget - token_count(fenced(()))
+    if sum(section_tokens(part.section) for part in parts) <= room:  # as in most turns
+        return tuple(part.section for part in parts if part.section.lines)
     left = {kind: int(room * share) for kind, share in SHARES.items()}
     kept: list[Section] = []
     for part in parts:

@@ -18,8 +18,9 @@ from ..ports.ledger import NoteBook
 from ..ports.quality import Tally, Untallied
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
-from ..recall.current_names import CurrentNames
+from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
 from ..recall.deadlines import finished
+from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotations, QuotationSearch, QuotedLines
@@ -137,7 +138,7 @@ class ContextBuilder:
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
-            self._beliefs_of(scene, text),
+            self._beliefs_of(scene, text, query),
             self._events(reading, query, settings, trace),
             self._quoted(reading, query, settings),
             self._recent_memos(scene, settings),
@@ -206,7 +207,7 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
 
-    def _beliefs_of(self, scene: Scene, text: str) -> _PartReader:
+    def _beliefs_of(self, scene: Scene, text: str, query: Query) -> _PartReader:
         def shown(found: TurnBeliefs, *degraded: str) -> list[_PartRead]:
             section = Section(sentences.context.TITLE_BELIEFS, belief_lines(found.beliefs, found.warnings))
             return [_PartRead(Part("rest", section), degraded)]
@@ -215,7 +216,9 @@ class ContextBuilder:
             if self._beliefs is None or not scene.group_id:
                 return shown(TurnBeliefs())
             found = await self._beliefs.of_turn(scene.scope, text, partial(self._access.belief, scene.scope))
-            named = await self._names.of_beliefs(scene.scope, found.beliefs) if self._names else found.beliefs
+            if not self._names:
+                return shown(found)
+            named = await self._names.of_beliefs(scene.scope, found.beliefs, _known_people(scene, query))
             return shown(replace(found, beliefs=tuple(named)))
 
         return _PartReader(read, lambda: shown(TurnBeliefs(), "ledger"))
@@ -237,7 +240,10 @@ class ContextBuilder:
             found = await self._retriever.search(
                 reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance, trace=trace
             )
-            return shown(replace(found, hits=tuple(await self._names.of_hits(found.hits))) if self._names else found)
+            if not self._names:
+                return shown(found)
+            named = await self._names.of_hits(found.hits, _known_people(reading.scene, query))
+            return shown(replace(found, hits=tuple(named)))
 
         return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
 
@@ -297,6 +303,12 @@ def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]
     people = query.names.people
     others = sorted(one for one in query.people if one in people and one != scene.user_id and one not in without)
     return [people[one] for one in others[:MOST_NAMED]]
+
+
+def _known_people(scene: Scene, query: Query) -> KnownPlaces:
+    """Return the people of the scene's place as the query read them; empty if they may not be all."""
+    people = query.names.people
+    return {scene.scope: people} if 0 < len(people) < MOST_PEOPLE and _has_place(scene) else NO_PLACES
 
 
 def _told_once(found: Sequence[_PartRead], limit: int) -> list[_PartRead]:

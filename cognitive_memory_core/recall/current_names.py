@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from ..domain.belief import Belief
 from ..domain.event import Event
@@ -15,30 +16,35 @@ from ..errors import UnavailableError
 from ..ports.ledger import NameBook
 from ..text.current_names import labelled, with_current_names
 
+KnownPlaces = Mapping[Scope, Mapping[str, Person]]
+NO_PLACES: KnownPlaces = MappingProxyType({})
+
 
 @dataclass(frozen=True)
 class CurrentNames:
     """Renders events, hits and profiles with the names of their own place; lines of the log stay as they were said.
 
-    While the name book is unavailable, everything keeps the names that it was written with.
+    While the name book is unavailable, everything keeps the names that it was written with. ``known`` holds all people
+    of a place who were read already; the book is not asked for that place.
     """
 
     book: NameBook
 
-    async def of_hits(self, hits: Sequence[Hit]) -> list[Hit]:
+    async def of_hits(self, hits: Sequence[Hit], known: KnownPlaces = NO_PLACES) -> list[Hit]:
         """Return hits with their events rendered."""
-        events = await self.of_events([hit.event for hit in hits])
+        events = await self.of_events([hit.event for hit in hits], known)
         return [replace(hit, event=event) for hit, event in zip(hits, events, strict=True)]
 
-    async def of_events(self, events: Sequence[Event]) -> list[Event]:
+    async def of_events(self, events: Sequence[Event], known: KnownPlaces = NO_PLACES) -> list[Event]:
         """Return events with present names in their texts and of their senders."""
         stated = [event for event in events if event.kind != "message"]
-        people = {scope: await self._people(scope, stated) for scope in {event.scope for event in stated}}
+        scopes = {event.scope for event in stated}
+        people = {scope: known.get(scope) or await self._people(scope, stated) for scope in scopes}
         return [_rendered(event, people.get(event.scope, {})) for event in events]
 
-    async def of_beliefs(self, scope: Scope, beliefs: Sequence[Belief]) -> list[Belief]:
+    async def of_beliefs(self, scope: Scope, beliefs: Sequence[Belief], known: KnownPlaces = NO_PLACES) -> list[Belief]:
         """Return the beliefs of a place with present names in their statements."""
-        people = await self._named(scope, labelled(belief.statement for belief in beliefs))
+        people = known.get(scope) or await self._named(scope, labelled(belief.statement for belief in beliefs))
         return [replace(one, statement=with_current_names(one.statement, people)) if people else one for one in beliefs]
 
     async def of_profile(self, profile: Profile) -> Profile:

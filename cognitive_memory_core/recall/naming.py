@@ -21,6 +21,7 @@ from ..text.identity.written_ids import BARE_ID
 READ = 400  # characters of a query that are searched for names
 MOST_PEOPLE = 1_000  # per place, those seen last
 _BEGINNING = 2  # characters; the minimum length of a name
+INLINE = 100  # people whose names are indexed in a tenth of a millisecond; more are indexed in a thread
 _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9A-Za-z_-])")
 
 
@@ -140,7 +141,7 @@ async def _read(book: NameBook, scope: Scope) -> Names:
         people = await book.people(scope)
     except CognitiveMemoryError:
         return NOBODY
-    return await asyncio.to_thread(Names.of, people)
+    return await asyncio.to_thread(Names.of, people) if len(people) > INLINE else Names.of(people)
 
 
 def _runs_on(text: str, at: int) -> bool:

@@ -122,6 +122,9 @@ async def test_a_book_that_is_away_leaves_what_was_written() -> None:
 
     names = CurrentNames(Away())  # pyright: ignore[reportArgumentType]  # only people() is asked
     event = an_event("阿棠(2000001)来了")
+    known = {event.scope: {"2000001": Person("2000001", "海棠未眠", ("阿棠",))}}
+    (shown,) = await names.of_events([event], known)  # a turn has read the people of its place already
+    assert shown.text == "海棠未眠(2000001)〔当时叫阿棠〕来了"
     profile = Profile(ProfileKey.group("10001"), "读书会", ("阿棠(2000001)的群",), "阿棠(2000001)建的", NOON)
     assert await names.of_events([event]) == [event]
     assert await names.of_profile(profile) == profile
