@@ -64,6 +64,7 @@ from .settings import (
     unknown_keys,
 )
 from .status import Status
+from .stopwatches import Durations
 from .text.identity.names import clean_name
 from .text.statements.lexicon import Offence, offences
 from .text.time.timewords import time_window
@@ -86,6 +87,7 @@ __all__ = [
     "Context",
     "DayCount",
     "DirectoryInUse",
+    "Durations",
     "EmbeddingSettings",
     "Erasure",
     "Event",

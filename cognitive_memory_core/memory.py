@@ -41,6 +41,7 @@ from .ports.models import Chat, Embedder, Reranker
 from .ports.overrides import Overrides
 from .settings import Live, Settings
 from .status import Status
+from .stopwatches import Durations, Stopwatches
 from .text.lexical import word_forms
 from .text.statements import intents
 from .text.statements.lexicon import offences
@@ -70,6 +71,7 @@ class CognitiveMemory:
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
         self._engine: Engine | NullEngine = NullEngine(Live(Settings(enabled=False)), reason)
+        self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
 
     @classmethod
     def absent(cls, reason: str = "") -> CognitiveMemory:
@@ -122,6 +124,11 @@ class CognitiveMemory:
         """Why the memory is not running, for people; "" while it is."""
         return self._engine.reason
 
+    @property
+    def durations(self) -> tuple[Durations, ...]:
+        """How long turns and recalls took since the memory was made."""
+        return self._stopwatches.shown()
+
     async def observe(self, message: Message) -> None:
         """Log a message: searches and windows see it at once; written within 0.5 s. A failing log is no error."""
         self._engine.intake.observe(message)
@@ -131,7 +138,8 @@ class CognitiveMemory:
 
         None if it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
         """
-        return await self._engine.intake.remember(turn)
+        with self._stopwatches.timed("remember"):
+            return await self._engine.intake.remember(turn)
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Queue a dialogue for triage, as durably as :meth:`remember`; None if there is nothing to triage."""
@@ -143,7 +151,8 @@ class CognitiveMemory:
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the context block for the model; failing components are left out and listed in ``degraded``."""
-        return await self._engine.reads.context(scene, query[:MAX_QUERY], budget=budget)
+        with self._stopwatches.timed("context"):
+            return await self._engine.reads.context(scene, query[:MAX_QUERY], budget=budget)
 
     async def search_events(  # noqa: PLR0913  # the contract's signature
         self,
@@ -166,7 +175,8 @@ class CognitiveMemory:
         reading = _reading(scene, user_id, group_id, kinds)
         reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
-        return await self._engine.reads.hits(reading, query[:MAX_QUERY], top_k=limit)
+        with self._stopwatches.timed("search_events"):
+            return await self._engine.reads.hits(reading, query[:MAX_QUERY], top_k=limit)
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
@@ -220,7 +230,8 @@ class CognitiveMemory:
     ) -> list[ProfileHit]:
         """Search the profiles that the scene may read, best first."""
         limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
-        return await self._engine.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
+        with self._stopwatches.timed("search_profiles"):
+            return await self._engine.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
 
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of the asker or of the group, newest first; an operator may read all."""

@@ -320,10 +320,12 @@ SHORTEST_TOKEN = 16  # characters of an agent's token
 class HttpSettings(_Group):
     """The HTTP interface; without a token it is not started.
 
-    ``hosts`` are the names under which it is reached besides ``localhost`` and IP addresses.
+    ``hosts`` are the names under which it is reached besides ``localhost`` and IP addresses. ``metrics_token`` opens
+    the metrics and nothing else.
     """
 
     token: Secret = SecretStr("")
+    metrics_token: Secret = SecretStr("")
     hosts: Ids = ()
     console: bool = True
     agents: tuple[AgentSettings, ...] = ()

@@ -47,6 +47,7 @@ from . import commands as commands
 from . import console as console
 from . import evolving as evolving
 from . import http as http
+from . import metrics as metrics
 from . import settings_in_force as settings_in_force
 from . import withdrawal as withdrawal
 from .capture_incoming import observe

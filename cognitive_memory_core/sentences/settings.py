@@ -72,6 +72,7 @@ _SECRET_WITHIN = frozenset(
         "api_key",
         "token",
         "agents",
+        "metrics_token",
         "extra_body",
         "models",
         "vector_store",

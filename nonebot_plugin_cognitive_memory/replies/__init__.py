@@ -8,6 +8,7 @@
 * ``settings``: who changes settings of a running bot
 * ``agents``: agents that speak MCP, and who reads the log about them
 * ``http``, ``http_guide``: who uses the HTTP interface, and who reads its document
+* ``metrics``: who watches the bot from outside
 * ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English
 
 A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
@@ -29,6 +30,7 @@ from . import (
     http_guide,
     label,
     log,
+    metrics,
     settings,
     suggestions,
     tools,
@@ -47,6 +49,7 @@ __all__ = [
     "http_guide",
     "label",
     "log",
+    "metrics",
     "settings",
     "suggestions",
     "tools",

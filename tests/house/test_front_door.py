@@ -80,7 +80,7 @@ SETTINGS = {
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
-    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "EventListing", "Explanation", "PersonEntry"),
+    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation", "PersonEntry"),
     *("PlaceEntry", "ProfileSource", "Scope", "Section", "WornName"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own

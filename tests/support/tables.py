@@ -152,6 +152,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "vector_store.database": ("服务上的库，每个机器人一个", "the server's database, one a bot"),
     "vector_store.token": ("服务的令牌", "the server's token"),
     "http.token": ("HTTP 接口的操作令牌；空为不开，要 FastAPI 驱动", "the operator's token over HTTP; blank: no HTTP"),
+    "http.metrics_token": (
+        "只能读指标的令牌，给 Prometheus 用；空着就只认操作令牌",
+        "a token for metrics alone, for Prometheus; blank: only the operator's",
+    ),
     "http.hosts": (
         "用哪些域名访问 HTTP 接口；localhost 和 IP 地址不用写",
         "names under which HTTP is reached, besides localhost and addresses",

@@ -105,7 +105,7 @@ PROMISED: dict[str, Any] = {
     },
     "evolution": {"enabled": True, "cron": "0 4 * * *", "min_messages": 30, "max_beliefs": 50, "max_messages": 200},
     "vector_store": {"backend": "chroma", "url": "", "tenant": "", "database": "", "token": ""},
-    "http": {"token": "", "hosts": (), "console": True, "agents": ()},
+    "http": {"token": "", "metrics_token": "", "hosts": (), "console": True, "agents": ()},
 }
 MEASURED = {"lexical_weight", "diversity", "min_relevance"}  # defaults of these are found by measurement
 

@@ -1,0 +1,30 @@
+"""Tests of the durations of operations."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from cognitive_memory_core.stopwatches import BOUNDS, Stopwatches
+
+
+def test_operations_are_counted_by_how_long_they_take() -> None:
+    """Each operation is counted once, in the first bucket that it fits, also if it fails."""
+    instants = iter([0.0, 0.005, 1.0, 1.006, 2.0, 102.0])
+    watches = Stopwatches("context", "remember", clock=lambda: next(instants))
+    for _ in range(2):
+        with watches.timed("context"):
+            pass
+    with pytest.raises(ValueError, match="x"), watches.timed("context"):
+        raise ValueError("x")
+    context, remember = watches.shown()
+    assert (context.counts[0], context.counts[1], context.counts[-1]) == (1, 1, 1)
+    assert context.seconds == pytest.approx(100.011)
+    assert (sum(context.counts), sum(remember.counts)) == (3, 0)
+
+
+def test_bounds_grow() -> None:
+    """The buckets are in order, and one more holds what is over all of them."""
+    assert all(low < high for low, high in pairwise(BOUNDS))
+    assert len(Stopwatches("a").shown()[0].counts) == len(BOUNDS) + 1
