@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
+import json
+import re
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -24,7 +26,7 @@ from tests.support.clock import FrozenClock
 from tests.support.onebot import GROUP, GROUP_NAME, OneBotClient, data_of, open_bot
 
 from .measure import Report
-from .transcript_script import ASKED, CHAT, DAYS, FILLERS, PEOPLE, PORTRAITS, Asked, Person
+from .transcript_script import ASKED, CHAT, DAYS, FILLERS, PEOPLE, PORTRAITS, RULES, Asked, Person, Proposal, Rules
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = "pictures"
@@ -74,7 +76,7 @@ def page(spoken: Sequence[Spoken]) -> str:
     return (
         "# 每个命令的样子\n\n"
         "下面是一个真的机器人的回答，一字未改：它听着一个 OneBot v11 的 WebSocket，没有模型，只有规则史官；"
-        "先有两周的聊天，三个人依次把每个命令用一遍。"
+        "先有两周的聊天，其间群记忆演化过两次（那两次接了一个照稿回答的模型），三个人依次把每个命令用一遍。"
         "`python -m benchmarks transcript --font 字体文件` 重新生成这一页和图片。\n\n"
         f"{body}\n"
     )
@@ -184,6 +186,8 @@ async def _filled(home: Path) -> None:
             clock.advance(days=1)
             if lines:
                 await _told(memory, clock, day, lines)
+    for rules in RULES:
+        await _evolved(data, now - timedelta(days=rules.days_ago, hours=1), rules)
     for path, text in PORTRAITS.items():
         file = data / "profiles" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -205,6 +209,38 @@ async def _told(memory: core.CognitiveMemory, clock: FrozenClock, day: int, line
         await memory.observe(message)
     await memory.consider(said[-1].scene, said)
     await memory.drain(PATIENCE)
+
+
+async def _evolved(data: Path, at: datetime, rules: Rules) -> None:
+    """Let people speak of their rules, and the group evolve by the answers of a model that were written before."""
+    exact = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+    chat, clock = _WrittenAnswers(rules.proposals), FrozenClock(at)
+    async with core.CognitiveMemory.open(exact, data, clock=clock, chat=chat, background=False) as memory:
+        for number, (who, text) in enumerate(rules.said):
+            said_at = at - timedelta(minutes=len(rules.said) - number)
+            await memory.observe(core.Message(f"rules-{rules.days_ago}-{number}", _scene(PEOPLE[who]), text, said_at))
+        evolution = await memory.evolve(_scene(PEOPLE["admin"]))
+    if len(evolution.changes) != len(rules.proposals):
+        raise RuntimeError(evolution.message)
+
+
+class _WrittenAnswers:
+    """A model whose proposals are written in the script; it looks up the numbers of the beliefs in the prompt."""
+
+    def __init__(self, proposals: Sequence[Proposal]) -> None:
+        """Answer with these."""
+        self._proposals = proposals
+
+    async def ask(self, ask: Any) -> Any:
+        """Return the proposals as JSON Lines."""
+        return ask.parse("\n".join(self._row(proposal, ask.prompt) for proposal in self._proposals))
+
+    @staticmethod
+    def _row(proposal: Proposal, prompt: str) -> str:
+        row = {"action": proposal.action, "statement": proposal.statement, "change_reason": proposal.reason}
+        found = re.search(rf"(B\d+)[^\n]*{re.escape(proposal.of)}", prompt) if proposal.of else None
+        old = {"old_id": found.group(1)} if found else {}
+        return json.dumps({**row, **old, "lines": list(proposal.lines)}, ensure_ascii=False)
 
 
 def _scene(person: Person) -> core.Scene:

@@ -47,6 +47,26 @@ class Asked:
         return self.text.endswith(" -t")
 
 
+@dataclass(frozen=True)
+class Proposal:
+    """A line of a model's answer to an evolution; ``of`` is the beginning of the belief that it changes."""
+
+    action: str
+    statement: str
+    lines: Sequence[int]
+    reason: str
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What was said about the group's rules so many days ago, and what an evolution made of it then."""
+
+    days_ago: int
+    said: Sequence[tuple[str, str]]
+    proposals: Sequence[Proposal]
+
+
 PEOPLE: Mapping[str, Person] = {
     "member": Person(MILI, "米粒", "群成员"),
     "admin": Person(AHE, "阿禾", "群管理员", "admin"),
@@ -77,6 +97,32 @@ CHAT: Sequence[tuple[str, str]] = (
 )
 FILLERS = ("好", "哈哈", "收到", "晚点说", "赞", "嗯嗯", "[图片]", "在路上了")
 DAYS = (3, 11, 0, 7, 18, 12, 9, 26, 4, 0, 15, 21, 8, 13)
+RULES: Sequence[Rules] = (
+    Rules(
+        11,
+        (
+            ("admin", "以后读书会每周三晚上七点半在青石巷咖啡馆"),
+            ("member", "好，每周三晚上七点半，青石巷咖啡馆"),
+            ("other", "还有，书没读完的人在场时不说结局"),
+            ("member", "对，有人没读完就不说结局"),
+            ("admin", "迟到的人请大家喝茶"),
+            ("other", "行，迟到的人请喝茶"),
+        ),
+        (
+            Proposal("create", "读书会每周三晚上七点半在青石巷咖啡馆", (1, 2), "两个人都说了"),
+            Proposal("create", "有人书没读完时不说结局", (3, 4), "两个人都说了"),
+            Proposal("create", "迟到的人请大家喝茶", (5, 6), "两个人都说了"),
+        ),
+    ),
+    Rules(
+        4,
+        (
+            ("admin", "以后读书会改到每周四晚上七点半，还是青石巷咖啡馆"),
+            ("other", "好，每周四晚上七点半，青石巷咖啡馆"),
+        ),
+        (Proposal("update", "读书会每周四晚上七点半在青石巷咖啡馆", (1, 2), "改了日子", "读书会每周三"),),
+    ),
+)
 PORTRAITS: Mapping[str, str] = {
     f"members/{GROUP}/{MILI}.md": f"""---
 entity_type: member
@@ -135,6 +181,10 @@ ASKED: Sequence[Asked] = (
     Asked(MEMBERS, "member", "/记忆 共享 on"),
     Asked(MEMBERS, "member", "/记忆 无痕 60"),
     Asked(MEMBERS, "member", "/记忆 无痕 0"),
+    Asked(MEMBERS, "other", "/记忆 搜索 苏州"),
+    Asked(MEMBERS, "other", "/记忆 忘掉 1"),
+    Asked(MEMBERS, "other", "/记忆 列表 已忘"),
+    Asked(MEMBERS, "other", "/记忆 恢复 1"),
     Asked(MEMBERS, "other", "/记忆 别记我"),
     Asked(MEMBERS, "other", "/记忆 可以记我"),
     Asked(MEMBERS, "other", "/记忆 忘记我"),
@@ -143,11 +193,13 @@ ASKED: Sequence[Asked] = (
     Asked(ADMINS, "admin", "/记忆 置顶 读书会改到周四晚上七点半"),
     Asked(ADMINS, "admin", "/记忆 总结 10"),
     Asked(ADMINS, "admin", "/记忆 群记忆"),
-    Asked(ADMINS, "admin", "/记忆 演化"),
-    Asked(ADMINS, "admin", "/记忆 变更"),
-    Asked(ADMINS, "admin", "/记忆 演进 1"),
-    Asked(ADMINS, "admin", "/记忆 淘汰 1"),
-    Asked(ADMINS, "admin", "/记忆 恢复 1"),
+    Asked(ADMINS, "admin", "/记忆 演进 1", note="一条的来历，从最早的一版起："),
+    Asked(ADMINS, "admin", "/记忆 变更 14"),
+    Asked(ADMINS, "admin", "/memory beliefs", note="看过来历以后，要动哪一条先再看一次列表："),
+    Asked(ADMINS, "admin", "/记忆 淘汰 3"),
+    Asked(ADMINS, "admin", "/记忆 群记忆", note="淘汰的排在最后："),
+    Asked(ADMINS, "admin", "/记忆 恢复 3"),
+    Asked(ADMINS, "admin", "/记忆 演化", note="这个机器人没有模型："),
     Asked(ADMINS, "admin", "/记忆 建议"),
     Asked(ADMINS, "admin", "/记忆 只记"),
     Asked(ADMINS, "admin", "/记忆 只忆"),
