@@ -23,7 +23,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.models import Calibration
 
-from .workload import DIMENSIONS, SEED, Line, group_years
+from .workload import DIMENSIONS, SEED, Line, event_fields, group_years
 
 TOPICS = 500
 DIRECTIONS = 128
@@ -138,19 +138,7 @@ def _write(lines: Iterable[Line], path: Path) -> None:
 
 
 def _written(line: Line, vector: Row) -> bytes:
-    fields = {
-        "type": "event",
-        "id": line.id,
-        "text": line.text,
-        "kind": "event",
-        "request_type": "group" if line.group_id else "private",
-        "group_id": line.group_id,
-        "user_id": line.user_id,
-        "sender_id": line.user_id,
-        "happened_at": line.happened_at,
-        "vector": vector,
-        "embedding": FINGERPRINT,
-    }
+    fields = event_fields(line) | {"vector": vector, "embedding": FINGERPRINT}
     return orjson.dumps(fields, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE)
 
 

@@ -111,18 +111,22 @@ def write_export(lines: Sequence[Line], path: Path) -> None:
     with path.open("wb") as file:
         file.write(orjson.dumps({"format": "cognitive-memory", "version": 1}) + b"\n")
         for line in lines:
-            fields = {
-                "type": "event",
-                "id": line.id,
-                "text": line.text,
-                "kind": "event",
-                "request_type": "group" if line.group_id else "private",
-                "group_id": line.group_id,
-                "user_id": line.user_id,
-                "sender_id": line.user_id,
-                "happened_at": line.happened_at,
-            }
-            file.write(orjson.dumps(fields) + b"\n")
+            file.write(orjson.dumps(event_fields(line)) + b"\n")
+
+
+def event_fields(line: Line) -> dict[str, object]:
+    """Return the fields of a line as an event of an export file."""
+    return {
+        "type": "event",
+        "id": line.id,
+        "text": line.text,
+        "kind": "event",
+        "request_type": "group" if line.group_id else "private",
+        "group_id": line.group_id,
+        "user_id": line.user_id,
+        "sender_id": line.user_id,
+        "happened_at": line.happened_at,
+    }
 
 
 def groups_by_size(lines: Sequence[Line]) -> list[tuple[str, int]]:

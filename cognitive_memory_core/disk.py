@@ -132,7 +132,7 @@ class Disk:
     def put_in_place(self, draft: Path, path: Path) -> None:
         """Rename a draft whose content is durable to its final name, durably; an earlier file of that name is replaced.
 
-        FileNotFoundError becomes Vanished where the draft is gone.
+        Raises Vanished if the draft no longer exists.
         """
         self.move(draft, path)
         self.sync_folder(path.parent)

@@ -1,4 +1,4 @@
-"""Forgets single events: hides them with the lines that tell them, and erases them when the restore period ends."""
+"""Forgets single events: hides them with the lines that repeat them, and erases them when the restore period ends."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EventForgetting:
     on_changed: Callable[[], None]
 
     async def forget(self, event: Event) -> None:
-        """Retire an event and hide the lines that tell it, including unwritten ones."""
+        """Retire an event and hide the lines that repeat it, including unwritten ones."""
         if event.retired_at is None:
             await self.around.buffer.settle()
             await self.eraser.forget(event.id, self.around.clock.now())
@@ -80,7 +80,7 @@ class EventForgetting:
         return erased.events
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
-        """Remove what these events tell from profiles and their revisions; return the changed keys."""
+        """Remove what these events state from profiles and their revisions; return the changed keys."""
         corrected = {event.id: await self._standing_for(event) for event in expired}
         told: dict[ProfileKey, list[Event]] = {}
         for event in expired:

@@ -55,7 +55,7 @@ class ProfileHistory:
         return self.access.redacted(restored)
 
     async def exported(self, profile: Profile) -> Profile:
-        """Return a present or past profile without what forgotten events told."""
+        """Return a present or past profile without what forgotten events stated."""
         return await without_forgotten(profile, self.events)
 
     async def _untold(self, key: ProfileKey) -> Callable[[str], str]:
@@ -68,12 +68,12 @@ class ProfileHistory:
 
 
 async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
-    """Return a present or past profile without what forgotten events told."""
+    """Return a present or past profile without what forgotten events stated."""
     return _without(profile, await _untold(profile.key, events))
 
 
 async def _untold(key: ProfileKey, events: EventEraser) -> Callable[[str], str]:
-    """Return a function that removes from this profile's text what forgotten events told."""
+    """Return a function that removes what forgotten events stated from this profile's text."""
     return untelling([event for event in await events.untold() if key in keys_of(event)])
 
 

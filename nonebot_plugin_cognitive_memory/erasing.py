@@ -14,7 +14,7 @@ _keepers: list[Callable[[Goes], Awaitable[None]]] = [considerer.forget]
 
 
 def on_erased(forget: Callable[[Goes], Awaitable[None]]) -> None:
-    """Register a function to be called after each erasure with a function that tells which scenes were erased."""
+    """Register a function to be called after each erasure with a predicate for the erased scenes."""
     _keepers.append(forget)
 
 

@@ -208,7 +208,7 @@ class GuardedStore:
         return await self._store.is_there()
 
     async def sleep(self) -> None:
-        """End what runs; a store that is away can be ended, too, and that tells nothing of how it is."""
+        """Stop the wrapped store, also while it is unavailable; success or failure does not change the breaker."""
         await self._store.sleep()
 
     async def _working(self, act: Callable[[], Awaitable[T]]) -> T:

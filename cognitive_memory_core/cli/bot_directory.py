@@ -46,7 +46,7 @@ class BotDirectory:
 
     @property
     def data_dir(self) -> Path:
-        """The data directory; raises BadArgument if neither --data nor .env tells it and the usual one is missing."""
+        """The data directory; raises BadArgument if neither --data nor .env names it and the usual one is missing."""
         found = self.told_dir or self.set_dir
         if found is None:
             found = shared_dir()
@@ -56,7 +56,7 @@ class BotDirectory:
 
     @property
     def set_dir(self) -> Path | None:
-        """The data directory that .env tells, None if it tells none."""
+        """The data directory named in .env; None if it names none."""
         own = decoded(self.value("localstore_plugin_data_dir"))
         if isinstance(own, dict) and PLUGIN in own:
             return self._absolute(str(cast("dict[str, object]", own)[PLUGIN]))
@@ -103,7 +103,7 @@ def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | No
 
 
 def shared_dir() -> Path:
-    """Return where localstore puts the data of all bots of one system user if .env tells no directory."""
+    """Return where localstore puts the data of all bots of one system user if .env names no directory."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif (Path.home() / "Library" / "Application Support").is_dir():

@@ -17,7 +17,7 @@ LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by 
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 
-    ``usual`` is the name worn longest of late, "" if unknown: a card that somebody wears for a day is not theirs.
+    ``usual`` is the name worn longest of late, "" if unknown: a nickname used for one day does not count.
     """
 
     id: str

@@ -9,7 +9,7 @@ from ..domain.suggestion import SuggestionDecision
 
 
 class DecisionBook(Protocol):
-    """What admins decided on suggestions. A decision goes with the last of its events."""
+    """What admins decided on suggestions. A decision is deleted with the last event that it rests on."""
 
     async def decide(self, decision: SuggestionDecision) -> None:
         """Store a decision; does nothing if its id is known or none of its events is stored."""

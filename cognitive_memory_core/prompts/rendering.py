@@ -194,7 +194,7 @@ def _dates(line: Message, roster: Roster, when: datetime) -> str:
 
 
 def _teller(event: Event, roster: Roster) -> str:
-    """Return who said what an event tells, unless it begins with them."""
+    """Return the speaker of an event as a prefix; "" if its text begins with the speaker."""
     is_led = bool(event.sender_id) and f"({event.sender_id})" in event.text[: NAME_LENGTH + len(event.sender_id)]
     return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""
 

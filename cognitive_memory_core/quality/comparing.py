@@ -116,7 +116,7 @@ def _judge(scope: Scope, older: _Reading, newer: _Reading, found: _Found, hide: 
 
 
 def _is_of_same_people(one: ExaminedEvent, other: ExaminedEvent) -> bool:
-    """Return whether two events are about the same people, or are told by the same person of nobody else."""
+    """Return whether two events are about the same people, or are about nobody and said by the same person."""
     if one.subjects or other.subjects:
         return {*one.subjects} == {*other.subjects}
     return bool(one.sender_id) and one.sender_id == other.sender_id

@@ -96,6 +96,6 @@ _AROUND_IT = 10  # characters that may surround "nothing new" without adding con
 
 
 def says_nothing_new(key: str) -> bool:
-    """Return whether a short text, given as its :func:`duplicate_key`, only says that there is nothing to say."""
+    """Return whether a short text, given as its :func:`duplicate_key`, only says that there is nothing new."""
     said = next((phrase for phrase in _NOTHING_NEW if phrase in key), "")
     return not key or key in _NOTHING or bool(said and len(key) <= len(said) + _AROUND_IT)

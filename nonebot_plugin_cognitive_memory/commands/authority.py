@@ -39,7 +39,7 @@ async def superuser_objection(bot: Bot, event: Event) -> str:
 
 
 async def find_admin(bot: Bot, event: Event) -> bool | None:
-    """Return whether the sender is owner or admin of the group; None if the platform does not tell."""
+    """Return whether the sender is owner or admin of the group; None if the platform does not answer."""
     if not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None:
         return False
     try:

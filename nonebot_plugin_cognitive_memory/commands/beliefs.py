@@ -121,7 +121,7 @@ async def _restored(bot: Bot, event: Event, scene: core.Scene, number: int) -> s
 
 
 def _show(scene: core.Scene, beliefs: Sequence[core.Belief], first: int = 1) -> None:
-    """Let numbers stand for these beliefs from now on."""
+    """Number these beliefs; later numbers refer to them."""
     shown_forgotten.drop(scene)
     shown_beliefs.show(scene, beliefs, first)
 

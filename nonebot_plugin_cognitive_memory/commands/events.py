@@ -172,7 +172,7 @@ async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, tex
 
 
 async def _read(scene: core.Scene, number: int) -> Item | None:
-    """Return what a number of the list shown last stands for, as it is stored now; None if it is gone."""
+    """Return the item with a number of the list shown last, as it is stored now; None if it no longer exists."""
     shown = shown_lists.find(scene, number)
     if shown is None:
         return None

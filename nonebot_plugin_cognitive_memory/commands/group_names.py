@@ -18,7 +18,7 @@ PATIENCE = 2.0  # seconds
 
 
 async def group_names(bot: Bot, group_ids: Collection[str]) -> Mapping[str, str]:
-    """Return the names of groups by id, without those that the platform does not tell soon."""
+    """Return the names of groups by id, without those that the platform does not return in time."""
     asked = sorted(group_ids)[:MOST_ASKED]
     names = await asyncio.gather(*(_name(bot, group_id) for group_id in asked))
     return {group_id: name for group_id, name in zip(asked, names, strict=True) if name}

@@ -47,7 +47,7 @@ class ShownLists:
             self._lists.popitem(last=False)
 
     def put(self, scene: core.Scene, number: int, item: Item) -> None:
-        """Let a number of the list shown last stand for another item."""
+        """Replace the item of a number in the list shown last."""
         shown = self._lists.get(scene)
         if shown is not None:
             self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)

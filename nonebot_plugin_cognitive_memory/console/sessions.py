@@ -47,7 +47,7 @@ class Undo:
 
 
 class Sessions:
-    """The open sessions. Only digests of cookies are kept, so that no dump of the process shows one."""
+    """The open sessions. Only digests of cookies are kept, so that a memory dump reveals none."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         """Start without a session; ``clock`` returns seconds of a monotonic clock."""

@@ -18,7 +18,7 @@ from ...errors import LimitReached, PermanentError
 from ...text.identity.names import clean_text
 from ...text.safety.redaction import LONG_ID
 from .profile_file import Hide, ProfileFile
-from .profile_paths import Ids, ProfilePaths, Spot
+from .profile_paths import Ids, ProfileLocation, ProfilePaths
 
 _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
@@ -29,19 +29,19 @@ class ProfileErasing:
 
     paths: ProfilePaths
     disk: Disk
-    read: Callable[[bytes, Spot], ProfileFile]
-    held: Callable[[Spot], AbstractContextManager[object]]
-    mend: Callable[[Spot], object]
+    read: Callable[[bytes, ProfileLocation], ProfileFile]
+    held: Callable[[ProfileLocation], AbstractContextManager[object]]
+    mend: Callable[[ProfileLocation], object]
 
     def person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
         """Remove a person's own files and hide them in all others; return the keys of the changed profiles."""
         name, touched = path_component(user_id), set[ProfileKey]()
-        for spot in self.paths.spots():
-            with self.held(spot):
-                if spot.entity_type != "group" and spot.name == name:
-                    touched |= self._removed(spot)
+        for location in self.paths.locations():
+            with self.held(location):
+                if location.entity_type != "group" and location.name == name:
+                    touched |= self._removed(location)
                 else:
-                    touched |= self._reworded(spot, user_id, hide)
+                    touched |= self._reworded(location, user_id, hide)
         return sorted(touched)
 
     def place(self, scope: Scope) -> list[ProfileKey]:
@@ -49,62 +49,62 @@ class ProfileErasing:
         if scope.kind == "private":
             return self.those([ProfileKey.user(scope.place_id, scope.agent)])
         touched = set[ProfileKey]()
-        for spot in self.paths.in_group(scope.agent, scope.place_id):
-            with self.held(spot):
-                touched |= self._removed(spot)
+        for location in self.paths.in_group(scope.agent, scope.place_id):
+            with self.held(location):
+                touched |= self._removed(location)
         for folder in self.paths.emptied(scope.agent, scope.place_id):
             self._close(folder)
         return sorted(touched)
 
     def reword(self, key: ProfileKey, hide: Hide) -> bool:
         """Hide text in one profile and its revisions; return whether anything changed."""
-        spot = Spot.of(self.paths.root, key)
-        with self.held(spot):
-            return bool(self._reworded(spot, "", hide))
+        location = ProfileLocation.of(self.paths.root, key)
+        with self.held(location):
+            return bool(self._reworded(location, "", hide))
 
     def those(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
         """Remove the files of some profiles; return the keys of those that existed."""
         touched = set[ProfileKey]()
         for key in keys:
-            spot = Spot.of(self.paths.root, key)
-            with self.held(spot):
-                touched |= self._removed(spot)
+            location = ProfileLocation.of(self.paths.root, key)
+            with self.held(location):
+                touched |= self._removed(location)
         return sorted(touched)
 
-    def key_at(self, spot: Spot) -> ProfileKey | None:
-        """Return the key of a spot, from its path or, if that holds a hash, from its files; None if unknown."""
+    def key_at(self, location: ProfileLocation) -> ProfileKey | None:
+        """Return the key of a location, from its path or, if that holds a hash, from its files; None if unknown."""
         with suppress(PermanentError):
-            return spot.key(Ids())
-        for path in (spot.file, *self._past(spot)):
+            return location.key(Ids())
+        for path in (location.file, *self._past(location)):
             with suppress(PermanentError, Vanished):
-                return self.read(self.disk.read(path), spot).profile.key
+                return self.read(self.disk.read(path), location).profile.key
         return None
 
-    def _removed(self, spot: Spot) -> set[ProfileKey]:
-        """Remove everything at a spot; the file that states the key goes last."""
-        past, there = [*self._past(spot)], [*self._there(spot)]
-        key = self.key_at(spot) if past or there else None
-        for path in (*past, *sorted(there, key=lambda path: path == spot.file)):
+    def _removed(self, location: ProfileLocation) -> set[ProfileKey]:
+        """Remove everything at a location; the file that states the key goes last."""
+        past, there = [*self._past(location)], [*self._there(location)]
+        key = self.key_at(location) if past or there else None
+        for path in (*past, *sorted(there, key=lambda path: path == location.file)):
             self._remove(path)
         if there:
-            self.disk.sync_folder(spot.folder)
-        self._close(spot.history)
+            self.disk.sync_folder(location.folder)
+        self._close(location.history)
         return {key} if key else set()
 
-    def _reworded(self, spot: Spot, user_id: str, hide: Hide) -> set[ProfileKey]:
-        """Hide a person in every file of a spot; an unreadable file that mentions them is removed."""
-        if self.key_at(spot):
-            self.mend(spot)
-        cleaning = partial(self._without, spot=spot, user_id=user_id, hide=hide)
+    def _reworded(self, location: ProfileLocation, user_id: str, hide: Hide) -> set[ProfileKey]:
+        """Hide a person in every file of a location; an unreadable file that mentions them is removed."""
+        if self.key_at(location):
+            self.mend(location)
+        cleaning = partial(self._without, location=location, user_id=user_id, hide=hide)
         changed: list[Path] = []
-        for path in (*self._past(spot), *self._there(spot)):
+        for path in (*self._past(location), *self._there(location)):
             if path.name.endswith(TEMP):
                 self._remove(path)
             elif self.disk.find(path) and self._is_cleaned(path, cleaning):
                 changed.append(path)
         for folder in {path.parent for path in changed}:
             self.disk.sync_folder(folder)
-        key = self.key_at(spot) if changed else None
+        key = self.key_at(location) if changed else None
         return {key} if key else set()
 
     def _is_cleaned(self, path: Path, cleaning: Callable[[bytes], bytes | None]) -> bool:
@@ -113,12 +113,12 @@ class ProfileErasing:
         except Vanished:
             return False
 
-    def _without(self, data: bytes, *, spot: Spot, user_id: str, hide: Hide) -> bytes | None:
+    def _without(self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide) -> bytes | None:
         """Return the remaining content of a file; None if it mentions nobody who is to be forgotten."""
         if _is_plain(data) and not _tells(data, user_id, hide):
             return None
         try:
-            file = self.read(data, spot)
+            file = self.read(data, location)
         except PermanentError:
             return b"" if _tells(data, user_id, hide) else None
         try:
@@ -128,13 +128,13 @@ class ProfileErasing:
             return b""
         return None if is_silent or rest == data else rest
 
-    def _past(self, spot: Spot) -> Iterator[Path]:
-        yield from (spot.history / name for name in self.paths.listed(spot.history))
+    def _past(self, location: ProfileLocation) -> Iterator[Path]:
+        yield from (location.history / name for name in self.paths.listed(location.history))
 
-    def _there(self, spot: Spot) -> Iterator[Path]:
+    def _there(self, location: ProfileLocation) -> Iterator[Path]:
         """Yield the profile's file, its drafts, and damaged copies beside it."""
-        names = self.paths.listed(spot.folder)
-        yield from (spot.folder / name for name in names if name.partition(".")[0] == spot.name)
+        names = self.paths.listed(location.folder)
+        yield from (location.folder / name for name in names if name.partition(".")[0] == location.name)
 
     def _remove(self, path: Path) -> None:
         if path.is_dir() and not path.is_symlink():

@@ -26,7 +26,7 @@ from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import clean_text, one_line
 from ...text.statements.profile_text import tidy
 from .codec import writable_text
-from .profile_paths import Ids, Spot
+from .profile_paths import Ids, ProfileLocation
 
 LARGEST = 256 * 1024  # bytes of a file
 LONGEST_FRONT = 16 * 1024  # characters of front matter
@@ -71,8 +71,8 @@ class ProfileFile:
     others: tuple[Pair, ...] = ()
 
     @classmethod
-    def read(cls, data: bytes, spot: Spot, zone: tzinfo, written_at: datetime) -> ProfileFile:
-        """Parse a file of a spot. Times without a zone are in ``zone``; ``written_at`` is used if there is none.
+    def read(cls, data: bytes, location: ProfileLocation, zone: tzinfo, written_at: datetime) -> ProfileFile:
+        """Parse a file of a location. Times without a zone are in ``zone``; ``written_at`` is used if there is none.
 
         Raises PermanentError, with a reason in Chinese, for an invalid profile or one of somebody else.
         """
@@ -80,9 +80,9 @@ class ProfileFile:
             raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
         front, body = _parted(data)
         of_type = _text(front, "entity_type")
-        if of_type not in ("", spot.entity_type):
-            raise _damaged(sentences.storage_errors.profile_of_another(spot.entity_type, of_type))
-        key = spot.key(_ids(front, spot))
+        if of_type not in ("", location.entity_type):
+            raise _damaged(sentences.storage_errors.profile_of_another(location.entity_type, of_type))
+        key = location.key(_ids(front, location))
         profile = Profile(
             key=key,
             name=_text(front, "name"),
@@ -203,10 +203,10 @@ def _text(front: Mapping[str, Pair], name: str) -> str:
     return "" if is_nothing else cast("str", node.value)
 
 
-def _ids(front: Mapping[str, Pair], spot: Spot) -> Ids:
-    """Read the ids that a file of a spot may state; other kinds of file may use these keys for something else."""
-    group_id = _text(front, "group_id") if spot.group else ""
-    return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if spot.agent else "")
+def _ids(front: Mapping[str, Pair], location: ProfileLocation) -> Ids:
+    """Read the ids that a file of a location may state; other kinds of file may use these keys for something else."""
+    group_id = _text(front, "group_id") if location.group else ""
+    return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if location.agent else "")
 
 
 def _texts(front: Mapping[str, Pair], name: str) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class Ids:
 
 
 @dataclass(frozen=True)
-class Spot:
+class ProfileLocation:
     """The location of one profile and its revisions. ``agent``, ``group`` and ``name`` are path components, or ""."""
 
     root: Path
@@ -42,8 +42,8 @@ class Spot:
     name: str
 
     @classmethod
-    def of(cls, root: Path, key: ProfileKey) -> Spot:
-        """Return the spot of a key under a data directory."""
+    def of(cls, root: Path, key: ProfileKey) -> ProfileLocation:
+        """Return the location of a key under a data directory."""
         agent = "" if key.agent == DEFAULT_AGENT else path_component(key.agent)
         if key.entity_type == "group":
             return cls(root, agent, "group", "", path_component(key.group_id))
@@ -92,21 +92,21 @@ class ProfilePaths:
     root: Path
     disk: Disk
 
-    def spots(self) -> Iterator[Spot]:
-        """Yield every spot with any file, of every agent, including those whose key is unknown."""
+    def locations(self) -> Iterator[ProfileLocation]:
+        """Yield every location with any file, of every agent, including those whose key is unknown."""
         for agent in ("", *filter(_is_component, self.listed(self.root / AGENTS))):
             for entity_type in FOLDERS:
                 yield from self._spots_of(agent, entity_type)
 
-    def in_group(self, agent_id: str, group_id: str) -> Iterator[Spot]:
-        """Yield the spots of a group and of its members."""
-        whole = Spot.of(self.root, ProfileKey.group(group_id, agent_id))
+    def in_group(self, agent_id: str, group_id: str) -> Iterator[ProfileLocation]:
+        """Yield the locations of a group and of its members."""
+        whole = ProfileLocation.of(self.root, ProfileKey.group(group_id, agent_id))
         yield whole
-        yield from (spot for spot in self._spots_of(whole.agent, "member") if spot.group == whole.name)
+        yield from (location for location in self._spots_of(whole.agent, "member") if location.group == whole.name)
 
     def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
         """Return the folders of a group's members, to be removed when empty."""
-        member = Spot.of(self.root, ProfileKey.member(group_id, "0", agent_id))
+        member = ProfileLocation.of(self.root, ProfileKey.member(group_id, "0", agent_id))
         return member.history.parent, member.folder
 
     def listed(self, folder: Path) -> list[str]:
@@ -115,7 +115,7 @@ class ProfilePaths:
             is_there = folder.is_dir() and not folder.is_symlink()
         return sorted(self.disk.names(folder)) if is_there else []
 
-    def _spots_of(self, agent: str, entity_type: EntityType) -> Iterator[Spot]:
+    def _spots_of(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
         base, folder = _base(self.root, agent), FOLDERS[entity_type]
         groups = [""]
         if entity_type == "member":
@@ -123,7 +123,9 @@ class ProfilePaths:
         for group in groups:
             stems = {name.partition(".")[0] for name in self.listed(base / folder / group)}
             pasts = self.listed(base / HISTORY / folder / group)
-            yield from (Spot(self.root, agent, entity_type, group, name) for name in sorted(stems.union(pasts)))
+            yield from (
+                ProfileLocation(self.root, agent, entity_type, group, name) for name in sorted(stems.union(pasts))
+            )
 
 
 def _base(root: Path, agent: str) -> Path:

@@ -24,7 +24,7 @@ from ...text.statements.profile_text import tidy
 from .names import microseconds, moment
 from .profile_erasing import ProfileErasing
 from .profile_file import ProfileFile, version_of
-from .profile_paths import SUFFIX, ProfilePaths, Spot
+from .profile_paths import SUFFIX, ProfileLocation, ProfilePaths
 
 log = logging.getLogger(__name__)
 _LOCKS = 64
@@ -60,12 +60,12 @@ class FileProfiles:
         self._zone = zone
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         self._made: set[Path] = set()
-        self._recent: dict[Spot, _Standing] = {}
+        self._recent: dict[ProfileLocation, _Standing] = {}
         self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
 
     async def find(self, key: ProfileKey) -> Profile | None:
         """Return the current profile, or None."""
-        standing = await asyncio.to_thread(self._standing, self._spot(key))
+        standing = await asyncio.to_thread(self._standing, self._location(key))
         return standing and standing.profile
 
     async def write(self, profile: Profile) -> Profile:
@@ -78,7 +78,7 @@ class FileProfiles:
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
         """Return the past profiles, newest first."""
-        return await asyncio.to_thread(self._revisions, self._spot(key))
+        return await asyncio.to_thread(self._revisions, self._location(key))
 
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
@@ -88,7 +88,7 @@ class FileProfiles:
 
     async def keys(self) -> list[ProfileKey]:
         """List the keys of all profiles."""
-        return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.spots()))))
+        return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.locations()))))
 
     async def add_revision(self, revision: Revision) -> bool:
         """Store an imported revision; return False if it is known or older than those kept."""
@@ -122,63 +122,63 @@ class FileProfiles:
         finally:
             self._recent.clear()
 
-    def _spot(self, key: ProfileKey) -> Spot:
-        return Spot.of(self._paths.root, key)
+    def _location(self, key: ProfileKey) -> ProfileLocation:
+        return ProfileLocation.of(self._paths.root, key)
 
-    def _held(self, spot: Spot) -> threading.RLock:
-        return self._locks[hash(spot) % _LOCKS]
+    def _held(self, location: ProfileLocation) -> threading.RLock:
+        return self._locks[hash(location) % _LOCKS]
 
     def _write(self, profile: Profile) -> Profile:
-        spot = self._spot(profile.key)
-        with self._held(spot):
-            standing = self._standing(spot)
+        location = self._location(profile.key)
+        with self._held(location):
+            standing = self._standing(location)
             if profile.version != (standing.profile.version if standing else ""):
                 raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
-            return self._succeed(spot, standing, profile)
+            return self._succeed(location, standing, profile)
 
     def _rename(self, key: ProfileKey, name: str) -> Profile | None:
-        spot = self._spot(key)
-        with self._held(spot):
-            standing = self._standing(spot)
+        location = self._location(key)
+        with self._held(location):
+            standing = self._standing(location)
             if standing is None or name in ("", standing.profile.name):
                 return standing and standing.profile
-            self._drop_twin(spot, standing.data)
-            return self._replace(spot, standing, tidy(replace(standing.profile, name=name)))
+            self._drop_twin(location, standing.data)
+            return self._replace(location, standing, tidy(replace(standing.profile, name=name)))
 
     def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[str], str]) -> Profile:
-        spot = self._spot(key)
-        with self._held(spot):
-            past = self._revision(spot, chosen) if is_revision_id(chosen) else None
+        location = self._location(key)
+        with self._held(location):
+            past = self._revision(location, chosen) if is_revision_id(chosen) else None
             if past is None:
                 raise UnknownRevision(sentences.caller.unknown_revision(chosen))
-            standing = self._standing(spot)
+            standing = self._standing(location)
             name = standing.profile.name if standing else past.profile.name
             rest = ProfileFile(past.profile).without(without).profile
-            return self._succeed(spot, standing, replace(rest, name=name, updated_at=at))
+            return self._succeed(location, standing, replace(rest, name=name, updated_at=at))
 
-    def _succeed(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
+    def _succeed(self, location: ProfileLocation, standing: _Standing | None, profile: Profile) -> Profile:
         """Replace the current profile, which becomes a revision first."""
         profile = tidy(profile)
         if standing and profile == standing.profile:
             return standing.profile
         if standing and self._keep:
-            self._snapshot(spot, standing.data)
-        kept = self._replace(spot, standing, profile)
-        self._prune(spot)
+            self._snapshot(location, standing.data)
+        kept = self._replace(location, standing, profile)
+        self._prune(location)
         return kept
 
-    def _replace(self, spot: Spot, standing: _Standing | None, profile: Profile) -> Profile:
+    def _replace(self, location: ProfileLocation, standing: _Standing | None, profile: Profile) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
         data = ProfileFile(profile, standing.file.others if standing else ()).written()
-        self._make_room(spot.folder, is_first=standing is None)
-        draft = spot.file.with_name(spot.file.name + TEMP)
+        self._make_room(location.folder, is_first=standing is None)
+        draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
         try:
-            self._swap(draft, spot.file, standing.data if standing else None)
+            self._swap(draft, location.file, standing.data if standing else None)
         except (Overtaken, StorageRefused):
             self._disk.discard(draft)
             raise
-        self._disk.sync_folder(spot.folder)
+        self._disk.sync_folder(location.folder)
         return replace(profile, version=version_of(data))
 
     def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
@@ -205,124 +205,124 @@ class FileProfiles:
             self._made.clear()
         self._made.add(folder)
 
-    def _snapshot(self, spot: Spot, data: bytes) -> None:
+    def _snapshot(self, location: ProfileLocation, data: bytes) -> None:
         """Store a file's bytes as the newest revision, unless a crash left the same bytes there."""
-        ids = self._revision_ids(spot)
-        self._make_room(spot.history, is_first=not ids)
-        if not ids or not self._holds(spot, ids[0], data):
-            self._disk.create(spot.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
+        ids = self._revision_ids(location)
+        self._make_room(location.history, is_first=not ids)
+        if not ids or not self._holds(location, ids[0], data):
+            self._disk.create(location.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
 
-    def _drop_twin(self, spot: Spot, data: bytes) -> None:
+    def _drop_twin(self, location: ProfileLocation, data: bytes) -> None:
         """Remove a newest revision that equals the current file, as a crash may leave it."""
-        newest = self._revision_ids(spot)[:1]
-        if newest and self._holds(spot, newest[0], data):
-            self._disk.remove(spot.revision(newest[0]))
+        newest = self._revision_ids(location)[:1]
+        if newest and self._holds(location, newest[0], data):
+            self._disk.remove(location.revision(newest[0]))
 
-    def _holds(self, spot: Spot, past: str, data: bytes) -> bool:
+    def _holds(self, location: ProfileLocation, past: str, data: bytes) -> bool:
         """Return whether a revision has exactly these bytes."""
         with contextlib.suppress(PermanentError):
-            return self._bytes(spot.revision(past)) == data
+            return self._bytes(location.revision(past)) == data
         return False
 
-    def _prune(self, spot: Spot) -> None:
+    def _prune(self, location: ProfileLocation) -> None:
         """Remove the oldest revisions; after an error the rest is removed next time."""
         with contextlib.suppress(StorageRefused):
-            names = self._paths.listed(spot.history)
+            names = self._paths.listed(location.history)
             for name in names:
                 if name.endswith(TEMP):
-                    self._disk.remove(spot.history / name)
+                    self._disk.remove(location.history / name)
             for past in _revisions_among(names)[self._keep :]:
-                self._disk.remove(spot.revision(past))
+                self._disk.remove(location.revision(past))
 
-    def _revisions(self, spot: Spot) -> list[Revision]:
-        standing, ids = self._standing(spot), self._revision_ids(spot)
-        if standing and ids and self._holds(spot, ids[0], standing.data):
+    def _revisions(self, location: ProfileLocation) -> list[Revision]:
+        standing, ids = self._standing(location), self._revision_ids(location)
+        if standing and ids and self._holds(location, ids[0], standing.data):
             ids = ids[1:]
-        return list(filter(None, (self._revision(spot, past) for past in ids)))
+        return list(filter(None, (self._revision(location, past) for past in ids)))
 
-    def _revision_ids(self, spot: Spot) -> list[str]:
+    def _revision_ids(self, location: ProfileLocation) -> list[str]:
         """Return the ids of the revisions, newest first."""
-        return _revisions_among(self._paths.listed(spot.history))
+        return _revisions_among(self._paths.listed(location.history))
 
-    def _revision(self, spot: Spot, past: str) -> Revision | None:
+    def _revision(self, location: ProfileLocation, past: str) -> Revision | None:
         """Read a revision; None if it is gone or unreadable."""
         with contextlib.suppress(PermanentError):
-            data = self._bytes(spot.revision(past))
+            data = self._bytes(location.revision(past))
             if data is not None:
-                return Revision(past, replace(self._read(data, spot).profile, version=""))
+                return Revision(past, replace(self._read(data, location).profile, version=""))
         return None
 
     def _add_revision(self, revision: Revision) -> bool:
-        spot = self._spot(revision.profile.key)
-        with self._held(spot):
-            ids = self._revision_ids(spot)
+        location = self._location(revision.profile.key)
+        with self._held(location):
+            ids = self._revision_ids(location)
             kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
                 return False
-            self._make_room(spot.history, is_first=not ids)
-            self._disk.create(spot.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
-            self._prune(spot)
+            self._make_room(location.history, is_first=not ids)
+            self._disk.create(location.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
+            self._prune(location)
             return True
 
-    def _standing(self, spot: Spot) -> _Standing | None:
+    def _standing(self, location: ProfileLocation) -> _Standing | None:
         """Read the current profile; an unreadable file is first set aside."""
         try:
-            return self._read_standing(spot)
+            return self._read_standing(location)
         except PermanentError:
-            with self._held(spot):
-                return self._mended(spot)
+            with self._held(location):
+                return self._mended(location)
 
-    def _read_standing(self, spot: Spot) -> _Standing | None:
-        data = self._bytes(spot.file)
+    def _read_standing(self, location: ProfileLocation) -> _Standing | None:
+        data = self._bytes(location.file)
         if data is None:
             return None
-        recent = self._recent.get(spot)
-        return recent if recent and recent.data == data else self._remembered(spot, data)
+        recent = self._recent.get(location)
+        return recent if recent and recent.data == data else self._remembered(location, data)
 
-    def _remembered(self, spot: Spot, data: bytes) -> _Standing:
-        standing = _Standing(data, self._read(data, spot))
-        self._recent.pop(spot, None)
+    def _remembered(self, location: ProfileLocation, data: bytes) -> _Standing:
+        standing = _Standing(data, self._read(data, location))
+        self._recent.pop(location, None)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
         if len(data) <= _SMALL:
-            self._recent[spot] = standing
+            self._recent[location] = standing
         return standing
 
-    def _mended(self, spot: Spot) -> _Standing | None:
+    def _mended(self, location: ProfileLocation) -> _Standing | None:
         """Set an unreadable file aside and replace it by the newest readable revision, if there is one."""
         try:
-            return self._read_standing(spot)  # another thread may have done it
+            return self._read_standing(location)  # another thread may have done it
         except PermanentError as damage:
-            aside = self._put_aside(spot)
-            past = next(self._readable(spot), None)
+            aside = self._put_aside(location)
+            past = next(self._readable(location), None)
             if past is None:
-                self._disk.remove(spot.file)
+                self._disk.remove(location.file)
             else:
-                self._disk.rewrite(spot.file, past.data)
+                self._disk.rewrite(location.file, past.data)
             log.warning("%s", sentences.storage_errors.profile_put_aside(aside, damage, is_restored=past is not None))
             return past
 
-    def _readable(self, spot: Spot) -> Iterator[_Standing]:
-        for past in self._revision_ids(spot):
+    def _readable(self, location: ProfileLocation) -> Iterator[_Standing]:
+        for past in self._revision_ids(location):
             with contextlib.suppress(PermanentError):
-                data = self._bytes(spot.revision(past))
+                data = self._bytes(location.revision(past))
                 if data is not None:
-                    yield _Standing(data, self._read(data, spot))
+                    yield _Standing(data, self._read(data, location))
 
-    def _put_aside(self, spot: Spot) -> Path:
+    def _put_aside(self, location: ProfileLocation) -> Path:
         """Copy a file under a name derived from its modification time; anything but a regular file is moved."""
-        with refusals(spot.file):
-            changed_at = self._disk.act("stat", os.lstat, spot.file).st_mtime
-        aside = spot.aside(revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now())))))
-        if self._disk.find(spot.file):
-            self._disk.copy(spot.file, aside)
+        with refusals(location.file):
+            changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
+        aside = location.aside(revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now())))))
+        if self._disk.find(location.file):
+            self._disk.copy(location.file, aside)
         else:
-            self._disk.move(spot.file, aside)
-        self._disk.sync_folder(spot.folder)
+            self._disk.move(location.file, aside)
+        self._disk.sync_folder(location.folder)
         return aside
 
-    def _read(self, data: bytes, spot: Spot) -> ProfileFile:
-        return ProfileFile.read(data, spot, self._zone, self._clock.now())
+    def _read(self, data: bytes, location: ProfileLocation) -> ProfileFile:
+        return ProfileFile.read(data, location, self._zone, self._clock.now())
 
     def _bytes(self, path: Path) -> bytes | None:
         """Return a file's bytes, None if it is missing; raises PermanentError if it is not readable as a file."""
@@ -338,9 +338,9 @@ class FileProfiles:
                 ) from unreadable
             raise
 
-    def _key(self, spot: Spot) -> ProfileKey | None:
-        """Return the key of the profile at a spot; None if there is no file or its owner is unknown."""
-        return self._erasing.key_at(spot) if self._disk.find(spot.file) else None
+    def _key(self, location: ProfileLocation) -> ProfileKey | None:
+        """Return the key of the profile at a location; None if there is no file or its owner is unknown."""
+        return self._erasing.key_at(location) if self._disk.find(location.file) else None
 
 
 def _revisions_among(names: Iterable[str]) -> list[str]:

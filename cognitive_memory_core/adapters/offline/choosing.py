@@ -135,7 +135,7 @@ def is_in_earnest(message: str) -> bool:
 
 
 def points(sentence: str, names: Collection[str] = ()) -> int:
-    """Return how much a sentence tells, in points; see ``ENOUGH``."""
+    """Return the points of a sentence for its content; see ``ENOUGH``."""
     read = _MARKERS.sub("", folded(sentence)).strip(_EDGES)
     length = _length(_NO_WORDS.sub("", read))
     is_worthy = bool(worthy(sentence, names))

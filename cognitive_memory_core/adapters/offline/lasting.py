@@ -101,7 +101,7 @@ class LastingClause:
 
 
 def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | None:
-    """Return the first clause of a line that begins with its speaker and tells something lasting of them.
+    """Return the first clause of a line that begins with its speaker and states something lasting about them.
 
     A clause below six characters takes the next one with it, if there is one. Clauses that ask, suppose, name somebody
     of ``others`` (names), speak of rank or debts, or lean on a day do not count.
@@ -122,19 +122,19 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
 
 @dataclass(frozen=True)
 class EndedMatter:
-    """What a clause says of its speaker to be no longer so: 吃素 of 从今天起不吃素了."""
+    """What a clause says to have ended for its speaker: 吃素 in 从今天起不吃素了."""
 
     clause: str
     matter: str
 
     def ends(self, claim: str) -> bool:
-        """Return whether it ends a claim: all characters of the matter stand there in their order, not denied."""
+        """Return whether a claim has ended: it holds all characters of the matter in order and does not deny it."""
         rest = iter(folded(claim))
         return all(char in rest for char in self.matter) and f"不{self.matter[0]}" not in claim
 
 
 def ended_matters(said: str) -> list[EndedMatter]:
-    """Return what a line says of its speaker to be no longer so."""
+    """Return what a line says to have ended for its speaker."""
     found = ((clause, _ENDED.fullmatch(folded(clause))) for _, clause in _clauses(said))
     return [EndedMatter(clause, ended["matter"]) for clause, ended in found if ended]
 

@@ -70,7 +70,7 @@ class RuleMerger:
 
 @dataclass(frozen=True)
 class _ProfileLine:
-    """What a fact tells, and the field of a profile under whose heading it stands."""
+    """The content of a fact, and the field of a profile under whose heading it belongs."""
 
     said: str
     field: str
@@ -103,7 +103,7 @@ class _Page:
         self._drop_empty()
 
     def take_out(self, said: str, gone: WithdrawnClaim) -> None:
-        """Remove our line with exactly this text, and whatever of others' text tells most of it."""
+        """Remove the rules' line with exactly this text, and sentences by others that contain most of its words."""
         key = duplicate_key(said)
 
         def left_of(line: str) -> str:
@@ -211,7 +211,7 @@ def _page(profile: Profile | None, *, is_group: bool) -> _Page:
 
 
 def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, WithdrawnClaim]]:
-    """Yield each withdrawn fact as noted and as claimed; what new facts tell, and the person's name, may stay."""
+    """Yield each withdrawn fact as noted and as claimed; words of new facts and the person's name may stay."""
     new = tuple(fact.text for fact in facts if not fact.is_withdrawn)
     for fact in facts:
         if fact.is_withdrawn:

@@ -165,7 +165,7 @@ def _kind(passage: str) -> EventKind:
 
 
 def _subjects(quotation: QuotedPassage, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
-    """Return whom a quotation is about: the others whom it names, and its speaker if it tells of themselves.
+    """Return whom a quotation is about: the others whom it names, and its speaker if it is about themselves.
 
     It does if it holds something lasting of them, ends it, or begins with them and names nobody else.
     """

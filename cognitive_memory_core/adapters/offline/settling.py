@@ -29,6 +29,6 @@ def settles(said: str) -> bool:
 
 
 def can_be_settled(answered: str) -> bool:
-    """Return whether a line tells or asks enough for an answer to settle it; errands and orders to the bot do not."""
+    """Return whether a line can be settled by a short answer; errands and orders to the bot cannot."""
     is_serious = is_told(answered) and not (is_joke(answered) or is_passing(answered))
     return is_serious and len(_NO_WORDS.sub("", answered)) >= _SHORTEST_ANSWERED

@@ -107,7 +107,7 @@ def worthy(message: str, names: Collection[str] = ()) -> list[str]:
 
 
 def is_told(message: str) -> bool:
-    """Return whether a message tells anything: no command, no order about the bot's rules, no mere pleasantry."""
+    """Return whether a message has content: it is no command, no order about the bot's rules and no mere pleasantry."""
     said = _plain(message[:_READ])
     return not _COMMAND.match(said) and not _ORDER.search(said) and _is_substantial(said, _SHORTEST)
 

@@ -56,7 +56,7 @@ def _facts(said: Statement, event: Event, learning: _Learning) -> Iterator[Fact]
 
 
 def _is_supported(said: Statement, admins: Collection[str]) -> bool:
-    """Return whether an admin, or several people, say what a statement tells about their group."""
+    """Return whether an admin, or several people, said what is stated about their group."""
     backers = {*said.backers, *([said.speaker] if said.speaker else [])}
     return len(backers) >= LEAST_SUPPORT or not backers.isdisjoint(admins)
 

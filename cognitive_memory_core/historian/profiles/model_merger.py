@@ -201,12 +201,12 @@ class _MergeSession:
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
-        """The claims that must leave the profile; words that new facts also tell may stay."""
+        """The claims to remove from the profile; words that new facts contain as well may stay."""
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
 
     def _told_of_withdrawn(self, content: ProfileContent) -> str:
-        """Return the part of a profile that tells a withdrawn claim; "" if none does."""
+        """Return the part of a profile that states a withdrawn claim; "" if none does."""
         parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(content.summary)))]
         for gone in self.withdrawn:
             if told := next(filter(gone.is_told_by, filter(None, parts)), ""):

@@ -158,7 +158,7 @@ def _speaker(said: Said, text: str, task: RewriteTask, job_context: JobContext) 
 
 
 def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
-    """Return the one of several voices of whom alone a text tells a change, in words of their own line; else ""."""
+    """Return the only speaker whose change a text states in words of their own line; "" if there is no single one."""
     if not task.voices or not puts_right(text):
         return ""
     known = [person.id for person in (job_context.speaker, *job_context.people) if person.id]
@@ -169,7 +169,7 @@ def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
 
 
 def _backs(text: str, said: str, job_context: JobContext) -> bool:
-    """Return whether somebody's lines say what a text tells, or agree to it; a question does neither."""
+    """Return whether somebody's lines state or confirm what a text states; a question does neither."""
     lines = said.split("\n")
     told = "\n".join(line for line in lines if not all(clause.asks for clause in clauses_of(line)))
     return not any(map(refuses, lines)) and (any(map(assents, lines)) or echoes(text, told, job_context))
@@ -266,7 +266,7 @@ def _content(text: str, job_context: JobContext) -> set[str]:
 
 
 def _words(terms: Iterable[str]) -> set[str]:
-    """Return the terms longer than one character; single characters are too common to tell anything."""
+    """Return the terms longer than one character; single characters are too common to distinguish texts."""
     return {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}
 
 

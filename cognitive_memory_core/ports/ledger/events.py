@@ -89,7 +89,7 @@ class EventEraser(Protocol):
     """
 
     async def forget(self, event_id: str, at: datetime) -> None:
-        """Retire an event and hide the lines that tell it, atomically; does nothing if there is no such event."""
+        """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
         ...
 
     async def untold(self) -> list[Event]:

@@ -58,7 +58,7 @@ class HidingLog(MessageLog, Protocol):
     """A message log that filters out hidden lines."""
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the lines, stored or not, that are neither withdrawn nor tell a forgotten event (EventEraser)."""
+        """Return the lines, stored or not, that are not withdrawn and repeat no forgotten event (EventEraser)."""
         ...
 
 

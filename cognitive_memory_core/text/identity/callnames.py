@@ -44,7 +44,7 @@ def callname(text: str) -> str:
 def callnames(name: str) -> tuple[str, ...]:
     """Return the forms by which a person of this name is addressed: the full name and its leading word.
 
-    A name of one character, a small number, or a word that everybody says calls nobody.
+    A name of one character, a small number, or a word that everybody says is not used to address anybody.
     """
     whole = clean_name(name)
     spellings = dict.fromkeys((callname(whole), callname(spoken(whole))))

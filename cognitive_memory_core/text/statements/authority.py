@@ -61,7 +61,7 @@ def speaks_for_all(text: str) -> bool:
 
 
 def speaks_of_money(text: str) -> bool:
-    """Return whether a text tells who paid, owes or took money, which no group's profile tells."""
+    """Return whether a text states who paid, owes or took money; such statements never enter a group's profile."""
     return bool(_MONEY.compiled.search(folded(text[:READ])))
 
 

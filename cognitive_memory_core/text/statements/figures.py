@@ -87,7 +87,7 @@ def differing_figures(statement: str, lines: Sequence[Dated], around: str = "") 
 
 
 def _without_past(told: str, around: str) -> str:
-    """Return a statement without the clauses that tell what was before in hours and days of the texts around."""
+    """Return a statement without the clauses that repeat earlier hours and days from the surrounding texts."""
     return "，".join(one for one in _CLAUSE.split(told) if not (_FORMERLY.search(one) and _is_timed_by(one, around)))
 
 

@@ -76,7 +76,7 @@ def uses_tool(solution: str) -> bool:
 
 
 def has_steps(solution: str) -> bool:
-    """Return whether a solution tells several steps in order."""
+    """Return whether a solution lists several steps in order."""
     return bool(_STEPS.search(folded(solution[:_READ]))) and len(steps_of(solution)) > 1
 
 
@@ -87,13 +87,13 @@ def steps_of(solution: str) -> list[str]:
 
 
 def worked(outcome: str) -> bool:
-    """Return whether an outcome tells of success."""
+    """Return whether an outcome states success."""
     said = folded(outcome[:_READ])
     return bool(_WORKED.search(said)) and not failed(outcome)
 
 
 def failed(outcome: str) -> bool:
-    """Return whether an outcome tells of failure."""
+    """Return whether an outcome states failure."""
     return bool(_FAILED.search(folded(outcome[:_READ])))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.files.profile_file import LARGEST, LONGEST_FRONT, ProfileFile
-from cognitive_memory_core.adapters.files.profile_paths import Spot
+from cognitive_memory_core.adapters.files.profile_paths import ProfileLocation
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached, PermanentError
 from cognitive_memory_core.text.statements.profile_text import tidy
@@ -79,7 +79,7 @@ PROFILES = st.builds(
 def read(text: str | bytes, key: ProfileKey = TANG) -> ProfileFile:
     """Read a file as the profile of a key."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass")
-    return ProfileFile.read(data, Spot.of(ROOT, key), SHANGHAI, NOON)
+    return ProfileFile.read(data, ProfileLocation.of(ROOT, key), SHANGHAI, NOON)
 
 
 def front(text: str, body: str = "好") -> str:

@@ -1,4 +1,4 @@
-"""Decisions on suggestions; their evidence goes with its events, and a decision with the last of them."""
+"""Decisions on suggestions; evidence is deleted with its event, and a decision with its last evidence."""
 
 from __future__ import annotations
 
