@@ -386,7 +386,7 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
         told = f"试了 {failed.attempts} 次：{failed.error[:80]}；{failed.advice}"
         lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}")
     if any(failed.job is None for failed in jobs):
-        lines.append("读不出来的是文件坏了，重试也没有用；原文件在数据目录的 queues/failed/ 里")
+        lines.append("读不出来的是文件坏了，要先改好再重试；原文件在数据目录的 queues/failed/ 里")
     return "\n".join(lines)
 
 

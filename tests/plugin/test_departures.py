@@ -80,6 +80,19 @@ async def test_a_group_that_the_bot_left_is_kept_with_a_hint(  # noqa: PLR0917  
     assert len(await standing(here)) == 1
 
 
+async def test_a_person_who_left_keeps_what_is_theirs(stage: Stage, group: int, calendar: Calendar) -> None:
+    """What a member said stays with the group, and with them in private, when they leave, until they are forgotten."""
+    user = new_id()
+    here, private = core.Scene.group(str(group), str(user)), core.Scene.private(str(user))
+    await told(here, f"阿棠({user}) 喜欢夜跑")
+    await stage.bot.handle_event(leaving(group, user, "leave"))
+    assert await standing(here) == await standing(private) == [f"阿棠({user}) 喜欢夜跑"]
+    assert "夜跑" in await stage.ask("/记忆 列表", user)
+    for _ in range(2):
+        await stage.ask("/记忆 忘记我", user)
+    assert await standing(here) == await standing(private) == []
+
+
 async def test_a_left_group_is_forgotten_after_the_days_that_were_set(
     stage: Stage, group: int, calendar: Calendar, monkeypatch: pytest.MonkeyPatch, log: list[str]
 ) -> None:

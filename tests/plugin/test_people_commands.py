@@ -314,6 +314,33 @@ async def test_a_newcomer_reads_when_their_words_are_considered(stage: Stage, gr
     assert "整理" in await stage.ask("/记忆 整理", user, group)
 
 
+async def test_the_status_counts_this_place(stage: Stage, group: int) -> None:
+    """The first line of the status counts what is remembered here; the whole bot has a line of its own that says so."""
+    user = new_id()
+    for place, fact in ((group, "怕猫"), (group + 400_000, "怕狗"), (group + 400_000, "怕鹅")):
+        await told(core.Scene.group(str(place), str(user)), f"阿棠({user}) {fact}")
+    lines = (await stage.ask("/记忆 状态", user, group)).splitlines()
+    assert "这里记住了 1 件事" in lines[0]
+    [whole] = [line for line in lines if line.startswith("整个机器人一共记住")]
+    assert int("".join(filter(str.isdigit, whole))) >= 3
+    assert "这里记住了 2 件事" in await stage.ask("/记忆 状态", user, group + 400_000)
+
+
+async def test_sharing_is_said_in_the_same_words_everywhere(stage: Stage, group: int) -> None:
+    """Help, both answers to `share` and README speak of one thing: the profile of the private chat, in groups."""
+    user = new_id()
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    said = [
+        next(line for line in (await stage.ask("/记忆 帮助", user, group)).splitlines() if line.startswith("共享")),
+        await stage.ask("/记忆 共享 on", user, group),
+        await stage.ask("/记忆 共享 off", user, group),
+        next(line for line in readme.splitlines() if line.startswith("| `/记忆 共享")),
+    ]
+    assert all("私聊里的侧写" in line for line in said)
+    assert all("群里" in line for line in (said[0], said[1], said[3]))
+    assert not any("别处" in line or "其他地方" in line for line in said)
+
+
 async def test_the_private_list_names_the_group(stage: Stage, group: int) -> None:
     """What was said in a group is marked with it where it is shown in private."""
     user = new_id()
