@@ -22,6 +22,7 @@ from typing import Any
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.recall.ranking import Scored, fused
+from cognitive_memory_core.settings import BESIDE_A_MODEL
 
 from .labelled import ZONE, NoEmbedder, SetClock, Tuning, mean, opened, written
 from .measure import Report
@@ -87,7 +88,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Report:
     """Fuse each encoder's ranks with the lexical leg, in three ways."""
     asked = asyncio.run(answered(options.data, turns=options.turns))
-    weight = core.Settings().query.lexical_weight
+    weight = BESIDE_A_MODEL
     report = Report(
         f"madial: {len(asked)} dialogues, recall@{FIRST}",
         ("encoder", "n", "alone", f"fused, weight {weight}", "equal reciprocal ranks", "fused - alone"),
@@ -125,7 +126,8 @@ async def figures(path: Path, tuning: Tuning) -> dict[str, float]:
     """Return the figure used for tuning: the mean over the encoders."""
     asked = await answered(path, tuning)
     chosen = tuning.settings.get("query", {})
-    weight = core.Settings.from_mapping({"query": dict(chosen)}).query.lexical_weight
+    set_one = core.Settings.from_mapping({"query": dict(chosen)}).query.lexical_weight
+    weight = BESIDE_A_MODEL if set_one is None else set_one
     encoders = list(asked[0].dialogue.rankings)
     return {"madial fused": sum(_compared(asked, encoder, weight)[1] for encoder in encoders) / len(encoders)}
 

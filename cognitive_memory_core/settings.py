@@ -67,6 +67,9 @@ Amount = Annotated[float, Field(ge=0, le=LARGEST)]
 PositiveAmount = Annotated[float, Field(gt=0, le=LARGEST)]
 
 
+BESIDE_A_MODEL, BESIDE_HASHES = 0.7, 0.5  # weight of words beside an embedding model, and the local embedder
+
+
 class _Group(BaseModel):
     """A group of settings. A blank value means the default; unknown keys are left to :func:`unknown_keys`."""
 
@@ -188,7 +191,7 @@ class QuerySettings(_Group):
     tool_default_top_k: Positive = 12
     profile_top_k: Positive = 8
     rerank_candidate_multiplier: Positive = 3
-    lexical_weight: Share = 0.5
+    lexical_weight: Share | None = None
     diversity: Share = 0.3
     min_relevance: Share = 0.05
     context_token_budget: Count = 2400
@@ -378,6 +381,13 @@ class Settings(_Group):
         except (ZoneInfoNotFoundError, ValueError, OSError) as unknown:
             raise ValueError(sentences.settings.unknown_zone(value)) from unknown
         return value
+
+    @property
+    def lexical_weight(self) -> float:
+        """The weight of words against vectors: as set, or as measured for the kind of embedder."""
+        if self.query.lexical_weight is not None:
+            return self.query.lexical_weight
+        return BESIDE_A_MODEL if self.models.embedding.model_name else BESIDE_HASHES
 
     @property
     def zone(self) -> ZoneInfo:

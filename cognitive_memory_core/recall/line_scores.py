@@ -20,6 +20,7 @@ from ..domain.message import Message, Passage
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.frequency import telling
 from ..text.lexical.indexed import indexed_text
+from ..text.lexical.related import RELATED, Related, meant
 from ..text.lexical.terms import SEARCHED, index_terms
 from .term_coverage import saturated
 
@@ -70,16 +71,18 @@ def hits_of(
     *,
     asked_since: datetime | None = None,
     most: int | None = None,
+    related: Sequence[Related] = (),
 ) -> list[Hit]:
     """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
 
     With ``most`` only that many are returned.
 
     A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
-    query itself: if they repeat it, their terms do not count for other lines.
+    query itself: if they repeat it, their terms do not count for other lines. Other words for what the query names
+    (``related``) add a part of their weight.
     """
     lines = list(_lines(passages))
-    worths = _worths(terms, lines, weights, asked_since)
+    worths = _worths(terms, lines, weights, asked_since, related)
     found = (at for at, worth in enumerate(worths) if worth > 0.0)
     best = sorted(found, key=lambda at: -worths[at])
     return [_hit(lines, at, worths[at]) for at in best[:most]]
@@ -103,15 +106,20 @@ def _place_and_time(passage: Passage) -> tuple[str, float]:
 
 
 def _worths(
-    terms: Sequence[str], lines: Sequence[_TalkLine], weights: Weights, asked_since: datetime | None
+    terms: Sequence[str],
+    lines: Sequence[_TalkLine],
+    weights: Weights,
+    asked_since: datetime | None,
+    related: Sequence[Related],
 ) -> list[float]:
     """Return each line's score in [0, 1]: its coverage of the query times its substance."""
     asked = frozenset(terms)
-    said = [line.said & asked for line in lines]
+    said = [(line.said & asked).union(meant(related, line.said)) for line in lines]
     labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
     having = Counter(chain.from_iterable((*said, *labels)))
     rarity = {term: _rarity(term, having[term], len(lines), weights) for term in asked}
     whole = sum(nlargest(SEARCHED, rarity.values())) or 1.0
+    rarity |= {one.term: RELATED * _rarity_of(having[one.term], len(lines)) for one in related}
     echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
     lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]
     covered = _coverage(lines, (said, labels, lending), rarity, weights)
@@ -204,7 +212,11 @@ def _counts(
 def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
     alone = len(term) == 1 and not term.isascii()
     usual = math.prod(map(telling, term)) * (weights.single if alone else 1.0)
-    return usual * math.log1p((lines - having + 0.5) / (having + 0.5))
+    return usual * _rarity_of(having, lines)
+
+
+def _rarity_of(having: int, lines: int) -> float:
+    return math.log1p((lines - having + 0.5) / (having + 0.5))
 
 
 def _is_echo(line: _TalkLine, rarity: Mapping[str, float], whole: float, asked_since: datetime | None) -> bool:

@@ -15,6 +15,7 @@ from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.ambient import Clock
 from ..ports.ledger import LexicalIndex, MessageLog
 from ..settings import Decay
+from ..text.lexical.related import other_words
 from .deadlines import with_deadline, with_timeout
 from .line_scores import REACH, WEIGHTS, Weights, hits_of
 from .narrowing import NARROWED, narrowed
@@ -23,6 +24,7 @@ from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
+OTHERS = 16  # more lines with other words for what the query names
 SPARE = 24  # more hits than wanted are weighed by people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
@@ -87,6 +89,8 @@ class MessageSearch:
         searches = [self._lexical.messages(query.terms, reading, limit)]
         more = min(limit, NARROWED)
         searches += [self._lexical.messages(query.terms, narrow, more) for narrow in narrowed(reading, query)]
+        if others := other_words(query.related):
+            searches.append(self._lexical.messages(others, reading, min(limit, OTHERS)))
         found: list[tuple[Message, float]] = []
         for rows in await asyncio.gather(*searches):
             found += rows
@@ -115,6 +119,7 @@ def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
 ) -> tuple[Hit, ...]:
     is_cut = reading == _wide(reading) and query.window is None  # a time that is named may raise any line
     most = limit + SPARE if is_cut else None
-    hits = hits_of(query.terms, _readable(passages, reading), weights, asked_since=now - ASKING, most=most)
+    lines, since = _readable(passages, reading), now - ASKING
+    hits = hits_of(query.terms, lines, weights, asked_since=since, most=most, related=query.related)
     ordered = decayed(preferring(naming(hits, query.people), query.window), decay, now)
     return tuple(collapsed((hit for hit in ordered if reading.admits(hit.event)), limit))

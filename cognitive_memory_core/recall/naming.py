@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import islice
@@ -15,7 +15,7 @@ from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError
 from ..ports.ledger import NameBook
 from ..text.caches import cleared_on_erasure, register_cache
-from ..text.identity.callnames import callname, callnames
+from ..text.identity.callnames import callname, callnames, characters, parts, titled
 from ..text.identity.written_ids import BARE_ID
 
 READ = 400  # characters of a query that are searched for names
@@ -32,10 +32,11 @@ class Names:
     bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
     lengths: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])  # by how a name begins
+    titled: Mapping[str, str] = field(default_factory=dict[str, str])  # ids by the character that a title is put to
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Names:
-        """Index people with all their names; a short form shared by several people is left out."""
+        """Index people with all their names; a short form or a part shared by several people is left out."""
         full: dict[str, set[str]] = {}
         short: dict[str, set[str]] = {}
         known = {person.id: person for person in islice(people, MOST_PEOPLE)}
@@ -43,11 +44,13 @@ class Names:
             for name in (person.name, *person.aliases):
                 for at, called in enumerate(callnames(name)):
                     (short if at else full).setdefault(called, set()).add(person.id)
+                for part in parts(name):
+                    short.setdefault(part, set()).add(person.id)
         borne = {name: who for name, who in short.items() if len(who) == 1} | full
         lengths: dict[str, list[int]] = {}
         for name in sorted(borne, key=len, reverse=True):
             lengths.setdefault(name[:_BEGINNING], []).append(len(name))
-        return cls({name: frozenset(who) for name, who in borne.items()}, known, lengths)
+        return cls({name: frozenset(who) for name, who in borne.items()}, known, lengths, _by_character(known.values()))
 
     def named(self, said: str) -> frozenset[str]:
         """Return the ids of the people that a text names. Ids take precedence over names, longer names over shorter."""
@@ -55,7 +58,7 @@ class Names:
         written = [match for match in _ID.finditer(text) if self._is_id(match[1] or "", match[2])]
         for match in reversed(written):
             text = f"{text[: match.start()]} {text[match.end() :]}"
-        return frozenset((*(match[2] for match in written), *self._called(text)))
+        return frozenset((*(match[2] for match in written), *self._called(text), *self._titled(text)))
 
     def _is_id(self, mark: str, token: str) -> bool:
         """Return whether a token is an id: of a known person, or, if marked by "@" or "(", any long number."""
@@ -71,6 +74,22 @@ class Names:
                     yield from self.bearers[name]
                     stop = at + size
                     break
+
+    def _titled(self, text: str) -> Iterator[str]:
+        """Yield whom a title with one character of a name means; a name that stands there in full is not read so."""
+        for at, character in titled(text):
+            is_named = any(text[at : at + size] in self.bearers for size in self.lengths.get(text[at : at + 2], ()))
+            if character in self.titled and not is_named:
+                yield self.titled[character]
+
+
+def _by_character(people: Iterable[Person]) -> Mapping[str, str]:
+    """Return the only bearer of each rare character of a name."""
+    bearers: dict[str, set[str]] = {}
+    for person in people:
+        for character in frozenset[str]().union(*map(characters, (person.name, *person.aliases))):
+            bearers.setdefault(character, set()).add(person.id)
+    return {character: next(iter(who)) for character, who in bearers.items() if len(who) == 1}
 
 
 NOBODY = Names()

@@ -12,7 +12,7 @@ from ..domain.profile import EntityType, Profile, ProfileHit
 from ..domain.scope import Scene
 from ..ports.ledger import IndexedProfile
 from ..ports.models import Calibration, Vector
-from ..settings import QuerySettings
+from ..settings import Settings
 from ..text.identity.names import clean_name
 from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated
@@ -60,11 +60,11 @@ def is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None)
 def ranked(
     rows: Sequence[IndexedProfile],
     question: ProfileQuestion,
-    asked: QuerySettings,
+    settings: Settings,
     as_shown: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
     """Rank profiles, best first, by their text as shown (``as_shown``), so that hidden words never match."""
-    weight, floor = asked.lexical_weight, max(asked.min_relevance, LEAST)
+    weight, floor = settings.lexical_weight, max(settings.query.min_relevance, LEAST)
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
         (as_shown(profile), similarity)

@@ -134,7 +134,7 @@ class ProfileReader:
         and 0.15 or more. A query that is exactly a name or id puts that profile first, with relevance 1. In a group,
         "user" includes members. An unavailable embedder or index makes the result smaller and raises no error.
         """
-        asked = self._settings.current.query
+        settings = self._settings.current
         said = clean_text(query[:QUERY_LENGTH]).strip()
         terms = tuple(query_terms(said))
         rows = [row for row in await self._readable(scene) if is_wanted(row, scene, entity_type)] if terms else []
@@ -142,9 +142,9 @@ class ProfileReader:
             return []
         vector = await self._vector(said)
         question = ProfileQuestion(said.casefold().lstrip("@"), terms, vector, self._embedder.calibration)
-        rank = partial(ranked, rows, question, asked, self._access.redacted)
+        rank = partial(ranked, rows, question, settings, self._access.redacted)
         hits = await asyncio.to_thread(rank) if len(rows) > INLINE else rank()
-        wanted = asked.profile_top_k if top_k is None else top_k
+        wanted = settings.query.profile_top_k if top_k is None else top_k
         admitted = [hit for hit in hits if self._access.admits_profile(scene, hit.profile.key)]  # by present consent
         best = one_a_person(admitted, scene, entity_type)[: min(max(wanted, 0), MAX_RESULTS)]
         return [replace(hit, profile=await self._named(hit.profile)) for hit in best]

@@ -14,6 +14,7 @@ from ..domain.people import Person
 from ..domain.scope import Scene
 from ..text.identity.names import clean_name, clean_text
 from ..text.lexical.frequency import telling
+from ..text.lexical.related import Related, related
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker
 from ..text.time.timewords import time_window
@@ -41,6 +42,7 @@ class Query:
     intent: Intent = "general"
     people: frozenset[str] = field(default=frozenset())
     names: Names = field(default=NOBODY, compare=False, repr=False)
+    related: tuple[Related, ...] = ()
 
 
 def query_of(
@@ -54,14 +56,16 @@ def query_of(
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
     lines = said.split("\n")
+    terms = _terms(lines)
     return Query(
         _placed(said, scene, addressed),
-        _terms(lines),
+        terms,
         _begun(time_window(said, reference), reference),
         said,
         _intent(lines),
         _people(lines, scene, names),
         names,
+        related(terms),
     )
 
 

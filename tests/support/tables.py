@@ -75,7 +75,10 @@ TEXTS: Mapping[str, tuple[str, str]] = {
     "query.tool_default_top_k": ("搜索默认给几条", "hits of a search by default"),
     "query.profile_top_k": ("搜索侧写给几份", "profiles of a search"),
     "query.rerank_candidate_multiplier": ("先取几倍的候选再排", "candidates a hit before ranking"),
-    "query.lexical_weight": ("字面匹配占多少，其余归向量", "weight of words against vectors"),
+    "query.lexical_weight": (
+        "字面匹配占多少，其余归向量；空着按向量模型定：有模型 0.7，本地 0.5",
+        "weight of words against vectors; blank: 0.7 with an embedding model, 0.5 without",
+    ),
     "query.diversity": ("多大程度避开重复的内容", "how much alike hits push each other away"),
     "query.min_relevance": ("低于它就不自动想起", "below it nothing is recalled by itself"),
     "query.context_token_budget": ("上下文最多多少 token", "tokens of a context, at most"),

@@ -140,7 +140,16 @@ def test_every_promised_key_has_its_default() -> None:
     found = plain(Settings())
     measured = {key: found["query"].pop(key) for key in MEASURED}
     assert found == PROMISED
+    assert measured.pop("lexical_weight") is None
     assert all(0 <= value <= 1 for value in measured.values())
+
+
+def test_words_weigh_what_suits_the_embedder_unless_set() -> None:
+    """A blank ``lexical_weight`` follows the embedder; a value that is set, zero too, is used."""
+    local, real = Settings(), Settings.from_mapping({"models": {"embedding": {"model_name": "bge"}}})
+    assert 0.0 < local.lexical_weight < real.lexical_weight < 1.0
+    assert Settings.from_mapping({"query": {"lexical_weight": 0.0}}).lexical_weight == 0.0
+    assert Settings.from_mapping({"query": {"lexical_weight": ""}}).lexical_weight == local.lexical_weight
 
 
 def test_nothing_set_is_every_default() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 from ..caches import cleared_on_erasure
-from ..lexical.frequency import FUNCTION_WORDS
+from ..lexical.frequency import FUNCTION_WORDS, telling
 from .names import clean_name
 from .persons import MYSELF
 from .written_ids import spoken
@@ -32,6 +34,17 @@ _ENGLISH = (
     "new old test one two go get make know think want need see come may will can june march april august"
 )
 _COMMON = frozenset((*_CHINESE.split(), *_ENGLISH.split()))
+_LONGEST_PART = 4
+_FULL = 3  # characters of a family name and a given name: 林晓雨
+_FAMILY_NAMES = frozenset(
+    "王李张刘陈杨黄赵吴周徐孙马朱胡郭何林高罗郑梁谢宋唐许邓冯韩曹曾彭萧肖蔡潘田董袁于余叶蒋杜苏魏程吕丁沈任姚卢傅钟姜崔谭廖范汪陆金石戴"
+    "贾韦夏邱方侯邹熊孟秦白江阎薛尹段雷黎史龙陶贺顾毛郝龚邵万钱严覃武"
+)
+_BEGINNING = re.compile("[一-鿿]{3,}")
+_HAN = re.compile("[一-鿿]")
+_TITLED = re.compile(
+    "(?<![一-鿿])[老阿](?P<after>[一-鿿])|(?P<before>[一-鿿])(?:姐姐?|哥哥?|总|叔叔?|姨|爷爷?|佬|神|师傅|老师)"
+)
 
 
 def callname(text: str) -> str:
@@ -49,6 +62,40 @@ def callnames(name: str) -> tuple[str, ...]:
     whole = clean_name(name)
     spellings = dict.fromkeys((callname(whole), callname(spoken(whole))))
     return tuple(one for one in spellings if _calls(one))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=8192)
+def parts(name: str) -> tuple[str, ...]:
+    """Return the parts of a Chinese name by which others may know who is meant: 海棠 of 海棠未眠, 晓雨 of 林晓雨.
+
+    A part has a character that is not among the most frequent, since 一点 and 电子 are words and not nicknames.
+    """
+    begun = _BEGINNING.match(callname(clean_name(name)))
+    if begun is None:
+        return ()
+    han = begun.group()
+    found = [han[:length] for length in range(min(len(han) - 1, _LONGEST_PART), _SHORTEST - 1, -1)]
+    found += [han[1:]] if len(han) == _FULL and han[0] in _FAMILY_NAMES else []
+    return tuple(part for part in found if _calls(part) and any(map(_is_rare, part)))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=8192)
+def characters(name: str) -> frozenset[str]:
+    """Return the rare Chinese characters of a name; with a title each of them may call its bearer: 棠姐, 老齐."""
+    return frozenset(filter(_is_rare, _HAN.findall(callname(clean_name(name)))))
+
+
+def titled(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the characters that a normalised text uses with a title, each with where it stands."""
+    for match in _TITLED.finditer(text):
+        if match.group() not in _COMMON:
+            yield match.start(), match["after"] or match["before"]
+
+
+def _is_rare(char: str) -> bool:
+    return telling(char) == 1.0
 
 
 def _calls(name: str) -> bool:

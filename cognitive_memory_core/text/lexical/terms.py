@@ -16,7 +16,7 @@ from .characters import CharacterTable
 from .frequency import ASKING_WORDS, FUNCTION_WORDS, telling
 from .word_forms import simplified, stem
 
-TERMS_VERSION = 2
+TERMS_VERSION = 3
 _READ = 8_000  # characters of a text that are read
 _INDEXED = 4_000  # terms of a text: 2,000 characters of Chinese
 ASKED = 256  # terms of a question that are read: a question may stand at the end of a long message
@@ -33,7 +33,7 @@ _RUNNING_ON = f"々-〇ぁ-ゖゝ-ゟァ-ヺー-ヿㄅ-ㄯㇰ-ㇿ㐀-䶿一-鿿�
 _WORD = f"[^\\W_{_RUNNING_ON}]+"
 _PIECE = re.compile(f"([{_RUNNING_ON}]+)|({_WORD}(?:[-._'@+]{_WORD})*)")
 _PARTS = re.compile(r"[^\W_]+")
-_CODE = re.compile(r"([^\W\d_]{2,})(\d{2,})")
+_CODE = re.compile(r"([^\W\d_]{2,})(\d{2,})|(\d{2,})([^\W\d_]{2,})|(\d{2,})x(\d{2,})")
 
 
 def index_terms(text: str) -> list[str]:
@@ -100,14 +100,14 @@ def _idle_terms() -> frozenset[str]:
 
 
 def _words(word: str) -> list[str]:
-    """Return a word's stem, then its parts' stems: v2.3.1 as v231, v2, 3 and 1; rtx4090 also as rtx and 4090."""
+    """Return a word's stem, then its parts' stems: v2.3.1 as v231, v2, 3 and 1; 84bpm also as 84 and bpm."""
     if word.isalpha():
         return [stem(word[:_WORD_LENGTH])]
     parts = [stem(part[:_WORD_LENGTH]) for part in _PARTS.findall(word)]
     terms = ["".join(parts)[:_WORD_LENGTH], *parts] if len(parts) > 1 else parts
     for part in parts:
         if halves := _CODE.fullmatch(part):
-            terms += halves.groups()
+            terms += filter(None, halves.groups())
     return terms
 
 

@@ -69,6 +69,39 @@ def test_people_are_named_by_name_alias_or_id(said, named):
     assert Names.of(PEOPLE).named(said) == named
 
 
+PARTS = (
+    Person("2000001", "海棠未眠", ("阿棠",)),
+    Person("2000002", "齐师傅修船", ("老齐",)),
+    Person("2000003", "林晓雨"),
+    Person("2000004", "电子木鱼"),
+    Person("2000005", "饺子"),
+    Person("2000006", "煎饺子侠"),
+    Person("2000007", "欠煎饼一份"),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("给海棠看图前要避什么雷", {"2000001"}),
+        ("棠姐最近在干嘛", {"2000001"}),
+        ("海棠未眠是谁", {"2000001"}),
+        ("齐师傅来吗", {"2000002"}),
+        ("齐总大气", {"2000002"}),
+        ("老齐在吗", {"2000002"}),
+        ("晓雨几点到", {"2000003"}),
+        ("电子产品买哪个", set()),
+        ("饺子呢", {"2000005"}),
+        ("煎饺好吃", {"2000006"}),
+        ("煎总呢", set()),
+        ("老师总说", set()),
+    ],
+)
+def test_a_part_of_a_name_that_only_one_person_bears_names_them(said, named):
+    """The beginning of a long name, a given name and one rare character with a title name their only bearer."""
+    assert Names.of(PARTS).named(said) == named
+
+
 def test_a_name_is_read_once():
     """Characters of one recognised name are not used for another name."""
     people = (*PEOPLE, Person("2000008", "满乐园"))
