@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from datetime import timedelta
 from pathlib import Path
+from typing import TypeVar
 
-from cognitive_memory_core import Message, Turn
-from tests.support.clock import NOON
+import pytest
+
+from cognitive_memory_core import CognitiveMemory, Message, Settings, Turn
+from cognitive_memory_core.ports.models import Ask
+from tests.support.chats import triaged
+from tests.support.clock import NOON, FrozenClock
 from tests.support.telling import READING, READING_MILI, a_memory, recalled, tell
+from tests.support.waiting import PATIENCE
+
+T = TypeVar("T")
 
 
 async def test_neither_old_nor_new_words_come_back(tmp_path: Path) -> None:
@@ -19,3 +29,43 @@ async def test_neither_old_nor_new_words_come_back(tmp_path: Path) -> None:
         assert await memory.remember(Turn(READING, observations=("阿禾(2156083317) 又养了一只刺猬",))) is None
         await memory.observe(Message("m1", READING, "刺猬好可爱", NOON))
         assert "刺猬" not in await recalled(memory, READING_MILI, "刺猬")
+
+
+class ListeningChat:
+    """A model that finds nothing worth remembering, and keeps the prompts."""
+
+    def __init__(self) -> None:
+        """Start without prompts."""
+        self.prompts: list[str] = []
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Note the prompt."""
+        self.prompts.append(ask.prompt)
+        return ask.parse(json.dumps(triaged(remember=False), ensure_ascii=False))
+
+
+@pytest.mark.parametrize("chat", [None, ListeningChat()], ids=["rules", "model"])
+async def test_who_opts_out_in_mid_conversation_is_left_out(tmp_path: Path, chat: ListeningChat | None) -> None:
+    """Lines of a person who opts out between a dialogue and its job are in no prompt, window, context or event."""
+    settings = Settings.from_mapping({"vector_store": {"backend": "exact"}})
+    clock = FrozenClock()
+    lines = [
+        Message("m1", READING_MILI, "我对花生过敏，聚餐别点带花生的菜", NOON),
+        Message("m2", READING, "我养了一只刺猬，叫毛栗", NOON + timedelta(minutes=1)),
+        Message("m3", READING_MILI, "我喜欢下雨天", NOON + timedelta(minutes=2)),
+    ]
+    async with CognitiveMemory.open(settings, tmp_path, background=False, chat=chat, clock=clock) as memory:
+        for line in lines:
+            await memory.observe(line)
+        assert await memory.consider(READING_MILI, lines)
+        await memory.opt_out(READING.user_id)
+        await memory.observe(Message("m4", READING, "刺猬今天不吃饭", NOON + timedelta(minutes=3)))
+        assert await memory.drain(PATIENCE)
+        shown = [line.text for line in await memory.recent_messages(READING_MILI)]
+        shown += [event.text for event in await memory.events(READING_MILI)]
+        shown.append((await memory.context(READING_MILI, "刺猬和花生")).text)
+    told = "\n".join([*shown, *(chat.prompts if chat else ())])
+    assert "花生" in told
+    assert "刺猬" not in told
+    assert not chat or any("花生" in prompt for prompt in chat.prompts)
+    assert chat or any("花生" in text for text in shown)
