@@ -22,6 +22,7 @@ BENCHMARKS = {
     "idle": "idle",
     "stall": "stall",
     "beliefs": "beliefs",
+    "quality": "quality",
     "isolation": "isolation",
     "kills": "kills",
     "early": "early",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -56,11 +56,15 @@ class Life:
 
 @dataclass(frozen=True)
 class Trial:
-    """How a mode is measured: changed settings, a budget of tokens a context, and where the model is."""
+    """How a mode is measured: changed settings, a budget of tokens a context, and where the model is.
+
+    ``at_end`` is called with the memory when the chat is over.
+    """
 
     tuning: Tuning = DEFAULTS
     budget: int | None = None
     address: Address | None = None
+    at_end: Callable[[core.CognitiveMemory], Awaitable[None]] | None = None
 
 
 async def life(chat: Chat, mode: str, trial: Trial) -> Life:
@@ -79,6 +83,8 @@ async def life(chat: Chat, mode: str, trial: Trial) -> Life:
         await (_settled(memory, model, merges=True) if result.reads else memory.drain(WAIT))
         result.memories = await _events(memory)
         result.buried = len(await memory.failed_jobs())
+        if trial.at_end:
+            await trial.at_end(memory)
         if model:
             result.calls, result.tokens, result.failures = model.calls, model.tokens, model.failures
     return result

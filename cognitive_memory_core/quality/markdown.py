@@ -24,8 +24,7 @@ def _lines(report: QualityReport, zone: tzinfo) -> Iterator[str]:
     for section in sections_of(report, zone):
         yield ""
         yield f"## {section.title}"
-        yield ""
-        yield from (f"- {_plain(line)}" for line in section.lines)
+        yield from ("", *(f"- {_plain(line)}" for line in section.lines)) if section.lines else ()
         for table in section.tables:
             yield from ("", *_table(table))
 

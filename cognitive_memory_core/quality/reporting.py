@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from ..consent import Consent
@@ -56,6 +58,7 @@ class Reporting:
     clock: Clock
     counts: Callable[[], Awaitable[QueueCounts]]
     lag: Callable[[], Awaitable[int]]
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
         """Make the report of an agent, or of all; costs and counts of the last days.
@@ -92,17 +95,28 @@ class Reporting:
         return next((day for day, _, _ in await self.ledger.tallies(date.min)), None)
 
     async def _examination(self, agent: str | None) -> Examination:
-        events: list[ExaminedEvent] = []
+        async with self.turn:
+            return await self._examined(agent)
+
+    async def _examined(self, agent: str | None) -> Examination:
+        pages: list[list[ExaminedEvent]] = []
         before: int | None = None
-        hidden = self.consent.opted_out
-        while len(events) < MOST_EXAMINED:
-            page = await self.ledger.statements(before, min(PAGE, MOST_EXAMINED - len(events)))
-            events += [one for one in page if _is_wanted(one, agent, hidden)]
+        read = 0
+        while read < MOST_EXAMINED:
+            page = await self.ledger.statements(before, min(PAGE, MOST_EXAMINED - read))
             if not page:
                 break
+            pages.append(page)
+            read += len(page)
             before = page[-1].seq
-        least = self.settings.current.historian.min_confidence
-        return await asyncio.to_thread(examined, events, self.consent.hidden, least)
+        least, hidden = self.settings.current.historian.min_confidence, self.consent.opted_out
+
+        def compared() -> Examination:
+            events = [one for page in pages for one in page if _is_wanted(one, agent, hidden)]
+            with _uncollected():
+                return examined(events, self.consent.hidden, least)
+
+        return await asyncio.to_thread(compared)
 
     async def _teachers(self, stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> list[TeacherShare]:
         events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
@@ -137,6 +151,22 @@ class Reporting:
         waiting = await self.facts.waiting()
         since = min((one.since for one in waiting), default=None)
         return Backlog(await self.counts(), await self.lag(), sum(one.facts for one in waiting), since)
+
+
+@contextmanager
+def _uncollected() -> Generator[None, None, None]:
+    """Run no garbage collection inside the block.
+
+    It would go through hundreds of thousands of young objects, none of which is garbage, and block the event loop for a
+    tenth of a second each time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str]) -> bool:

@@ -13,7 +13,7 @@ ALL_WELL = "没有发现需要处理的事"
 STORED, FLAWS, TWICE, OPPOSED, TEACHERS = "记了什么", "站不住的陈述", "重复和近似", "互相矛盾", "谁教得多"
 RECALLED, GATE, WAITING, COSTS, LATENCY, KEPT = "想起过没有", "闸门", "积压", "开销", "想起要多久", "消息留多久"
 MISSED = "该想起却没想起的"
-PLACE, LINES, EVENTS, ABSOLUTE, SHOWN = "地方", "原话", "事", "站得住", "想起过"
+PLACE, LINES, EVENTS, ABSOLUTE, SHOWN = "地方", "原话", "记下的事", "站得住", "想起过"
 KIND, COUNT, EXAMPLE, REASON = "种类", "条数", "例子", "原因"
 OLDER, NEWER, LIKENESS, PERSON, SHARE, LINES_SHARE = "旧的", "新的", "近似", "谁", "占这里的事", "占这里的原话"
 PURPOSE, MODEL, CALLS, TOKENS, ANSWERED, BAD, PRICE = "用途", "模型", "调用", "token", "其中回答", "没答好", "价钱"
@@ -22,7 +22,7 @@ DAYS, GONE_LINES, GONE_SHARE = "只留几天", "会没了的原话", "占全部"
 NOW = "（现在）"
 NOBODY = "好几个人"
 HIDDEN = "某位成员"
-KINDS: Mapping[str, str] = {"event": "事", "preference": "喜好", "knowledge": "知识", "experience": "经验"}
+KINDS: Mapping[str, str] = {"event": "经过", "preference": "喜好", "knowledge": "知识", "experience": "经验"}
 FLAW: Mapping[str, str] = {
     "pronoun": "说的是谁不清楚（他、我、对方）",
     "time": "什么时候不清楚（昨天、下周）",

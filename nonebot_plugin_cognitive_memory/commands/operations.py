@@ -75,10 +75,12 @@ async def _stats(scene: core.Scene, form: str) -> str | Pictured:
     as_text = wants_text(form)
     if as_text is None:
         return replies.commands.usage("stats")
-    memory = get_memory()
-    now, activity = await memory.status(), await memory.activity(core.Scene.operator(scene.agent))
-    text, at = replies.commands.stats(now, activity), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
-    return text if as_text else Pictured(text, stats_card(now, activity, replies.commands.stats_remarks(now), at))
+    memory, operator = get_memory(), core.Scene.operator(scene.agent)
+    now, activity = await memory.status(), await memory.activity(operator)
+    gist = replies.quality.remarks(await memory.report(operator, examine=False))
+    text = "\n".join((replies.commands.stats(now, activity), *(line for _, line in gist)))
+    at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.commands.stats_remarks(now), *gist]
+    return text if as_text else Pictured(text, stats_card(now, activity, remarks, at))
 
 
 async def _queue() -> str:

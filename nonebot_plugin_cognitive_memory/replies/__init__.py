@@ -3,7 +3,7 @@
 * ``label``: who looks for a plugin
 * ``log``, ``bridges``: who reads the log
 * ``tools``: the model that calls the tools
-* ``commands``, ``beliefs``, ``suggestions``: who types ``/memory``
+* ``commands``, ``beliefs``, ``suggestions``, ``quality``: who types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``agents``: agents that speak MCP, and who reads the log about them
@@ -31,6 +31,7 @@ from . import (
     label,
     log,
     metrics,
+    quality,
     settings,
     suggestions,
     tools,
@@ -50,6 +51,7 @@ __all__ = [
     "label",
     "log",
     "metrics",
+    "quality",
     "settings",
     "suggestions",
     "tools",

@@ -11,6 +11,7 @@ DESCRIPTION = (
 )
 ROUTES: Mapping[str, tuple[str, str]] = {  # by the name of the route's function: title, description
     "get_status": ("状态", "队列、索引、各部件的错误、今天的调用和 token。"),
+    "get_report": ("质量报告", "记了什么、站不住的、重复、矛盾、没人想起的、谁教得多、开销；事很多时要十几秒。"),
     "list_events": ("事件", "写了 q 就搜索，最相关的在前，带分数；不写就列出，新的在前。"),
     "forget_event": ("忘掉一条事件", "连同说出它的原话一起藏起来，30 天内可以恢复。"),
     "list_revisions": ("侧写的旧版本", "新的在前。"),
@@ -55,6 +56,7 @@ STATUS = "active 有效的、deprecated 淘汰的、all 都要"
 LIMIT = "最多几条"
 OFFSET = "跳过前面几条"
 DAYS_READ = "读最近几天的消息"
+EXAMINE = "比较文字：重复、近似、矛盾；不比较就很快"
 DAYS_SHOWN = "看最近几天的"
 QUESTION = "要找什么"
 THRESHOLD = "至少多相关，0 到 1"

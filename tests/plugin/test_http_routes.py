@@ -117,6 +117,18 @@ async def test_examples_are_as_the_document_says(world: World) -> None:
         assert not list(Draft202012Validator(whole).iter_errors(example)), name
 
 
+async def test_the_report_is_of_the_agent(world: World) -> None:
+    """The report tells of the agent's events alone, compares texts unless told not to, and names its days."""
+    found = await world.told("GET", "/report?days=7")
+    assert (found["totals"]["events"], found["report"]["days"]) == (1, 7)
+    assert found["report"]["places"][0]["scope"] == {"agent": "default", "kind": "group", "place_id": "10001"}
+    assert found["report"]["examination"]["examined"] == 1
+    assert "密语" not in str(found)
+    other = await world.told("GET", "/report?agent=another&examine=false")
+    assert other["report"]["places"][0]["scope"]["agent"] == "another"
+    assert other["report"]["examination"] is None
+
+
 CALLS: list[tuple[str, str, Mapping[str, Any] | None]] = [
     ("GET", "/history/{memory_id}", None),
     ("DELETE", "/{memory_id}", None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -373,6 +373,31 @@ def test_a_profile_is_shown_without_markdown() -> None:
     assert (
         replies.commands.plain("# 侧写\n\n## 偏好\n- **乌龙茶**\n- `咖啡`\n") == "【侧写】\n【偏好】\n· 乌龙茶\n· 咖啡"
     )
+
+
+def test_statistics_give_the_gist_of_the_report() -> None:
+    """The gist names who taught most of a group, what does not stand on its own or was not recalled, and the price."""
+    import cognitive_memory_core as core
+    from cognitive_memory_core.domain.quality import PlaceQuality, PurposeCost, TeacherShare
+    from nonebot_plugin_cognitive_memory.replies import quality
+
+    place = core.Scene.group("10001", "1").scope
+    report = core.QualityReport(
+        datetime(2026, 3, 4, tzinfo=timezone.utc),
+        30,
+        date(2026, 3, 1),
+        places=(PlaceQuality(place, events=40, absolute=30, recalled=25),),
+        teachers=(TeacherShare(place, "2", "小林", 24, 0.6, 0.1), TeacherShare(place, "3", "小莫", 16, 0.4, 0.9)),
+        costs=(PurposeCost("merge", "small", 1, 10, 5, 0, 0, 1.5),),
+    )
+    said = [text for _, text in quality.remarks(report)]
+    assert said[:3] == [
+        "群 10001：小林 教了这里 60% 的事，请看看",
+        "10 件事站不住（说的是谁、哪天或哪里不清楚）",
+        "15 件事还没有被想起过（从 03-01 起计）",
+    ]
+    assert "1.50" in said[3]
+    assert quality.remarks(core.QualityReport(report.at, 30)) == []
 
 
 async def test_figures_for_superusers(stage: Stage, group: int) -> None:

@@ -11,6 +11,7 @@ _NOTES = re.compile(
     r"[(（][0-9a-z_-]{1,128}[)）]|\d{4}[-/年]\d{1,2}(?:[-/月]\d{1,2}日?)?|\d{1,2}:\d{2}|\d{1,2}月\d{1,2}[日号]?"
 )
 _SPEECH = re.compile(r"^[^：:“”\"]{1,40}(?:说)?[：:]")
+_QUOTATION = re.compile(r"[^“”]{0,60}[：:]\s*“(.+)”[^“”]{0,40}$", re.DOTALL)
 _FRAME = " “”\"'（）()"
 _SIGNS = re.compile(r"[\W_]+")
 
@@ -18,6 +19,12 @@ _SIGNS = re.compile(r"[\W_]+")
 def outspoken(statement: str) -> str:
     """Return what a statement says, folded, without who said it, ids, dates and times."""
     return _SPEECH.sub("", _NOTES.sub("", folded(statement[:_READ])), count=1).strip(_FRAME)
+
+
+def unquoted(statement: str) -> str:
+    """Return the words inside the quotation that a statement consists of; another statement is unchanged."""
+    quoted = _QUOTATION.match(statement)
+    return quoted[1] if quoted else statement
 
 
 def character_pairs(said: str) -> frozenset[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from . import beliefs, context, events, exporting, pins, profiles, status
+from . import beliefs, context, events, exporting, pins, profiles, report, status
 
 ROUTERS = (
     status.router,
+    report.router,
     events.router,
     profiles.router,
     pins.router,

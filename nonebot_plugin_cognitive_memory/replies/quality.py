@@ -1,0 +1,25 @@
+"""The gist of the quality report, for a superuser."""
+
+from __future__ import annotations
+
+import cognitive_memory_core as core
+
+from .commands import Remark
+
+_MANY = 0.1  # share of the events from which one says so
+_SHOWN = 3
+
+
+def remarks(report: core.QualityReport) -> list[Remark]:
+    """Return the report in short: who taught too much, what does not stand on its own or was not recalled, costs."""
+    said: list[Remark] = [
+        ("bad", f"群 {one.scope.place_id}：{one.name or '某位成员'} 教了这里 {one.share:.0%} 的事，请看看")
+        for one in report.dominant[:_SHOWN]
+    ]
+    if report.events and report.vague > _MANY * report.events:
+        said.append(("busy", f"{report.vague} 件事站不住（说的是谁、哪天或哪里不清楚）"))
+    if report.events and report.counted_since is not None:
+        said.append(("plain", f"{report.never_recalled} 件事还没有被想起过（从 {report.counted_since:%m-%d} 起计）"))
+    if report.price is not None:
+        said.append(("plain", f"最近 {report.days} 天模型花了 {report.price:.2f}"))
+    return [*said, *([("plain", "重复、矛盾和全文：cognitive-memory report")] if report.events else [])]
