@@ -222,8 +222,8 @@ async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:
             profile = await memory.get_profile(scene, "user", "2000001")
             return profile is not None and word in profile.summary
 
-        async def waits() -> bool:
-            return (await memory.status()).merges.facts == 1
+        async def waits(facts: int = 1) -> bool:
+            return (await memory.status()).merges.facts == facts
 
         for text, minutes in (("阿棠(2000001) 喜欢吃苹果", 1), ("阿棠(2000001) 喜欢吃桃子", 60)):
             await memory.remember(core.Turn(scene, observations=[text]))
@@ -232,6 +232,7 @@ async def test_how_many_facts_a_profile_waits_for_moves(tmp_path: Path) -> None:
             await memory.configure(settings({}))
             if minutes == 1:
                 await until(lambda: written("苹果"))
+                await until(lambda: waits(0))
         assert not await written("桃子")
         await memory.configure(settings({"profile": {"merge_min_facts": 1}}))
         await until(lambda: written("桃子"))

@@ -405,7 +405,7 @@ async def test_a_store_that_does_not_wake_is_tried_again() -> None:
         await world.follower.nearest(ASKED, EVERYTHING, 2)
     world.store.is_away = False
     await until(lambda: _is_awake(world.follower))
-    assert not world.follower.loop.last_error
+    await until(lambda: not world.follower.loop.last_error)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
 

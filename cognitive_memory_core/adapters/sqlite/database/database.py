@@ -289,8 +289,11 @@ def _narrow(path: Path) -> None:
 
 def _reader(path: Path) -> Connection:
     connection = _connection(path.absolute().as_uri() + "?mode=ro")
-    connection.execute("PRAGMA query_only = ON")
-    connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
+    with ExitStack() as undo:
+        undo.callback(connection.close)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
+        undo.pop_all()
     return connection
 
 
