@@ -60,13 +60,22 @@ def query_of(
     return Query(
         _placed(said, scene, addressed),
         terms,
-        _begun(time_window(said, reference), reference),
+        _begun(_window(said, reference, names), reference),
         said,
         _intent(lines),
         _people(lines, scene, names),
         names,
         related(terms),
     )
+
+
+def _window(said: str, reference: datetime, names: Names) -> Interval | None:
+    """Return the window that a text names; a member called 周末 is none."""
+    window = time_window(said, reference)
+    if window is None:
+        return None
+    called = {name for person in names.people.values() for name in (person.name, *person.aliases) if name in said}
+    return time_window(said, reference, called) if called else window
 
 
 def _begun(window: Interval | None, reference: datetime) -> Interval | None:

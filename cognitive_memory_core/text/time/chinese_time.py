@@ -33,6 +33,7 @@ from .timerule import (
     dated,
     day_of_month,
     lately,
+    latest_nth_weekday,
     month_of,
     nth_weekday,
     open_weekend,
@@ -212,6 +213,10 @@ def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return day(nth_weekday(first.year, first.month, count, _ON[match["on"]]))
 
 
+def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    return day(latest_nth_weekday(number(match["count"]), _ON[match["on"]], frame))
+
+
 def _amount(match: re.Match[str]) -> float:
     whole = 0.5 if match["n"] == "半" else number(match["n"])
     return whole + (0.5 if match["half"] or match["more"] else 0)
@@ -320,6 +325,7 @@ CHINESE: tuple[Rule, ...] = (
     rule("absolute", f"{_CALENDAR_YEAR} ?{_MONTH}的?{_NTH}", _nth_weekday),
     rule("relative", f"{_RELATIVE_YEAR}的?{_MONTH}的?{_NTH}", _nth_weekday),
     rule("yearless", f"{_MONTH}的?{_NTH}", _nth_weekday),
+    rule("yearless", f"(?<![每月年的])(?=第){_NTH}(?!都|一般|通常)", _nth_weekday_alone),
     rule("relative", f"(?P<which>上上|上|这|下下|下)[一1]?个月份?{_IN_MONTH}", _month),
     rule("relative", f"(?P<which>上|下|本|这)月份?(?![亮光球色饼嫂经台]){_IN_MONTH}", _month),
     rule("relative", "(?<![个0-9零一二三四五六七八九十])月(?P<part>[初底末])(?![一二三薪层])", _this_month),

@@ -119,6 +119,14 @@ def weekday(index: int, frame: TimeFrame) -> date:
     return _step(frame, (index - frame.today.weekday()) % 7, 7)
 
 
+def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
+    """Return the ``count``-th such weekday of this month if it has come, otherwise that of the month before."""
+    here = frame.today.replace(day=1)
+    found = nth_weekday(here.year, here.month, count, index)
+    before = shifted(here, -1)
+    return found if found <= frame.today else nth_weekday(before.year, before.month, count, index)
+
+
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
     """Return the ``count``-th such weekday of a month (Monday is 0), the last one for -1; raise ValueError if none."""
     first = date(in_year, in_month, 1)

@@ -102,21 +102,22 @@ def _mentioned(text: str) -> tuple[Mention, ...]:
     return tuple(_mentions(text))
 
 
-def time_window(text: str, reference: datetime) -> Interval | None:
+def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> Interval | None:
     """Return the window that a query names, in the zone of ``reference``; None if it names none.
 
     The first time expression counts, together with a second one joined to it (3月1日到3月5日, 三月底四月初). Of two
     that are both meant (上周一和上周五) the window holds both and what lies between; of alternatives (上周还是上个月)
     it is the first. Before a day its month counts, or the week before it; after it whatever lies up to now.
     A bare month, date or weekday refers to the past, today included. Hours beside a day narrow it; hours alone are
-    those of the latest day on which they have begun, or of the next one if the clause looks ahead. Raises
-    BadArgument for a reference without a zone.
+    those of the latest day on which they have begun, or of the next one if the clause looks ahead. A time word that
+    is one of the ``names`` of people is no time. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
     asked = (
         (mention, _bounded(stretch, mention, text, now))
         for mention in _mentions(text)
+        if text[mention.start : mention.stop] not in names
         if (stretch := _asked(mention, text, now))
     )
     first, second = next(asked, None), next(asked, None)

@@ -18,6 +18,7 @@ from .timerule import (
     dated,
     day_of_month,
     lately,
+    latest_nth_weekday,
     month_of,
     nth_weekday,
     open_weekend,
@@ -221,6 +222,10 @@ def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return day(nth_weekday(first.year, first.month, count, index))
 
 
+def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    return day(latest_nth_weekday(_ORDINALS[_word(match, "count")], _WEEKDAYS[_word(match, "on")], frame))
+
+
 def _numbered(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return day(day_of_month(int(match["d"]), frame))
 
@@ -390,6 +395,11 @@ WESTERN: tuple[Rule, ...] = (
     rule("absolute", f"{_FROM}{_NTH} {_MONTH}{_YEAR}", _nth_weekday),
     rule("yearless", f"{_FROM}{_NTH} {_MONTH}{_TO}", _nth_weekday),
     rule("relative", f"{_FROM}{_NTH} {_STEP} month{_TO}", _nth_weekday),
+    rule(
+        "yearless",
+        f"{_FROM}on the (?P<count>second|third|fourth|fifth) {_WEEKDAY}{_TO}(?! (?:of|in|each|every))",
+        _nth_weekday_alone,
+    ),
     rule("decoy", f"{_FROM}(?:the )?(?:second|third|fourth|fifth) {_WEEKDAY}{_TO}"),
     rule("relative", f"{_FROM}{_STEP} {_WEEKDAY}{_TO}", _stepped_weekday),
     rule("open", f"{_FROM}(?:on )?{_WEEKDAY}{_TO}", _weekday),

@@ -457,3 +457,58 @@ def test_mentions_lie_in_the_text() -> None:
 def test_is_time(word: str, *, expected: bool) -> None:
     """Only a word that is a time expression from beginning to end counts as one."""
     assert is_time(word) is expected
+
+
+NOVEMBER = datetime(2026, 11, 18, 15, tzinfo=NOON.tzinfo)  # a Wednesday
+
+
+@pytest.mark.parametrize(
+    ("asked", "days"),
+    [
+        ("第三季度的预算", "2026-07-01 2026-09-30"),
+        ("三季度谁加班最多", "2026-07-01 2026-09-30"),
+        ("what happened in the first quarter", "2026-01-01 2026-03-31"),
+        ("端午谁来了", "2026-06-19 2026-06-19"),
+        ("中秋吃了什么", "2026-09-25 2026-09-25"),
+        ("春节去了哪里", "2026-02-17 2026-02-23"),
+        ("元宵那天", "2026-03-03 2026-03-03"),
+        ("七夕送了什么", "2026-08-19 2026-08-19"),
+        ("除夕谁守夜", "2026-02-16 2026-02-16"),
+        ("母亲节买了什么", "2026-05-10 2026-05-10"),
+        ("暑假去了哪里", "2026-07-01 2026-08-31"),
+        ("寒假去了哪里", "2026-01-10 2026-02-28"),
+        ("五月十二谁来了", "2026-05-12 2026-05-12"),
+        ("十月二十五说了什么", "2026-10-25 2026-10-25"),
+        ("第二个周日去了哪里", "2026-11-08 2026-11-08"),
+        ("第四个周日去了哪里", "2026-10-25 2026-10-25"),
+        ("what happened on the second Sunday", "2026-11-08 2026-11-08"),
+        ("the second Sunday of October", "2026-10-11 2026-10-11"),
+        ("上个月第二个周日", "2026-10-11 2026-10-11"),
+        ("最近三天", "2026-11-15 2026-11-18"),
+        ("the last three days", "2026-11-15 2026-11-18"),
+        ("20号之前", "2026-10-01 2026-10-19"),
+        ("before the 20th", "2026-10-01 2026-10-19"),
+        ("10月3号和11月5号各说了什么", "2026-10-03 2026-11-05"),
+        ("上周和这周分别做了什么", "2026-11-09 2026-11-22"),
+        ("平时周末去哪玩", None),
+        ("周末一般做什么", None),
+        ("每个月第二个周日开会", None),
+        ("held on the second Sunday of each month", None),
+        ("周末是谁", None),
+        ("@周末 喜欢什么", None),
+        ("how much per month", None),
+        ("每月花多少钱", None),
+    ],
+)
+def test_every_time_that_people_ask_by_has_its_days(asked: str, days: str | None) -> None:
+    """Quarters, feasts, counted weekdays, bounds and pairs have their days; habits, rates and people are no time."""
+    window = time_window(asked, NOVEMBER)
+    found = window and f"{window.start:%Y-%m-%d} {window.stop - timedelta(microseconds=1):%Y-%m-%d}"
+    assert found == days
+
+
+def test_a_member_called_by_a_time_word_is_no_time() -> None:
+    """A time word that is a known name in the place names nobody's days."""
+    assert time_window("周末喜欢吃什么", NOVEMBER) is not None
+    assert time_window("周末喜欢吃什么", NOVEMBER, {"周末"}) is None
+    assert time_window("周末上周说了什么", NOVEMBER, {"周末"}) == time_window("上周说了什么", NOVEMBER)
