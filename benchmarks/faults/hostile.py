@@ -23,6 +23,7 @@ PARTS = (
     "新事实",
     "群记忆",
     "其余聊天的摘要",
+    "经历",
 )  # parts of a prompt, each between its own tags
 _RECALLED = re.compile(r"<已记住>.*?</已记住>\s*", re.DOTALL)
 _CHAT_TOKENS = re.compile(r"<[|｜]|[|｜]>")

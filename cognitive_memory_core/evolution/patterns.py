@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,14 +16,18 @@ from ..domain.scope import Scope
 from ..domain.suggestion import Suggestion, SuggestionDecision, SuggestionKind
 from ..text.identity.names import one_line
 from ..text.statements.authority import dictates, is_unvouched
+from ..text.statements.lexicon import offences
 from ..text.statements.norms import orders_memory
-from ..text.statements.problems import asks, failed, has_steps, steps_of, uses_tool, worked
+from ..text.statements.problems import asks, failed, has_steps, shared, steps_of, uses_tool, worked
 
 LEAST = 2  # people, or days, that have met a problem
 MOST_MORE = 2  # more of them that are wanted where admins keep dismissing
 DISMISSED = 2  # dismissals beyond the acceptances of a kind for each that is wanted more
 MOST_STEPS = 6
 PROBLEM_LENGTH = 80
+LEAST_FOUNDED = 0.5  # share of a draft's words that the experiences tell
+_NUMBER = re.compile("[0-9]+")
+_STEPS = frozenset(map(str, range(1, MOST_STEPS + 1)))
 Same = Callable[[Event, Event], bool]
 
 
@@ -81,16 +86,13 @@ def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[Suggest
     return Counter({kind: LEAST + min(max(surplus[kind], 0) // DISMISSED, MOST_MORE) for kind in kinds})
 
 
-def suggested(
-    scope: Scope,
-    patterns: Sequence[Pattern],
-    decisions: Sequence[SuggestionDecision],
-    known: Sequence[Event],
-    same: Same,
-) -> list[Suggestion]:
-    """Return suggestions for the patterns that were met often enough, the most frequent first.
+def open_patterns(
+    patterns: Sequence[Pattern], decisions: Sequence[SuggestionDecision], known: Sequence[Event], same: Same
+) -> list[Pattern]:
+    """Return the patterns that are to be suggested, the most frequent first.
 
-    None is made again of what a decision was about: ``known`` are the events of the decisions.
+    None is returned that a decision was about (``known`` are the events of the decisions), nor one whose words claim
+    a rank, name a payment or give orders.
     """
     decided = frozenset(one for decision in decisions for one in decision.event_ids)
     wanted = wanted_occasions(decisions)
@@ -99,8 +101,7 @@ def suggested(
         for one in patterns
         if one.best.solution and one.occasions >= wanted[one.kind] and not _is_decided(one, decided, known, same)
     ]
-    drafted = (suggestion_of(scope, one, drafted_by_rules(one)) for one in sorted(fresh, key=_weight, reverse=True))
-    return [one for one in drafted if is_harmless(one.draft)]
+    return [one for one in sorted(fresh, key=_weight, reverse=True) if is_harmless(drafted_by_rules(one))]
 
 
 def suggestion_of(scope: Scope, pattern: Pattern, draft: str) -> Suggestion:
@@ -131,6 +132,22 @@ def drafted_by_rules(pattern: Pattern) -> str:
 def is_harmless(draft: str) -> bool:
     """Return whether a draft claims no rank, names no payment and gives no orders."""
     return bool(draft) and not (is_unvouched(draft) or orders_memory(draft) or dictates(draft))
+
+
+def is_founded(draft: str, pattern: Pattern) -> bool:
+    """Return whether a model's draft says nothing but what the experiences tell, and stands on its own.
+
+    It is short enough, most of its words and all of its numbers are theirs, and it is harmless.
+    """
+    told = " ".join(text for one in pattern.events for text in (one.pain, one.solution, one.outcome))
+    numbers = set(_NUMBER.findall(draft)) - _STEPS
+    return (
+        len(draft) <= STATEMENT_LENGTH
+        and numbers <= set(_NUMBER.findall(told))
+        and shared(draft, told) >= LEAST_FOUNDED
+        and not offences(draft)
+        and is_harmless(draft)
+    )
 
 
 def _is_decided(pattern: Pattern, decided: Collection[str], known: Sequence[Event], same: Same) -> bool:

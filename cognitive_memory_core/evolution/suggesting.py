@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from operator import mul
 
 from .. import sentences
-from ..domain.belief import Belief, BeliefEdit, logged
+from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged
 from ..domain.event import Event
 from ..domain.hit import ReadFilter
 from ..domain.ids import derived_id
@@ -23,11 +24,27 @@ from ..ports.models import Embedder, Vector
 from ..ports.suggestions import DecisionBook
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
+from ..text.failures import described
+from ..text.identity.names import one_line
 from ..text.statements.problems import ProblemReading
 from .belief_keeping import OPERATOR, group_of
-from .patterns import Same, patterns_among, readable, suggested
+from .evolver import AWAY, EvolverModel
+from .patterns import (
+    Pattern,
+    Same,
+    drafted_by_rules,
+    is_founded,
+    open_patterns,
+    patterns_among,
+    readable,
+    suggestion_of,
+)
 from .strength import first_strength
 
+log = logging.getLogger(__name__)
+MOST_WORDED = 3  # drafts that a model writes for one call
+MOST_TOLD = 12  # experiences that it is shown of a pattern; the newest
+MOST_DRAFTS = 200  # kept in memory
 MOST_READ = 300  # experiences of a group that are compared; the newest
 NEAR = 0.85  # calibrated similarity from which a model's vectors say that two problems are the same
 LOCAL = "hashing-"  # the local embedder, whose vectors know no more than the words
@@ -50,16 +67,31 @@ class Suggesting:
     clock: Clock
     named: Callable[[Sequence[Event]], Awaitable[list[Event]]]
     on_stored: Callable[[], None] = lambda: None
+    model: EvolverModel | None = None
+    _drafts: dict[str, str] = field(default_factory=dict[str, str], init=False)  # by pattern; "": the rules' is used
+    _erasures: int = field(default=0, init=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
-        """Let nothing be decided inside the block."""
+        """Let nothing be decided inside the block, and drop the drafts of a model, those being written included."""
         async with self._turn:
+            self._drafts.clear()
+            self._erasures += 1
             yield
 
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
-        """Return the open suggestions of a group, the problem that was met most often first."""
+        """Return the open suggestions of a group, the problem that was met most often first.
+
+        A model words a few of them a call, if there is one; the rules word the others.
+        """
+        scope, open_ones = group_of(scene), await self._open(scene)
+        if self.model is not None:
+            unworded = [one for one in open_ones if _key_of(one) not in self._drafts][:MOST_WORDED]
+            await asyncio.gather(*(self._word(self.model, one) for one in unworded))
+        return [suggestion_of(scope, one, self._draft(one)) for one in open_ones]
+
+    async def _open(self, scene: Scene) -> list[Pattern]:
         scope = group_of(scene)
         if not self.access.may_recall(scene):
             return []
@@ -72,16 +104,36 @@ class Suggesting:
         same = await self._same(list({one.id: one for one in (*events, *known)}.values()))
         zone = self.settings.current.zone
 
-        def made() -> list[Suggestion]:
-            return suggested(scope, patterns_among(events, zone, same), decisions, known, same)
+        def found_open() -> list[Pattern]:
+            return open_patterns(patterns_among(events, zone, same), decisions, known, same)
 
-        return await asyncio.to_thread(made)
+        return await asyncio.to_thread(found_open)
+
+    def _draft(self, pattern: Pattern) -> str:
+        return self._drafts.get(_key_of(pattern)) or drafted_by_rules(pattern)
+
+    async def _word(self, model: EvolverModel, pattern: Pattern) -> None:
+        """Let a model word a draft; one that says more than the experiences do is not used, nor asked for again."""
+        kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
+        told, erasures = pattern.events[-MOST_TOLD:], self._erasures
+        ask = await asyncio.to_thread(model.prompts.suggest, kind, told, zone, max_chars=STATEMENT_LENGTH)
+        try:
+            draft = one_line(await model.chat.ask(ask))
+        except AWAY as away:
+            log.warning("%s", sentences.log.NOT_WORDED.format(reason=described(away)))
+            return
+        if len(self._drafts) >= MOST_DRAFTS:
+            self._drafts.clear()
+        is_founded_draft = await asyncio.to_thread(is_founded, draft, pattern)
+        if self._erasures == erasures:
+            self._drafts[_key_of(pattern)] = draft if is_founded_draft else ""
 
     async def decide(self, scene: Scene, suggestion_id: str, *, accept: bool) -> None:
         """Remember a decision; what is accepted becomes a belief of the group. Raises UnknownSuggestion."""
         async with self._turn:
-            known = {one.id: one for one in await self.suggestions(scene)}
-            suggestion = known.get(suggestion_id)
+            scope, open_ones = group_of(scene), await self._open(scene)
+            known = (suggestion_of(scope, one, self._draft(one)) for one in open_ones)
+            suggestion = next((one for one in known if one.id == suggestion_id), None)
             if suggestion is None:
                 raise UnknownSuggestion(sentences.suggestions.UNKNOWN_SUGGESTION)
             by, now = scene.user_id or OPERATOR, self.clock.now()
@@ -147,3 +199,9 @@ class Suggesting:
         if one is None or other is None or len(one) != len(other):
             return 0.0
         return self.embedder.calibration.similarity(sum(map(mul, one, other)))
+
+
+def _key_of(pattern: Pattern) -> str:
+    """Return a key of a pattern's kind and of all that its experiences tell."""
+    told = (text for one in pattern.events for text in (one.id, one.pain, one.solution, one.outcome))
+    return derived_id(pattern.kind, *told)

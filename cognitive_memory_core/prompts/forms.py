@@ -60,6 +60,7 @@ TRIAGE: Form = _object(
     ("should_remember", "reason", "observations"),
 )
 COMPRESS: Form = _object({"summary": _text("摘要全文，一段")}, ("summary",))
+SUGGEST: Form = _object({"draft": _text("留给群里的一行")}, ("draft",))
 _SHARED: Mapping[str, Form] = {
     "nothing_new": {"type": "boolean", "description": "新事实没有一条值得写进侧写；true 时其余字段可空"},
     "tags": _listed("最多 12 个短标签"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import partial
 
 from .. import sentences
@@ -20,7 +20,7 @@ from ..text.safety.fences import defused
 from . import forms, rendering
 from .answers import Drawn, Proposals, Said, Triaged
 from .json_lines import proposals_in
-from .parsing import AskContents, drawn_in, statements_in, summary_in, triaged_in
+from .parsing import AskContents, draft_in, drawn_in, statements_in, summary_in, triaged_in
 from .rendering import block
 from .roster import Roster, roster_of
 from .template import TemplateParts, refusal, shipped, split_template
@@ -34,6 +34,7 @@ _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
     "merge": ("time", "target", "portrait", "facts", "max_chars", "feedback"),
     "compress": (*_AROUND, "earlier", "max_chars"),
     "evolve": (*_AROUND, "beliefs", "earlier", "most"),
+    "suggest": ("kind", "max_chars", "experiences"),
 }
 _OPTIONAL = frozenset(("calendar", "neighbours", "source", "earlier"))
 TEMPLATES = tuple(_PLACEHOLDERS)
@@ -124,6 +125,16 @@ class PromptLibrary:
         }
         instructions, prompt = self._templates["evolve"].filled(parts)
         return Ask("evolution", instructions, prompt, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
+
+    def suggest(self, kind: str, experiences: Sequence[Event], zone: tzinfo, *, max_chars: int) -> Ask[str]:
+        """Ask for one line out of what several people told of a problem; ``kind`` is what it becomes, for people."""
+        parts = {
+            "kind": kind,
+            "max_chars": str(max_chars),
+            "experiences": block("经历", rendering.experiences(experiences, zone)),
+        }
+        instructions, prompt = self._templates["suggest"].filled(parts)
+        return Ask("evolution", instructions, prompt, "group_suggestion", forms.SUGGEST, draft_in)
 
     def merge(
         self,

@@ -106,6 +106,14 @@ def summary_in(text: str) -> str:
     return summary
 
 
+def draft_in(text: str) -> str:
+    """Return the draft of a suggestion on one line; raises BadAnswer if it has no word."""
+    draft = filled(row_of(loaded(text)).get("draft"), LONGEST_SUMMARY)
+    if not any(map(str.isalnum, draft)):
+        raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="draft"))
+    return draft
+
+
 def _says_nothing_new(summary: str) -> bool:
     return summary.casefold().strip("。. ") in _NOTHING_NEW
 

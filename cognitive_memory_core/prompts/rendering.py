@@ -126,6 +126,15 @@ def beliefs(standing: Iterable[Belief], zone: tzinfo | None) -> str:
     )
 
 
+def experiences(told: Iterable[Event], zone: tzinfo) -> str:
+    """List what was told of a problem, each with its day, its solution and its outcome."""
+    return "\n".join(
+        f"{number}. [{_day(one.happened_at, zone)}] 问题：{cut(one.pain, TEXT)}；办法：{cut(one.solution, TEXT)}"
+        + (f"；结果：{cut(one.outcome, TEXT)}" if one.outcome else "")
+        for number, one in enumerate(told, 1)
+    )
+
+
 def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
     """Render new facts and withdrawn facts, each in its own block; the second begins with what withdrawal means."""
     new = dated_facts([fact for fact in facts if not fact.is_withdrawn], zone)

@@ -248,6 +248,7 @@ class UseCases:
             clock=adapters.clock,
             named=self._names.of_events,
             on_stored=self.belief_indexer.nudge,
+            model=adapters.chat_models.evolver,
         )
 
     def _intake(self) -> Intake:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ...disk import Disk, Vanished
 from ...errors import PermanentError, StorageRefused
 
-KNOWN = ("rewrite", "triage", "merge", "compress", "evolve")
+KNOWN = ("rewrite", "triage", "merge", "compress", "evolve", "suggest")
 LONGEST = 65_536  # bytes; more than any template may have characters
 _UNREADABLE = ""
 

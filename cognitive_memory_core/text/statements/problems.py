@@ -65,6 +65,13 @@ class ProblemReading:
         return alike + BY_SOLUTION * _likeness(self.solution, other.solution) >= SAME
 
 
+def shared(text: str, told: str) -> float:
+    """Return which share of what a text tells stands in another one, in [0, 1]."""
+    terms = _terms(text)
+    whole = _weight(terms)
+    return _weight(terms & frozenset(query_terms(_AGAIN.sub("", _LABEL.sub("", told))))) / whole if whole else 0.0
+
+
 def asks(problem: str) -> bool:
     """Return whether a problem is a question that an answer settles."""
     return bool(_QUESTION.search(problem[:_READ]))
