@@ -17,7 +17,10 @@ SPENDING = "调用模型 {calls} 次，{tokens} 个 token"
 LAGGING = "还有 {count} 件事等着算向量"
 MODELS = "史官 {historian}；向量 {embedding}"
 RULES, LOCAL = "没有配置（规则史官）", "本地 n-gram"
-_READ_AGAIN = "文件读不懂：原样留着，改好里面的 JSON 再重试；不要了就删掉"
+_READ_AGAIN = (
+    "这段聊天没整理成，重试之前要先改好文件（数据目录的 queues/failed/ 里）；"
+    "不会改就删掉它，只少这一段整理出的记忆，聊天原话还在"
+)
 _ADVICE = (  # the first words found in the error decide
     (("密钥", "401", "403", "API_KEY"), "检查密钥和余额，再重试"),
     (("没有这个接口或模型", "API_URL", "MODEL_NAME", "404"), "检查模型的地址和名字，再重试"),

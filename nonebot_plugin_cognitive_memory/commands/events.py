@@ -154,7 +154,7 @@ async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> 
         await get_memory().unpin(scene, item.id)
         return replies.commands.UNPINNED
     await get_memory().forget_event(scene, item.id)
-    return replies.commands.FORGOTTEN_OWN if _is_own(scene, item) else replies.commands.FORGOTTEN
+    return replies.commands.forgotten(item, is_own=_is_own(scene, item))
 
 
 async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, text: str) -> str:

@@ -9,7 +9,7 @@ import cognitive_memory_core as core
 
 NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也可以发送 /记忆 演化 7"
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
-RETIRED = "淘汰了：{statement}\n演化不会再写回来；想恢复，发送 /记忆 群记忆，再 /记忆 恢复 序号"
+RETIRED = "不再用这条了：{statement}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
 RESTORED = "恢复了：{statement}"
 _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore": "恢复", "strength": "强度"}
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
@@ -22,7 +22,8 @@ def restore_refused(refusal: str) -> str:
 
 def listed(page: core.BeliefPage, first: int, number: int, *, is_more: bool) -> str:
     """List beliefs, numbered from ``first``, with version and strength; retired and sleeping ones are marked."""
-    lines = [f"群记忆 {page.total} 条（来历 /记忆 演进 序号，淘汰 /记忆 淘汰 序号，恢复 /记忆 恢复 序号）"]
+    calls = f"怎么来的：/记忆 演进 {first}；不要了：/记忆 淘汰 {first}；找回淘汰的：/记忆 恢复 加序号"
+    lines = [f"群记忆 {page.total} 条（{calls}）"]
     lines += [
         f"{at}. {_marked(one)}{one.statement}（第 {one.version} 版）" for at, one in enumerate(page.beliefs, first)
     ]
@@ -33,14 +34,14 @@ def history(versions: Sequence[core.Belief], zone: tzinfo) -> str:
     """Show the versions of a belief, oldest first, each with its day, its reason and how many people said it."""
     if not versions:
         return NOTHING_YET
-    lines = ["演进，从最早的一版起（换回某一版：/记忆 恢复 序号）"]
+    lines = ["这条的来历，从旧到新（想换回旧的说法，发 /记忆 恢复 加它的序号）"]
     for at, one in enumerate(versions, 1):
-        told = f"，因为{one.change_summary}" if one.change_summary else ""
-        people = f"，{len(one.supporters)} 个人说过" if one.supporters else ""
+        people = f"{len(one.supporters)} 个人说过" if one.supporters else ""
+        told = "，".join(part for part in (one.change_summary, people) if part)
         day = one.updated_at.astimezone(zone)
-        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{one.statement}{told}{people}")
-    last = versions[-1]
-    return "\n".join((*lines, "现在有效" if last.status == "active" else "现在已淘汰"))
+        lines.append(f"{at}. [{day:%Y-%m-%d}] 第 {one.version} 版：{one.statement}{f'（{told}）' if told else ''}")
+    lines[-1] += " ← 现在用这一版" if versions[-1].status == "active" else " ← 已淘汰"
+    return "\n".join(lines)
 
 
 def changes(log: Sequence[core.Change], days: int, zone: tzinfo) -> str:

@@ -62,8 +62,6 @@ TOO_OFTEN = "命令用得太快了，请过一会儿再试"
 TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
 OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
-FORGOTTEN = "忘掉了，马上就想不起来；30 天后从磁盘上删掉"
-FORGOTTEN_OWN = "忘掉了，马上就想不起来；30 天后从磁盘上删掉，这之前能恢复：/记忆 列表 已忘"
 FORGOTTEN_WORDS = frozenset({"已忘", "忘掉的", "forgotten"})
 NOTHING_FORGOTTEN = "最近 30 天你没有忘掉过这里的什么"
 FORGOTTEN_NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 列表 已忘，序号只对你在这里最近看到的那一次有效（10 分钟）"
@@ -89,12 +87,12 @@ SUPERUSERS_ONLY = "只有机器人管理员能用这个命令"
 NO_REVISIONS = "没有更早的版本可以换回"
 OPTED_OUT = (
     "好，从现在起不记你说的话，也不再想起你；别人提到你时写作「某位成员」。"
-    "以前的要一起删掉，发送 /记忆 忘记我；想恢复，发送 /记忆 可以记我"
+    "想连以前的也删掉，发送 /记忆 忘记我（删了找不回来）；以后又愿意让我记了，发送 /记忆 可以记我"
 )
 OPTED_IN = "好，从现在起又可以记你了；停掉的那段时间说的话没有记"
 CONFIRM_FORGET_ME = (
-    "会删掉你在所有群和私聊里说过的话、关于你的侧写、置顶和备忘，别人话里的你改成「某位成员」，不能恢复。"
-    "确定的话，60 秒内再发一次同样的命令"
+    "会删掉我记住的关于你的一切：你在所有群和私聊里说过的话、你的侧写、你让我记住的事；别人话里的你改成「某位成员」。"
+    "删了找不回来。确定的话，60 秒内再发一次：/记忆 忘记我"
 )
 CONFIRM_CLEAR_GROUP = (
     "会删掉这个群的全部记忆：原话、整理出的事、侧写和置顶，不能恢复。确定的话，60 秒内再发一次同样的命令"
@@ -273,7 +271,7 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
     remarks: list[Remark] = [("busy", gathered(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
-        remarks.append(("plain", "没有接模型，按规则整理，认得的说法有限"))
+        remarks.append(("plain", "没有接大模型，只认得出常见的说法"))
     if now.is_over_daily_calls:
         remarks.append(("busy", "今天的模型调用已用完：先按规则整理，明天恢复"))
     in_hand = now.jobs.pending + now.jobs.processing
@@ -308,7 +306,7 @@ _ACTIVITIES = {"off": "未启用", "asleep": "休眠中", "waking": "正在启�
 
 def _merge_lines(now: core.Status) -> list[str]:
     merges = now.merges
-    lines = [f"{merges.facts} 件事等着写进 {merges.profiles} 份侧写"] if merges.facts else []
+    lines = [f"有 {merges.facts} 件事等着写进 {merges.profiles} 份侧写（/记忆 侧写）"] if merges.facts else []
     if merges.failing:
         lines.append(f"{merges.failing} 份侧写没写成，过一会儿再试；要写的事都还在")
     return lines
@@ -381,12 +379,12 @@ def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_len
     lines = [f"失败的任务 {total} 个（重试一个：/记忆 重试 任务号；全部重来：/记忆 重试）"]
     for failed in jobs:
         scene = failed.job.work.scene if failed.job else None
-        place = "读不出来" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"
+        place = (
+            "任务文件坏了" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"
+        )
         at = failed.failed_at.astimezone(zone)
-        told = f"试了 {failed.attempts} 次：{failed.error[:80]}；{failed.advice}"
-        lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}")
-    if any(failed.job is None for failed in jobs):
-        lines.append("读不出来的是文件坏了，要先改好再重试；原文件在数据目录的 queues/failed/ 里")
+        told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
+        lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}{failed.advice}")
     return "\n".join(lines)
 
 
@@ -405,8 +403,9 @@ def item_list(  # everything that a page shows
         lines += ["置顶", *(_numbered_pin(number, pin) for number, pin in enumerate(pins, first))]
     if events:
         at = f"第 {page} 页；" if page > 1 or is_more else ""
-        lines.append(f"这里记住的事（{at}看全文 /记忆 详情 序号，忘掉 /记忆 忘掉 序号）")
-        lines += [shown.numbered(number, event) for number, event in enumerate(events, first + len(pins))]
+        first_number = first + len(pins)
+        lines.append(f"这里记住的事（{at}看全文发 /记忆 详情 {first_number}，忘掉发 /记忆 忘掉 {first_number}）")
+        lines += [shown.numbered(number, event) for number, event in enumerate(events, first_number)]
     if is_more:
         lines.append(f"下一页：/记忆 列表 {page + 1}")
     return "\n".join(lines)
@@ -416,9 +415,15 @@ def forgotten_list(events: Sequence[core.Event], shown: Showing, *, first: int, 
     """List what the asker had forgotten, numbered from ``first``."""
     if not events:
         return NOTHING_FORGOTTEN if page == 1 else NO_PAGE.format(page=page)
-    lines = ["你忘掉的事，30 天内能恢复（恢复：/记忆 恢复 序号）"]
+    lines = [f"你忘掉的事，30 天内能恢复（恢复发 /记忆 恢复 {first}）"]
     lines += [shown.numbered(number, event) for number, event in enumerate(events, first)]
     return "\n".join((*lines, *([f"下一页：/记忆 列表 已忘 {page + 1}"] if is_more else [])))
+
+
+def forgotten(event: core.Event, *, is_own: bool) -> str:
+    """Confirm that an event is forgotten; ``is_own``: whether the asker said it, who alone may restore it."""
+    until = "30 天内可以恢复：/记忆 列表 已忘，之后彻底删除" if is_own else "30 天后彻底删除"
+    return f"忘掉了：{_short(_named(event))}\n以后不会再想起来；{until}"
 
 
 def restored(event: core.Event) -> str:
@@ -460,7 +465,7 @@ def found(
 
 def event_details(number: int, event: core.Event, lines: Sequence[core.Message], shown: Showing) -> str:
     """Show one event in full: who said it, when and where, how often, its lines, and how to change it by number."""
-    told = [event.text, f"{shown.dated(event)} {shown.placed(event)}{core.tools.speaker(event)} 说的"]
+    told = [shown.full(event), f"{shown.dated(event)} {shown.placed(event)}{shown.speaker(event)} 说的"]
     if event.count > 1:
         told.append(f"说过 {event.count} 次")
     told += [
@@ -472,7 +477,7 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
         told.append("这条没能说清是谁或什么时候，只作参考")
     distinct = list({(line.scene.user_id, line.text): line for line in lines}.values())
     if distinct:
-        told.append("出自：")
+        told.append("出自（同样的话只列一次）：" if event.count > 1 else "出自：")
         told += [
             f"{line.sent_at.astimezone(shown.zone):%m-%d %H:%M} {_sayer(line)}：{_short(line.text)}"
             for line in distinct[:SOURCES]
@@ -484,7 +489,7 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
 def latest_lines(lines: Sequence[core.Message]) -> str:
     """Show the newest lines where no model can summarise them."""
     said = [f"{_sayer(line)}：{_short(line.text)}" for line in lines[-LATEST:]]
-    return "\n".join(("没有接模型，写不了总结；最近说的是：", *said))
+    return "\n".join(("没有接大模型，写不了总结；最近说的是：", *said))
 
 
 def pin_details(pin: core.Pin, zone: tzinfo) -> str:
@@ -506,8 +511,21 @@ class Showing:
     groups: Mapping[str, str]
 
     def numbered(self, number: int, event: core.Event) -> str:
-        """Show an event under its number, people by their names alone; the details have the ids."""
-        return f"{number}. {self.dated(event)} {self.placed(event)}{_short(_named(event))}"
+        """Show an event under its number, people by their names alone."""
+        return f"{number}. {self.dated(event)} {self.placed(event)}{_short(self._explained(event, _named(event)))}"
+
+    def full(self, event: core.Event) -> str:
+        """Return the whole text of an event; in a group, people by their names alone."""
+        return self._explained(event, _named(event) if self.scene.group_id else event.text)
+
+    def speaker(self, event: core.Event) -> str:
+        """Return who said an event; in a group by name alone, if there is one."""
+        return (event.sender_name if self.scene.group_id else "") or core.tools.speaker(event)
+
+    def _explained(self, event: core.Event, text: str) -> str:
+        """Mark the date at the end of a text as the one that is meant; leave it out if it is the day it was said."""
+        said = event.happened_at.astimezone(self.zone)
+        return _END_DATE.sub(lambda date: "" if date[1] == f"{said:%Y-%m-%d}" else f"（指 {date[1]}）", text)
 
     def line(self, message: core.Event) -> str:
         """Show a line of the log that a search found."""
@@ -525,6 +543,9 @@ class Showing:
             return ""
         name = self.groups.get(event.group_id, "")
         return f"（{name}）" if name else f"（群 {event.group_id}）"
+
+
+_END_DATE = re.compile(r"（(\d{4}-\d{2}(?:-\d{2})?)）$")
 
 
 def _numbered_pin(number: int, pin: core.Pin) -> str:

@@ -19,8 +19,8 @@ USAGE = (
 )
 KEY_WANTED = "要改哪一个？例如 /记忆 配置 set query.auto_top_k 5"
 NOTHING_CHANGED = (
-    "运行时没有改过设置，都按 .env。可以改的（立即生效）："
-    "query.*、historian.*、capture.*、evolution.*、profile.merge_*；看一组：/记忆 配置 get query"
+    "还没在聊天里改过设置，都按 .env。能改的（马上生效）：query 想起什么、historian 怎么整理、capture 记哪些、"
+    "evolution 群记忆、profile.merge_ 多久写侧写；看一组和现在的值：/记忆 配置 get query"
 )
 NO_CONFIGURATION = "设置没有读成，现在改不了：请看启动时的日志，改正 .env 后重启"
 ENV_UNREADABLE = ".env 读不了（{reason}），设置先照旧"

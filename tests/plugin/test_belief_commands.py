@@ -51,7 +51,7 @@ async def test_beliefs_are_listed_with_their_history(stage: Stage, group: int, a
         assert "1. 每周六讨论新番" in await stage.ask("/记忆 群记忆", admin, group)
         told = await stage.ask(head, admin, group)
         assert told.index("每周五讨论新番") < told.index("每周六讨论新番")
-        assert "现在有效" in told
+        assert "现在用这一版" in told
     for head in ("/记忆 变更", "/memory changes 3"):
         assert "新增：每周五讨论新番（演化）" in await stage.ask(head, admin, group)
 
@@ -61,7 +61,7 @@ async def test_a_belief_is_retired_and_restored(stage: Stage, group: int, admin:
     await grown(tmp_path, group, "每周五讨论新番", "每周六讨论新番")
     assert "没有这个序号" in await stage.ask("/记忆 淘汰 1", admin, group)
     await stage.ask("/记忆 群记忆", admin, group)
-    assert "淘汰了：每周六讨论新番" in await stage.ask("/记忆 淘汰 1", admin, group)
+    assert "不再用这条了：每周六讨论新番" in await stage.ask("/记忆 淘汰 1", admin, group)
     assert "（已淘汰）每周六讨论新番" in await stage.ask("/记忆 群记忆", admin, group)
     assert "恢复了：每周六讨论新番" in await stage.ask("/memory restore 1", admin, group)
     await stage.ask("/记忆 演进 1", admin, group)
@@ -81,5 +81,5 @@ async def test_only_admins_decide(stage: Stage, group: int, call: str) -> None:
 async def test_a_run_without_a_model_says_so(stage: Stage, group: int, admin: int) -> None:
     """Evolution without a model answers with one sentence and changes nothing."""
     for call in ("/记忆 演化", "/memory evolve 7"):
-        assert "没有设置对话模型" in await stage.ask(call, admin, group)
+        assert "还没接大模型" in await stage.ask(call, admin, group)
     assert "写法：/记忆 演化" in await stage.ask("/记忆 演化 很多", admin, group)

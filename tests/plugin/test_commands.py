@@ -102,7 +102,7 @@ async def test_status(stage: Stage, group: int) -> None:
     """The status reports a working memory without a model and contains no path."""
     answer = await stage.ask("/memory status", new_id(), group)
     assert "正在工作" in answer
-    assert "按规则整理" in answer
+    assert "没有接大模型" in answer
     assert "/" not in answer.replace("/记忆", "")
 
 

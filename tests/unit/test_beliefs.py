@@ -91,7 +91,7 @@ async def test_without_a_model_nothing_changes(tmp_path: Path) -> None:
     """Without a model, or if it answers nothing usable, the message says so and no belief changes."""
     async with opened(tmp_path) as (memory, _):
         await said(memory, *CHAT)
-        assert "没有设置对话模型" in (await memory.evolve(GROUP)).message
+        assert "还没接大模型" in (await memory.evolve(GROUP)).message
     async with opened(tmp_path, "这不是JSON") as (memory, _):
         assert "没有变化" in (await memory.evolve(GROUP)).message
         assert (await memory.beliefs(GROUP, status="all")).total == 0
