@@ -6,6 +6,7 @@ import re
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -612,7 +613,7 @@ async def test_without_a_memory_nobody_is_told_that_they_were_forgotten(
 
 async def test_a_date_in_a_list_says_what_it_is(stage: Stage, group: int) -> None:
     """The date that words refer to is marked as meant, and left out if it is the day on which they were said."""
-    user, today = new_id(), datetime.now(timezone.utc).date()
+    user, today = new_id(), datetime.now(ZoneInfo("Asia/Shanghai")).date()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
     await told(here, f"阿棠({user})：“轮到我带书”（{today:%Y}-01-02）", f"阿棠({user})：“我今天买了相机”（{today}）")
     answer = await stage.ask("/记忆 列表", user, group)
