@@ -19,6 +19,7 @@ BENCHMARKS = {
     "import": "importing",
     "memory": "resident",
     "growth": "growth",
+    "scale": "scale",
     "idle": "idle",
     "stall": "stall",
     "beliefs": "beliefs",
