@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -104,6 +105,32 @@ def chroma_server(folder: Path, port: int = 0) -> Iterator[str]:
     port = port or _free_port()
     command = [sys.executable, "-c", _SERVER, "run", "--path", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        try:
+            _wait(f"http://127.0.0.1:{port}/api/v2/heartbeat", server)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.kill()
+
+
+@contextmanager
+def guarded_chroma_server(folder: Path, token: str) -> Iterator[str]:
+    """Run the server of the Python package, which checks a token itself, over a folder; yield its address.
+
+    The server of ``chroma run`` knows no tokens.
+    """
+    port = _free_port()
+    command = [sys.executable, "-m", "uvicorn", "chromadb.app:app", "--host", "127.0.0.1", "--port", str(port)]
+    environment = {
+        **os.environ,
+        "IS_PERSISTENT": "TRUE",
+        "PERSIST_DIRECTORY": str(folder),
+        "ANONYMIZED_TELEMETRY": "FALSE",
+        "CHROMA_SERVER_AUTHN_PROVIDER": "chromadb.auth.token_authn.TokenAuthenticationServerProvider",
+        "CHROMA_SERVER_AUTHN_CREDENTIALS": token,
+    }
+    with subprocess.Popen(
+        command, env=environment, cwd=folder.parent, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
         try:
             _wait(f"http://127.0.0.1:{port}/api/v2/heartbeat", server)
             yield f"http://127.0.0.1:{port}"

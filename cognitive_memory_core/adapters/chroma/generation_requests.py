@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from ...ports.vectors import Generation
 from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend, database_of
 from .filters import SCHEMA_VERSION
+from .leftovers import clear_generations
 from .owner import Foreign
-from .pointer import Pointer
+from .pointer import Pointer, digest_of
 from .protocol import (
     Answer,
     Begin,
@@ -65,7 +66,8 @@ class GenerationRequests:
     def __init__(self, start: Start) -> None:
         """Connect to the server, if one is configured; open nothing else."""
         root = Path(start.folder)
-        self._pointer = Pointer(root)
+        self._folder, self._pointer = root, Pointer(root)
+        self._server = digest_of(start.url, start.tenant, start.database)
         self._place: CollectionBackend = ServerBackend(start) if start.url else FolderBackend(root)
         self._database = database_of(start)
         self._copies: dict[int, _OpenGeneration] = {}
@@ -104,6 +106,8 @@ class GenerationRequests:
                 raise
             return Opened(None, str(error) if isinstance(error, Damaged) else type(error).__name__)
         self._copies[number] = _OpenGeneration(generation, events)
+        if number == self._pointer.read():
+            self._pointer.note_server(self._server)
         return Opened(generation)
 
     def begin(self, fingerprint: str, dimensions: int) -> Opened:
@@ -123,7 +127,9 @@ class GenerationRequests:
     def put_in_use(self, generation: Generation) -> None:
         """Make the generation the one in use."""
         self.events(generation)
-        self._pointer.write(generation.number)
+        self._pointer.write(generation.number, self._server)
+        if self._server:
+            clear_generations(self._folder)  # those of the embedded store, from before the move
 
     def sweep(self) -> bool:
         """Remove a part of the generations not in use; return whether nothing is left."""

@@ -13,10 +13,16 @@ DATABASE = "chroma.sqlite3"
 _GENERATION = re.compile(r"[0-9]{4,9}")
 
 
-def seems_in_use(folder: Path, *, is_embedded: bool) -> bool:
-    """Return whether the pointer names a generation and, for the embedded store, whether it exists; blocking."""
-    number = Pointer(folder).read()
-    return number is not None and (not is_embedded or (folder / f"{number:04d}" / DATABASE).is_file())
+def seems_in_use(folder: Path, *, server: str) -> bool:
+    """Return whether the pointer names a generation on this server or, for "", one in the folder that exists; blocking.
+
+    After a move to or from a server it names one elsewhere, so that the index is built anew.
+    """
+    pointer = Pointer(folder)
+    number = pointer.read()
+    if number is None or pointer.server() != server:
+        return False
+    return bool(server) or (folder / f"{number:04d}" / DATABASE).is_file()
 
 
 def clear_generations(folder: Path) -> None:

@@ -22,6 +22,7 @@ from ...settings import VectorStoreSettings
 from . import protocol
 from .filters import chroma_filter, event_metadata
 from .leftovers import seems_in_use
+from .pointer import digest_of
 from .supervisor import Bounds, ProcessDied, Supervisor
 
 A = TypeVar("A", bound=protocol.Answer)
@@ -46,7 +47,8 @@ class ChromaStore:
 
     def __init__(self, folder: Path, settings: VectorStoreSettings, bounds: Bounds | None = None) -> None:
         """Initialise without touching the disk."""
-        self._folder, self._is_embedded = folder, not settings.url
+        self._folder = folder
+        self._server = digest_of(settings.url, settings.tenant, settings.database)
         self._bounds = bounds or Bounds()
         self._supervisor = Supervisor(_start(folder, settings, self._bounds), self._bounds)
         self._open: dict[int, tuple[int, str]] = {}
@@ -120,8 +122,8 @@ class ChromaStore:
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
 
     async def is_there(self) -> bool:
-        """Return whether the generation in use exists on disk; for a server, whether the pointer names one."""
-        return await asyncio.to_thread(seems_in_use, self._folder, is_embedded=self._is_embedded)
+        """Return whether the generation in use exists on disk; for a server, whether the pointer names one there."""
+        return await asyncio.to_thread(seems_in_use, self._folder, server=self._server)
 
     async def sleep(self) -> None:
         """End Chroma's process; the next request starts it again."""
