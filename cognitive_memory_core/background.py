@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from . import sentences
 from .completion import seen
+from .domain.log_fields import log_fields
 from .errors import BadAnswer, TransientError, UnavailableError
 from .text.failures import described
 
@@ -39,13 +40,16 @@ class Trouble:
         if said == self.error:
             return
         if not (is_logged or self.error):  # a known outage is not logged again when its error text changes
-            log.warning("%s: %s", sentences.log.PARTS.get(self.name, self.name), said)
+            log.warning(
+                "%s: %s", sentences.log.PARTS.get(self.name, self.name), said, extra=log_fields("part", part=self.name)
+            )
         self.error, self.began = said, next(_order)
 
     def end(self) -> None:
         """Record that the component works."""
         if self.error:
-            log.info("%s", sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name)))
+            said = sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name))
+            log.info("%s", said, extra=log_fields("part", part=self.name))
         self.error = ""
 
 

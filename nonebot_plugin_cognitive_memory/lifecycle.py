@@ -21,6 +21,7 @@ from .config import Setup, setup
 from .opening import WAIT, OpeningMemory, Refused
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
+FIELDS = "memory_"  # how the fields of a log line begin
 PATIENCE = 2.0  # seconds that the bot's start waits for the memory; later arrivals wait until it is open
 
 
@@ -151,14 +152,20 @@ class Lifetime:
 
 
 class _LinesWithKeyword(LoguruHandler):
-    """Forwards lines with the keyword in front, by which people find them."""
+    """Forwards lines with the keyword in front, by which people find them, and with their fields for programs.
+
+    The fields are what the core says of a line, in ``extra`` of NoneBot's log: the kind, the job, the place, the part.
+    """
 
     def emit(self, record: logging.LogRecord) -> None:
         """Forward one line."""
         keyword = replies.log.KEYWORD
         said = record.getMessage().removeprefix(keyword).strip()
         line = logging.makeLogRecord({**record.__dict__, "msg": f"{keyword} {said}", "args": ()})
-        super().emit(line)
+        given = {name: value for name, value in vars(record).items() if name.startswith(FIELDS) and value}
+        room = record.name.removeprefix(f"{core.__name__}.").partition(".")[0]
+        with logger.contextualize(**{f"{FIELDS}kind": room, **given}):
+            super().emit(line)
 
 
 def _hear_the_core() -> None:

@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 from .. import sentences
 from ..domain.event import Event
 from ..domain.hit import ReadFilter
+from ..domain.log_fields import log_fields
 from ..domain.message import Message
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LexicalIndex
@@ -99,7 +100,8 @@ class Breaker:
     def _note_overdue(self, seconds: float) -> None:
         self.last_error = sentences.log.PART_DOES_NOT_ANSWER.format(part=self.name, seconds=seconds)
         if self.state != "failed":
-            log.warning("%s", sentences.log.PART_HANGS.format(reason=self.last_error))
+            said = sentences.log.PART_HANGS.format(reason=self.last_error)
+            log.warning("%s", said, extra=log_fields("part", part=self.name))
         self.state = "failed"
 
     def _note_failure(self, away: UnavailableError, *, is_probe: bool) -> None:
@@ -111,13 +113,15 @@ class Breaker:
         if is_probe:
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
         else:
-            log.warning("%s", sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error))
+            said = sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error)
+            log.warning("%s", said, extra=log_fields("part", part=self.name))
         self.state = "failed"
         self._rests_until = max(self._rests_until, self._elapsed() + self._pause)
 
     def _note_success(self) -> None:
         if self.state == "failed":
-            log.warning("%s", sentences.log.PART_IS_BACK.format(part=self.name))
+            said = sentences.log.PART_IS_BACK.format(part=self.name)
+            log.warning("%s", said, extra=log_fields("part", part=self.name))
         self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
 
 

@@ -16,6 +16,7 @@ from ..completion import completed
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
 from ..domain.hit import ReadFilter
+from ..domain.log_fields import log_fields
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.scope import Scene, Scope
@@ -135,7 +136,8 @@ class Evolver:
         try:
             judgement, unreadable = await self._judged(self.model, given)
         except AWAY as away:
-            log.warning("%s", sentences.log.NOT_EVOLVED.format(reason=described(away)))
+            said = sentences.log.NOT_EVOLVED.format(reason=described(away))
+            log.warning("%s", said, extra=log_fields("beliefs", place=scene.scope))
             return Evolution(message=sentences.evolution.FAILED.format(reason=described(away)))
         edits = await self._with_events(scene, judgement.edits)
         async with self._commit:

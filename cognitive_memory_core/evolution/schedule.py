@@ -10,6 +10,7 @@ from datetime import timedelta
 
 from .. import sentences
 from ..consent import Consent
+from ..domain.log_fields import log_fields
 from ..domain.scope import Scene
 from ..errors import AlreadyEvolving
 from ..ports.ambient import Clock
@@ -71,5 +72,6 @@ class EvolutionRounds:
             evolution = await self.evolver.evolve(Scene.operator(scope.agent, group_id=scope.place_id), since)
         except AlreadyEvolving:
             return False
-        log.info("%s", sentences.log.EVOLVED.format(message=evolution.message))
+        said = sentences.log.EVOLVED.format(message=evolution.message)
+        log.info("%s", said, extra=log_fields("beliefs", place=scope))
         return True

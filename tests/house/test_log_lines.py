@@ -23,6 +23,21 @@ def test_log_lines_are_sentences() -> None:
     assert not strange
 
 
+def test_lines_about_jobs_have_fields() -> None:
+    """Each line that names a job in its text names it in its fields too, for programs that read the log."""
+    about_jobs = [
+        (file, node)
+        for file, tree in modules(CORE).items()
+        for node in nodes(tree)
+        if isinstance(node, ast.Call) and _is_log(node.func) and node.args
+        if isinstance(node.args[0], ast.Constant) and "job=%s" in str(node.args[0].value)
+    ]
+    assert len(about_jobs) >= 5
+    assert not [
+        (file, ast.unparse(node)) for file, node in about_jobs if "extra" not in {one.arg for one in node.keywords}
+    ]
+
+
 def _is_log(function: ast.expr) -> bool:
     return (
         isinstance(function, ast.Attribute) and function.attr in LEVELS and getattr(function.value, "id", "") == "log"

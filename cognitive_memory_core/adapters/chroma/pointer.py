@@ -8,14 +8,14 @@ from pathlib import Path
 
 from ...disk import Disk
 
-_NAME, _SERVER = "current", "server"
+_NAME, _SERVER = "current", "server.place"
 _NUMBER = re.compile(r"[0-9]{4,9}")
 
 
 class Pointer:
-    """Reads and writes the files ``current`` and ``server``; blocking.
+    """Reads and writes the files ``current`` and ``server.place``; blocking.
 
-    ``server`` holds a digest of where on which server the generation is, and is missing for one in this folder.
+    ``server.place`` holds a digest of where on which server the generation is, and is missing for one in this folder.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -18,6 +18,7 @@ from ... import sentences
 from ...completion import completed, seen
 from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ...domain.job import FailedJob, Job, QueueCounts
+from ...domain.log_fields import log_fields
 from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
@@ -261,7 +262,7 @@ class FileQueue:
         return None
 
     async def _bury_unreadable(self, entry: JobEntry, reason: str) -> None:
-        log.warning("HistorianWorker job=%s: %s", entry.job_id, reason)
+        log.warning("HistorianWorker job=%s: %s", entry.job_id, reason, extra=log_fields("job", job_id=entry.job_id))
         try:
             await self._bury(entry, reason)
         except StorageRefused:

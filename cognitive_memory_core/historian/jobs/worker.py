@@ -11,6 +11,7 @@ from functools import partial
 
 from ...background import BackgroundLoop, Trouble, isolated, latest
 from ...completion import completed
+from ...domain.log_fields import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
 from ...ports.queue import Claim, WatchedQueue
 from ...settings import HistorianSettings, Live, Settings
@@ -236,7 +237,13 @@ class _Outages:
             if not self.away.error:
                 self.away.tell(said)
             return
-        log.warning("HistorianWorker job=%s attempt=%d: %s", claim.job.id, claim.attempts, said)
+        log.warning(
+            "HistorianWorker job=%s attempt=%d: %s",
+            claim.job.id,
+            claim.attempts,
+            said,
+            extra=log_fields("job", job_id=claim.job.id, place=claim.job.scope),
+        )
         self.jobs.tell(said, is_logged=True)
 
     def forgive(self, job_id: str) -> None:

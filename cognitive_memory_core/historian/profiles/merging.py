@@ -13,7 +13,9 @@ from datetime import datetime
 
 from ...background import BackgroundLoop, Trouble, latest
 from ...domain.backlog import MergeState
+from ...domain.log_fields import log_fields
 from ...domain.profile import ProfileKey
+from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError, TransientError, UnavailableError
 from ...ports.ledger import PendingFacts
 from ...text.failures import described
@@ -215,7 +217,8 @@ class ProfileMerging:
             self._be_patient(error)
         else:
             await self._entity.book.fail(key, _told(error), self._entity.clock.now())
-            log.warning("historian_profile_merge %s: %s", _whose(key), _told(error))
+            fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
+            log.warning("historian_profile_merge %s: %s", _whose(key), _told(error), extra=fields)
             self.trouble.tell(_told(error), is_logged=True)
 
     def _go_on(self, key: ProfileKey) -> None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from ... import sentences
 from ...domain.event import Statement, duplicate_key
+from ...domain.log_fields import log_fields
 from ...domain.message import Message
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue, Turn
@@ -158,7 +159,8 @@ class ModelHistorian:
         except PermanentError as refusal:
             if not job_context.neighbours:
                 raise
-            log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal))
+            fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
+            log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
         bare = replace(job_context, neighbours=())
         return await self._triaged(dialogue, bare), bare
 
@@ -253,4 +255,5 @@ def _once(texts: Sequence[str]) -> list[str]:
 
 
 def _warn(batch: RewriteBatch, said: str) -> None:
-    log.warning("historian_rewrite job=%s: %s", batch.job_context.job_id, said)
+    fields = log_fields("rewrite", job_id=batch.job_context.job_id, place=batch.job_context.place)
+    log.warning("historian_rewrite job=%s: %s", batch.job_context.job_id, said, extra=fields)

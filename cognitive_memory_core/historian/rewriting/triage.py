@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ... import sentences
+from ...domain.log_fields import log_fields
 from ...domain.message import Message
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue, shortened
@@ -32,6 +33,7 @@ def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> t
             "historian_rewrite job=%s: %s",
             job_context.job_id,
             sentences.log.UNCITED.format(count=len(said) - len(founded)),
+            extra=log_fields("triage", job_id=job_context.job_id, place=job_context.place),
         )
     messages = dialogue.messages
     tasks = [_task(number, one, lines, messages, job_context) for number, (one, lines) in enumerate(founded, 1)]

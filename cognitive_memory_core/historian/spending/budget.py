@@ -13,6 +13,7 @@ from typing import TypeVar
 from ... import sentences
 from ...domain.event import Statement
 from ...domain.fact import Fact
+from ...domain.log_fields import log_fields
 from ...domain.people import JobContext, Person
 from ...domain.profile import Profile
 from ...domain.scope import Scope
@@ -124,7 +125,8 @@ class BackedHistorian:
             try:
                 return await self.model.triage(dialogue, job_context)
             except PermanentError as refusal:
-                log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal))
+                fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
+                log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
             except NoModel:
                 pass
         return await self.rules.triage(dialogue, job_context)
