@@ -52,9 +52,13 @@ class Sample:
 
 @dataclass
 class Gap:
-    """The longest time for which the event loop was blocked, in ms beyond the requested tick."""
+    """The longest time for which the event loop was blocked, in ms beyond the requested tick.
+
+    ``worked`` is the most processor time that its thread used between two ticks: what a busy machine does not add to.
+    """
 
     longest: float = 0.0
+    worked: float = 0.0
 
 
 @asynccontextmanager
@@ -72,9 +76,10 @@ async def loop_watched() -> AsyncIterator[Gap]:
 
 async def _tick(gap: Gap) -> None:
     while True:
-        before = time.perf_counter()
+        before, worked = time.perf_counter(), time.thread_time()
         await asyncio.sleep(TICK)
         gap.longest = max(gap.longest, 1000 * (time.perf_counter() - before - TICK))
+        gap.worked = max(gap.worked, 1000 * (time.thread_time() - worked))
 
 
 @dataclass

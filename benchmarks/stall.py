@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Watch the loop during each operation in turn."""
-    report = Report(f"stall: longest gap of the event loop, {options.events} events", ("during", "ms"))
+    report = Report(f"stall: longest gap of the event loop, {options.events} events", ("during", "ms", "processor ms"))
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         asyncio.run(_measure(report, options.events, options.store, Path(folder)))
     report.notes.append("the first row is a loop that has nothing to do: the machine's own share")
@@ -80,7 +80,7 @@ async def _measure(report: Report, events: int, store: Literal["exact", "chroma"
 async def _during(report: Report, name: str, operation: Callable[[], Awaitable[object]]) -> None:
     async with loop_watched() as gap:
         await operation()
-    report.add(name, gap.longest)
+    report.add(name, gap.longest, gap.worked)
 
 
 def _often(operation: Callable[[], Awaitable[object]], times: int = TIMES) -> Callable[[], Awaitable[None]]:
