@@ -13,7 +13,9 @@ from ..fault_row import Extent, Row
 LONGEST = {  # seconds
     "": 300.0,
     **dict.fromkeys(("F2", "F16", "F17", "A12"), 600.0),
-    **dict.fromkeys(("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A17", "A20", "A23", "A28"), 900.0),
+    **dict.fromkeys(
+        ("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20", "A23", "A28"), 900.0
+    ),
     "A2": 1200.0,
     "F1": 2400.0,
     **dict.fromkeys(("F3", "F12"), 1500.0),
@@ -86,6 +88,9 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A11": _here("puppets", "a11"),
     "A12": _here("puppets", "a12"),
     "A13": _here("permissions", "a13"),
+    "A14": _here("http_tokens", "a14"),
+    "A15": _here("http_gates", "a15"),
+    "A16": _here("http_foreign", "a16"),
     "A17": _here("floods", "a17"),
     "A18": _here("patterns", "a18"),
     "A20": _here("strangers", "a20"),

@@ -11,6 +11,7 @@ from .document import serve_document
 from .failures import handle_failures
 from .hosts import HostGate
 from .operator_token import TokenGate
+from .pace import Pace
 from .routes import ROUTERS
 
 
@@ -21,11 +22,11 @@ class Site:
     sessions, are added beside ``api``; everything else is included in ``api`` or mounted on it.
     """
 
-    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing) -> None:
-        """Build the interface; a blank token raises ValueError."""
+    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, pace: Pace | None = None) -> None:
+        """Build the interface; a blank token raises ValueError. ``pace`` replaces the limit on ``api``."""
         self.backing = backing
         self.api = _api(backing)
-        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token))], redirect_slashes=False)
+        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, pace))], redirect_slashes=False)
         self.app: ASGIApp = HostGate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:

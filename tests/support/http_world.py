@@ -16,22 +16,24 @@ EVENT, PIN, REVISION = "e5a60718293a4b5c6d7e8f0000000001", "5a60718293a4b5c6", "
 FRIDAY = "每周五晚上讨论新番"
 
 
-def exported_lines(agent: str = "default", suffix: str = "", canary: str = "") -> Iterator[dict[str, Any]]:
+def exported_lines(
+    agent: str = "default", suffix: str = "", canary: str = "", group_id: str = GROUP_ID, person: str = PERSON
+) -> Iterator[dict[str, Any]]:
     """Yield the lines of an export: what the examples name, with a suffix to each id and a canary in each text."""
     now = datetime.now(timezone.utc) - timedelta(hours=2)
-    place = {"agent": agent, "place": "group", "place_id": GROUP_ID}
+    place = {"agent": agent, "place": "group", "place_id": group_id}
     yield {"format": "cognitive-memory", "version": 1}
     yield {
         "type": "event",
         "id": EVENT + suffix,
         "agent": agent,
-        "text": f"阿棠(2000001) 喜欢乌龙茶{canary}",
+        "text": f"阿棠({person}) 喜欢乌龙茶{canary}",
         "kind": "preference",
         "request_type": "group",
-        "group_id": GROUP_ID,
-        "user_id": PERSON,
-        "sender_id": PERSON,
-        "subjects": [PERSON],
+        "group_id": group_id,
+        "user_id": person,
+        "sender_id": person,
+        "subjects": [person],
         "happened_at": now.isoformat(),
         "is_absolute": True,
     }
@@ -48,7 +50,7 @@ def exported_lines(agent: str = "default", suffix: str = "", canary: str = "") -
         yield {"type": "change", **place, **log, "id": f"c{number}{suffix}", "version": number, "action": action}
     pin = {"owner_id": "", "pinned_at": now.isoformat()}
     yield {"type": "pin", **place, **pin, "id": PIN + suffix, "text": f"周五聚餐{canary}"}
-    profile = {"entity_type": "member", "agent": agent, "group_id": GROUP_ID, "user_id": PERSON, "name": "阿棠"}
+    profile = {"entity_type": "member", "agent": agent, "group_id": group_id, "user_id": person, "name": "阿棠"}
     text = {"tags": ["乌龙茶"], "summary": f"- 喜欢乌龙茶{canary}", "updated_at": now.isoformat()}
     yield {"type": "profile", **profile, **text}
     yield {"type": "revision", **profile, **text, "summary": f"- 喜欢茶{canary}", "id": REVISION}

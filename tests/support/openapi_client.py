@@ -45,7 +45,7 @@ class Operation:
             value = given.get(one["name"], _example_of(one))
             path = path.replace("{" + one["name"] + "}", quote(str(value), safe=""))
         wanted = [one for one in self._parameters("query") if one["required"] or _shown(one) or one["name"] in given]
-        query = {one["name"]: given.get(one["name"], _example_of(one)) for one in wanted}
+        query = {one["name"]: given.get(one["name"]) or _example_of(one) for one in wanted}
         return await asking.request(self.method.upper(), path, params=query, json=self._json(given))
 
     def problems(self, answer: httpx.Response) -> list[str]:
