@@ -195,4 +195,4 @@ def _other_methods() -> Iterator[tuple[str, RawRequest, Any]]:
 
 
 def _is_switched(answer: RawAnswer) -> bool:
-    return answer.status == 101 or answer.is_success
+    return answer.status == 101

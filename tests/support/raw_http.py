@@ -41,8 +41,11 @@ class RawRequest:
 
     def encoded(self) -> bytes:
         """Return the bytes on the wire."""
-        headers = [*([] if self.host is None else [("Host", self.host)]), *self.headers, ("Connection", b"close")]
-        if self.body and not any(name.lower() in ("content-length", "transfer-encoding") for name, _ in headers):
+        headers = [*([] if self.host is None else [("Host", self.host)]), *self.headers]
+        given = {name.lower() for name, _ in headers}
+        if "connection" not in given:
+            headers.append(("Connection", b"close"))
+        if self.body and not given & {"content-length", "transfer-encoding"}:
             headers.append(("Content-Length", str(len(self.body)).encode()))
         lines = [self.method.encode() + b" " + self.target + b" HTTP/1.1"]
         lines += [name.encode() + b": " + value for name, value in headers]
