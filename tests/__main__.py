@@ -1,11 +1,12 @@
-"""Run the test suite: ``python -m tests [checks | nightly] [arguments for pytest]``.
+"""Run the test suite: ``python -m tests [checks | companions | nightly] [arguments for pytest]``.
 
 Every step runs even if others fail; the exit status is 0 only if none failed. The plugin's tests are a separate pytest
 run, because nonebug starts NoneBot for every test of its run. Both pytest runs use three worker processes, each with
 its own folders; ``-n 0`` among the arguments runs them in one process.
 
-``checks`` runs the static checks: ruff, pyright, import-linter. ``nightly`` adds the tests marked nightly and runs
-every property and every fault test at its larger size.
+``checks`` runs the static checks: ruff, pyright, import-linter. ``companions`` installs the chat plugins to which there
+are bridges, each into an environment of its own, and runs the tests that start them. ``nightly`` adds these and the
+tests marked nightly, and runs every property and every fault test at its larger size.
 """
 
 from __future__ import annotations
@@ -91,14 +92,27 @@ def tests(arguments: Sequence[str]) -> list[Step]:
     ]
 
 
+def companions(arguments: Sequence[str]) -> list[Step]:
+    """List the steps with the chat plugins to which there are bridges."""
+    pytest = ("-m", "pytest", "-p", "no:nonebug", "-m", "companions", "tests/companions")
+    return [installing(), Step("companions", (*pytest, *arguments))]
+
+
+def installing() -> Step:
+    """Return the step that installs the companions."""
+    return Step("companions' environments", ("-m", "tests.companions.environments"))
+
+
 def steps(arguments: Sequence[str]) -> list[Step]:
     """List the steps in order."""
     match [*arguments]:
         case ["checks"]:
             return checks()
+        case ["companions", *rest]:
+            return companions(rest)
         case ["nightly", *rest]:
             os.environ[SIZE] = NIGHTLY
-            return [*checks(), *tests(["-m", "", "--timeout", LONGEST, *rest])]
+            return [*checks(), installing(), *tests(["-m", "", "--timeout", LONGEST, *rest])]
         case _:
             return [*checks(), *tests(arguments)]
 

@@ -8,10 +8,12 @@ from nonebot import get_driver, logger
 
 from .. import replies
 from ..config import setup
-from . import deepseek, llmchat
+from . import ai_groupmate, deepseek, llmchat, marshoai, openai_calls, suggarchat
 from .companions import Companion, NotAttachedError
 
-COMPANIONS = {one.name: one for one in (deepseek.COMPANION, llmchat.COMPANION)}
+COMPANIONS = {
+    module.COMPANION.name: module.COMPANION for module in (ai_groupmate, deepseek, llmchat, marshoai, suggarchat)
+}
 
 
 async def attach_chosen() -> None:
@@ -31,9 +33,14 @@ def attach(names: Iterable[str]) -> None:
 
 
 def _attached(name: str) -> str:
+    kind, colon, plugin = name.partition(":")
+    if kind == openai_calls.NAME:
+        if not (colon and plugin):
+            raise NotAttachedError(replies.bridges.OPENAI_WITHOUT_PLUGIN)
+        return openai_calls.allow(plugin)
     companion: Companion | None = COMPANIONS.get(name)
     if companion is None:
-        raise NotAttachedError(replies.bridges.unknown(COMPANIONS))
+        raise NotAttachedError(replies.bridges.unknown([*COMPANIONS, replies.bridges.ANY_PLUGIN]))
     version = companion.checked()
     companion.attach()
     return version

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from nonebot.adapters import Bot, Event
 from nonebot.matcher import current_bot, current_event
@@ -44,6 +44,7 @@ class BridgedTurn:
     said: str
     end: TurnEnd
     has_ended: bool = False
+    context: str | None = None  # built once: a turn may ask its model several times
 
     @property
     def tools(self) -> list[Schema]:
@@ -52,9 +53,11 @@ class BridgedTurn:
 
     async def block(self, *, with_tools: bool = False) -> str:
         """Return what stands before the model: the context, and how the tools are used if it has them."""
-        context = await quietly(get_memory().context(self.scene, self.said), None)
+        if self.context is None:
+            built = await quietly(get_memory().context(self.scene, self.said), None)
+            self.context = built.text if built else ""
         guide = tool_guide(PREFIX) if with_tools and self.tools else ""
-        return "\n\n".join(filter(None, (guide, context.text if context else "")))
+        return "\n\n".join(filter(None, (guide, self.context)))
 
     async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
         """Run a tool for the companion's model; the answer is JSON text."""
@@ -94,6 +97,11 @@ def current_turn() -> BridgedTurn | None:
     return _current.get()
 
 
+def take(turn: BridgedTurn | None) -> None:
+    """Make a turn the current one for the rest of this task."""
+    _current.set(turn)
+
+
 @contextmanager
 def taking(turn: BridgedTurn | None) -> Iterator[None]:
     """Make a turn the current one inside the block."""
@@ -102,18 +110,6 @@ def taking(turn: BridgedTurn | None) -> Iterator[None]:
         yield
     finally:
         _current.reset(token)
-
-
-async def end_in_words(turn: BridgedTurn, message: Any) -> None:
-    """Take the call of ``end`` out of a model's message that answers in words beside it, and run it.
-
-    Otherwise the companion would ask the model once more, and the model would answer a second time.
-    """
-    calls = getattr(message, "tool_calls", None) or []
-    if message.content and calls and all(call.function.name == END for call in calls):
-        for call in calls:
-            await turn.call(END, call.function.arguments)
-        message.tool_calls = None
 
 
 def is_ours(name: object) -> bool:

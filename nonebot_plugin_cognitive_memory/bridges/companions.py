@@ -35,6 +35,10 @@ class Companion:
         """Return the companion's version; raise NotAttachedError unless it is loaded in a version that was tried."""
         if not any(plugin.module_name == self.module for plugin in get_loaded_plugins()):
             raise NotAttachedError(replies.bridges.not_loaded(self.module))
+        return self.checked_versions()
+
+    def checked_versions(self) -> str:
+        """Return the version of its first distribution; raise NotAttachedError if one was not tried."""
         found = [_checked_version(name, specifier) for name, specifier in self.tried.items()]
         return found[0]
 

@@ -8,8 +8,9 @@ from typing import Any
 from nonebot import get_bots
 from nonebot.matcher import current_event
 
-from .bridged_turn import BridgedTurn, current_turn, end_in_words, is_ours, taking, turn_of
+from .bridged_turn import BridgedTurn, current_turn, is_ours, taking, turn_of
 from .companions import Companion, part_of
+from .tool_rounds import end_in_words
 
 MODULE = "nonebot_plugin_llmchat"
 _SERVICE = f"{MODULE}.conversation"
@@ -39,7 +40,7 @@ def attach() -> None:
     async def complete_with_memory(self: Any, *given: Any, **named: Any) -> Any:
         completion, turn = await complete(self, *given, **named), current_turn()
         if turn:
-            await end_in_words(turn, completion.message)
+            await end_in_words(turn, completion)
         return completion
 
     async def call_with_memory(self: Any, mcp_client: Any, transcript: Any, tool_call: Any, *rest: Any) -> None:

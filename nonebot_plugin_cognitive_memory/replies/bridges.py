@@ -7,6 +7,8 @@ from collections.abc import Iterable
 import cognitive_memory_core as core
 
 NO_VERSION = "没有版本号"
+ANY_PLUGIN = "openai:插件名"
+OPENAI_WITHOUT_PLUGIN = f"要写明给哪个插件，例如 {ANY_PLUGIN}"
 FAILED = "这一轮没用上记忆，聊天插件照常回答（{reason}）"
 TOOL_FAILED = '{"ok": false, "error": "记忆暂时用不了"}'
 

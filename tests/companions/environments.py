@@ -40,7 +40,22 @@ class Environment:
 ENVIRONMENTS = {
     one.name: one
     for one in (
+        Environment("ai-groupmate", ("nonebot-plugin-ai-groupmate==2.5.*", "aiosqlite")),
         Environment("deepseek", ("nonebot-plugin-deepseek==0.2.*",)),
         Environment("llmchat", ("nonebot-plugin-llmchat==0.6.*",)),
+        Environment("marshoai", ("nonebot-plugin-marshoai==1.2.*", "mcp<2")),
+        Environment("openai", ("nonebot-plugin-chatgpt-turbo==1.2.*")),
+        Environment("suggarchat", ("nonebot-plugin-suggarchat==4.0.*", "aiosqlite")),
     )
 }
+
+
+def main() -> int:
+    """Install every companion; return 1 if one could not be installed."""
+    failed = [one.name for one in ENVIRONMENTS.values() if not one.install()]
+    print(f"not installed: {', '.join(failed)}" if failed else f"all in {HOME}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

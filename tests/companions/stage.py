@@ -25,7 +25,7 @@ HOUR = 3600
 STARTED = re.compile("已启动；数据目录|已按 .* 停用")
 SOON = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"
 FACT, QUESTION, KNOWN, UNKNOWN = "我家的猫叫年糕，只吃罐头不吃猫粮", "年糕吃什么来着？", "年糕只吃罐头。", "我不知道。"
-SEARCH, END = "cm_search_events", "cm_end"
+SEARCH, END, REPLY = "cm_search_events", "cm_end", "reply_user"
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,13 @@ class Chat:
     env: tuple[str, ...]
     calls_tools: bool = True
     question: str = QUESTION
+    files: tuple[tuple[str, str], ...] = ()
+    bridge: str = ""  # what stands in the setting, if it is not the name
+
+    @property
+    def attached(self) -> str:
+        """Return the name of its bridge in the setting."""
+        return self.bridge or self.name
 
 
 @dataclass
@@ -86,7 +93,12 @@ class Scene:
 
 
 def remembering(asked: Asked) -> Reply:
-    """Answer as a model that looks up, answers from what it was given, and ends the turn."""
+    """Answer as a model that looks up, answers from what it was given, and ends the turn; in a stream if asked to."""
+    reply = _remembering(asked)
+    return _streamed(reply) if asked.body.get("stream") else reply
+
+
+def _remembering(asked: Asked) -> Reply:
     messages = asked.body["messages"]
     offered = {tool["function"]["name"] for tool in asked.body.get("tools", ())}
     given = " ".join(json.dumps(one.get("content"), ensure_ascii=False) for one in messages if one["role"] != "user")
@@ -94,9 +106,24 @@ def remembering(asked: Asked) -> Reply:
     done = {call["function"]["name"] for one in messages for call in one.get("tool_calls") or ()}
     if SEARCH in offered - done:
         return calling(SEARCH, {"query": "年糕吃什么"})(asked)
+    if REPLY in offered:
+        return calling(REPLY, {"content": answer, "next_step": "end"})(asked)
     if END in offered - done:
         return calling(END, {"memo": "说了年糕吃什么", "observations": []}, says=answer)(asked)
     return message({"content": answer})(asked)
+
+
+def _streamed(reply: Reply) -> Reply:
+    """Return an answer as a stream of events: the message in one piece, then how it ended."""
+    whole = json.loads(reply.body)
+    [choice] = whole["choices"]
+    calls = [{"index": at, **call} for at, call in enumerate(choice["message"].pop("tool_calls", ()))]
+    delta = {**choice["message"], **({"tool_calls": calls} if calls else {})}
+    head = {**whole, "object": "chat.completion.chunk", "usage": None}
+    pieces = ((delta, None), ({}, choice["finish_reason"]))
+    events = [{**head, "choices": [{"index": 0, "delta": made, "finish_reason": ends}]} for made, ends in pieces]
+    lines = [*(json.dumps(event) for event in [*events, {**head, "choices": [], "usage": whole["usage"]}]), "[DONE]"]
+    return Reply("".join(f"data: {line}\n\n" for line in lines).encode(), headers={"Content-Type": "text/event-stream"})
 
 
 def calling(name: str, arguments: object, says: str | None = None) -> Any:
@@ -118,8 +145,11 @@ async def companion(
     async with ModelServer() as server:
         server.chat = remembering
         lines = [line.replace("{url}", server.url) for line in chat.env]
-        chosen = [f'COGNITIVE_MEMORY__BRIDGES=["{chat.name}"]'] if bridged else []
+        chosen = [f'COGNITIVE_MEMORY__BRIDGES=["{chat.attached}"]'] if bridged else []
         prepare(home, {"loaded": loading}, [*lines, *chosen, SOON, *env])
+        for name, text in chat.files:
+            (home / name).parent.mkdir(parents=True, exist_ok=True)
+            (home / name).write_text(text.replace("{url}", server.url), "utf-8")
         bot = start(home, _pretending(home, chat, version), str(python))
         try:
             async with bot.client() as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,26 @@ import pytest
 from .stage import FACT, KNOWN, SEARCH, UNKNOWN, Chat, companion
 
 LLMCHAT = '{"name": "stub", "api_base": "{url}", "api_key": "k", "model_name": "some-model", "support_mcp": true}'
+SUGGARCHAT = """
+enable = true
+preset = "default"
+[default_preset]
+model = "some-model"
+name = "default"
+base_url = "{url}"
+api_key = "k"
+[llm.tools]
+enable_report = false
+"""
+GROUPMATE = ("LLM_BASE_URL={url}", "LLM_API_KEY=k", "CHAT_MODEL=some-model", "GROUP_MESSAGE_DEBOUNCE_SECONDS=0")
+DATABASE = ("SQLALCHEMY_DATABASE_URL=sqlite+aiosqlite:///./bot.db", "ALEMBIC_STARTUP_CHECK=false")
 CHATS = [
+    Chat(
+        "ai-groupmate",
+        "nonebot_plugin_ai_groupmate",
+        "nonebot-plugin-ai-groupmate",
+        (*DATABASE, *(f"AI_GROUPMATE__{line}" for line in GROUPMATE)),
+    ),
     Chat(
         "deepseek",
         "nonebot_plugin_deepseek",
@@ -27,6 +47,37 @@ CHATS = [
         "nonebot-plugin-llmchat",
         (f"LLMCHAT__API_PRESETS=[{LLMCHAT}]", "LLMCHAT__DEFAULT_PRESET=stub", "LLMCHAT__RANDOM_TRIGGER_PROB=0"),
     ),
+    Chat(
+        "marshoai",
+        "nonebot_plugin_marshoai",
+        "nonebot-plugin-marshoai",
+        (
+            "MARSHOAI_ENDPOINT={url}",
+            "MARSHOAI_TOKEN=k",
+            "MARSHOAI_DEFAULT_MODEL=some-model",
+            "MARSHOAI_AT=true",
+            "MARSHOAI_ENFORCE_NICKNAME=false",
+            "MARSHOAI_ENABLE_NICKNAME_TIP=false",
+        ),
+    ),
+    Chat(
+        "suggarchat",
+        "nonebot_plugin_suggarchat",
+        "nonebot-plugin-suggarchat",
+        DATABASE,
+        files=(("config/nonebot_plugin_suggarchat/config.toml", SUGGARCHAT),),
+    ),
+]
+ANY = [
+    Chat(
+        "openai",
+        "nonebot_plugin_chatgpt_turbo",
+        "nonebot-plugin-chatgpt-turbo",
+        ("ONEAPI_KEY=k", "ONEAPI_URL={url}", "ONEAPI_MODEL=some-model"),
+        question="/chat 年糕吃什么来着？",
+        bridge="openai:nonebot_plugin_chatgpt_turbo",
+    ),
+    *(replace(chat, bridge=f"openai:{chat.module}") for chat in CHATS if chat.name in ("marshoai", "suggarchat")),
 ]
 pytestmark = pytest.mark.companions
 each = pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.name)
@@ -36,12 +87,37 @@ each = pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.name)
 async def test_it_answers_by_what_was_said_an_hour_before(tmp_path: Path, chat: Chat) -> None:
     """The prompt has what somebody else said in the group an hour ago, and the model's tool calls are answered."""
     async with companion(tmp_path, chat) as scene:
-        assert f"已给 {chat.name}" in scene.bot.log()
+        assert f"已给 {chat.attached}" in scene.bot.log()
         await scene.told_before()
         await scene.is_remembered()
         assert KNOWN in await scene.answer(chat.question)
         assert "罐头" in scene.prompts[0]
-        assert scene.called == ([SEARCH] if chat.calls_tools else [])
+        assert (SEARCH in scene.called) is chat.calls_tools
+
+
+@pytest.mark.parametrize("chat", ANY, ids=lambda chat: chat.module)
+async def test_any_plugin_that_uses_the_sdk_answers_by_it_too(tmp_path: Path, chat: Chat) -> None:
+    """A named plugin that asks through openai.AsyncOpenAI gets the block, and its turn is recorded."""
+    async with companion(tmp_path, chat) as scene:
+        assert f"已给 {chat.attached}" in scene.bot.log()
+        await scene.told_before()
+        await scene.is_remembered()
+        assert KNOWN in await scene.answer(chat.question)
+        assert "罐头" in scene.prompts[0]
+        assert scene.called == []
+        await scene.answer(chat.question)
+        assert "回答了" in scene.prompts[-1]
+
+
+@pytest.mark.parametrize("chat", ANY, ids=lambda chat: chat.module)
+async def test_a_plugin_that_is_not_named_gets_nothing(tmp_path: Path, chat: Chat) -> None:
+    """The memory is given to named plugins only, although all of them use the same SDK."""
+    async with companion(tmp_path, replace(chat, bridge="openai:nonebot_plugin_localstore")) as scene:
+        assert "已给 openai" in scene.bot.log()
+        await scene.told_before()
+        await scene.is_remembered()
+        assert UNKNOWN in await scene.answer(chat.question)
+        assert "罐头" not in "".join(scene.prompts)
 
 
 @each

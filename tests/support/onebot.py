@@ -130,7 +130,11 @@ class OneBotClient:
         if action == "get_msg":
             return self.said.get(int(params["message_id"]))
         if action == "get_group_member_info":
-            return {**params, "role": self.roles.get((params["group_id"], params["user_id"]), "member")}
+            return {
+                **params,
+                "nickname": "群友",
+                "role": self.roles.get((params["group_id"], params["user_id"]), "member"),
+            }
         if action == "get_group_info":
             return {**params, "group_name": GROUP_NAME}
         if action == "get_version_info":

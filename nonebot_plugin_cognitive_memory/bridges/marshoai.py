@@ -1,0 +1,65 @@
+"""The bridge to nonebot-plugin-marshoai, around the two functions in which it answers and asks its model.
+
+The plugin announces each tool call in the chat, so that the memory's tools are run here, between it and the model. They
+are offered only where the plugin itself offers tools: a model that cannot call any refuses a request with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from .bridged_turn import BridgedTurn, current_turn, taking, turn_of
+from .companions import Companion, part_of
+from .tool_rounds import ROUNDS, run_ours
+
+MODULE = "nonebot_plugin_marshoai"
+
+
+def attach() -> None:
+    """Put the memory around ``handle_common_chat`` and ``make_chat_openai``."""
+    place = f"{MODULE}.handler"
+    handler = part_of(place, "MarshoHandler")
+    answer = part_of(place, "MarshoHandler.handle_common_chat", ("user_message", "model_name", "tools_list"))
+    ask = part_of(place, "make_chat_openai", ("client", "msg", "model_name", "tools", "stream"))
+
+    async def answer_with_memory(self: Any, *given: Any, **named: Any) -> Any:
+        turn = None if current_turn() else await turn_of(self.bot, self.event)
+        if turn is None:  # it calls itself again after each tool
+            return await answer(self, *given, **named)
+        with taking(turn):
+            answered = await answer(self, *given, **named)
+        if answered is not None:
+            await turn.answered(str(answered[1].content or ""))
+        return answered
+
+    async def ask_with_memory(
+        client: Any, msg: Sequence[Any], model_name: str, tools: list[Any] | None = None, stream: bool = False
+    ) -> Any:
+        turn = current_turn()
+        if turn is None:
+            return await ask(client, msg, model_name, tools, stream)
+        messages = await _remembering(turn, msg, bool(tools))
+        offered = [*tools, *turn.tools] if tools else tools
+        for _ in range(ROUNDS):
+            completion = await ask(client, messages, model_name, offered, stream)
+            told = [] if stream else await run_ours(turn, completion.choices[0])
+            if not told:
+                return completion
+            messages += told
+        return await ask(client, messages, model_name, tools, stream)
+
+    handler.handle_common_chat = answer_with_memory
+    module: Any = import_module(place)
+    module.make_chat_openai = ask_with_memory
+
+
+async def _remembering(turn: BridgedTurn, messages: Sequence[Any], has_tools: bool) -> list[Any]:
+    """Return the messages with the block at the end of the first, which holds the plugin's system prompt."""
+    block = await turn.block(with_tools=has_tools)
+    first, *others = messages
+    return [{**first, "content": f"{first['content']}\n\n{block}"}, *others] if block else [first, *others]
+
+
+COMPANION = Companion("marshoai", MODULE, {"nonebot-plugin-marshoai": "==1.2.*"}, attach)

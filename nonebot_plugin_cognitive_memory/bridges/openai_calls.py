@@ -1,0 +1,115 @@
+"""The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
+
+Only plugins that the operator names are given anything, and only in a request that answers the event being handled:
+its last user message and the event's text contain each other. The memory's own requests do not come this way, since the
+core posts them without ``chat.completions``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from nonebot import get_loaded_plugins
+from nonebot.adapters import Event
+from nonebot.matcher import current_bot, current_event, current_matcher
+
+from .. import replies
+from .bridged_turn import BridgedTurn, current_turn, turn_of
+from .companions import Companion, NotAttachedError, part_of
+
+NAME = "openai"
+_STRUCTURED = ("response_format", "tool_choice", "functions")  # requests for data, not for an answer to a person
+_allowed: set[str] = set()
+_last: ContextVar[tuple[Event, BridgedTurn] | None] = ContextVar("cognitive_memory_openai_turn", default=None)
+
+
+def allow(plugin: str) -> str:
+    """Give the memory to a plugin by its name; return the version of the SDK. Raises NotAttachedError."""
+    if plugin not in {one.name for one in get_loaded_plugins()}:
+        raise NotAttachedError(replies.bridges.not_loaded(plugin))
+    version = COMPANION.checked_versions()
+    if not _allowed:
+        attach()
+    _allowed.add(plugin)
+    return version
+
+
+def attach() -> None:
+    """Put the memory around ``AsyncCompletions.create``."""
+    place = "openai.resources.chat.completions"
+    completions = part_of(place, "AsyncCompletions")
+    create = part_of(place, "AsyncCompletions.create", ("messages", "model", "stream"))
+
+    async def create_with_memory(self: Any, *given: Any, **named: Any) -> Any:
+        turn = await _turn(named)
+        if turn is None:
+            return await create(self, *given, **named)
+        block = await turn.block()
+        answered = await create(self, *given, **{**named, "messages": _remembering(named["messages"], block)})
+        return await _ended(turn, answered)
+
+    completions.create = create_with_memory
+
+
+async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
+    """Return the turn that a request answers; None outside the events of allowed plugins, and for other requests."""
+    bot, event, matcher = current_bot.get(None), current_event.get(None), current_matcher.get(None)
+    if current_turn() is not None:  # a bridge of its own has it
+        return None
+    if bot is None or event is None or matcher is None or (matcher.plugin_id or "").split(":")[0] not in _allowed:
+        return None
+    said, heard = _last_said(named.get("messages")), event.get_plaintext().strip()
+    if not said or not heard or any(key in named for key in _STRUCTURED):
+        return None
+    if said not in heard and heard not in said:
+        return None
+    known = _last.get()
+    if known is not None and known[0] is event:
+        return known[1]
+    turn = await turn_of(bot, event, said if said in heard else None)
+    if turn is not None:
+        _last.set((event, turn))
+    return turn
+
+
+def _last_said(messages: object) -> str:
+    """Return the text of the last user message, "" if there is none that can be read."""
+    told = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, Sequence) else []
+    said = next((one.get("content") for one in reversed(told) if one.get("role") == "user"), "")
+    if isinstance(said, str):
+        return said.strip()
+    parts = [one.get("text") for one in said if isinstance(one, Mapping)] if isinstance(said, Sequence) else []
+    return "\n".join(part for part in parts if isinstance(part, str)).strip()
+
+
+def _remembering(messages: Sequence[Any], block: str) -> list[Any]:
+    """Return the messages with the block in the first system message, or as one if there is none that is text."""
+    if not block:
+        return [*messages]
+    first, *others = messages
+    if isinstance(first, Mapping) and first.get("role") == "system" and isinstance(first.get("content"), str):
+        return [{**first, "content": f"{first['content']}\n\n{block}"}, *others]
+    return [{"role": "system", "content": block}, *messages]
+
+
+async def _ended(turn: BridgedTurn, answered: Any) -> Any:
+    """Record the turn if this is its answer; a stream records it when it has been read."""
+    choices = getattr(answered, "choices", None)
+    if choices and not choices[0].message.tool_calls:
+        await turn.answered(choices[0].message.content or "")
+    elif hasattr(answered, "_iterator"):
+        answered._iterator = _heard(turn, answered._iterator)  # noqa: SLF001  # plugins check the stream's class
+    return answered
+
+
+async def _heard(turn: BridgedTurn, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    said: list[str] = []
+    async for chunk in chunks:
+        said.extend(choice.delta.content or "" for choice in getattr(chunk, "choices", None) or ())
+        yield chunk
+    await turn.answered("".join(said))
+
+
+COMPANION = Companion(NAME, "", {"openai": "==3.*"}, attach)

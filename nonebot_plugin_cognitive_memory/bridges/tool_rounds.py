@@ -1,0 +1,51 @@
+"""Runs the memory's tools between a companion and its model, so that the companion sees only calls of its own tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .bridged_turn import END, BridgedTurn, is_ours
+
+ROUNDS = 6
+"""Requests in which a model may call the memory's tools before it must answer without them."""
+
+
+async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
+    """Run the memory's tools that a choice of OpenAI's chat API calls; return the messages to ask it again with.
+
+    Empty if it calls none, or if it answers in words and only ends the turn. If it calls a companion's tools too, those
+    calls are dropped: the model repeats them after it has read the answers.
+    """
+    if await end_in_words(turn, choice):
+        return []
+    message = choice.message
+    ours = [call for call in message.tool_calls or () if is_ours(call.function.name)]
+    if not ours:
+        return []
+    message.tool_calls = ours
+    answers = [
+        {
+            "role": "tool",
+            "tool_call_id": call.id,
+            "content": await turn.call(call.function.name, call.function.arguments),
+        }
+        for call in ours
+    ]
+    return [message.model_dump(exclude_none=True), *answers]
+
+
+async def end_in_words(turn: BridgedTurn, choice: Any) -> bool:
+    """Take the calls of ``end`` out of a choice that answers in words beside them, run them, and return whether it did.
+
+    Otherwise the companion would ask the model once more, and the model would answer a second time.
+    """
+    message = choice.message
+    calls = getattr(message, "tool_calls", None) or []
+    if not (message.content and calls and all(call.function.name == END for call in calls)):
+        return False
+    for call in calls:
+        await turn.call(END, call.function.arguments)
+    message.tool_calls = None
+    if hasattr(choice, "finish_reason"):
+        choice.finish_reason = "stop"
+    return True
