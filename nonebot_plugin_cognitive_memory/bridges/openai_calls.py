@@ -20,7 +20,9 @@ from .bridged_turn import BridgedTurn, current_turn, turn_of
 from .companions import Companion, NotAttachedError, part_of
 
 NAME = "openai"
-_STRUCTURED = ("response_format", "tool_choice", "functions")  # requests for data, not for an answer to a person
+_FREE: Mapping[str, tuple[object, ...]] = {"tool_choice": (None, "auto", "none"), "response_format": (None,)}
+"""What a request for an answer says; with another value it asks for data."""
+_UNSET = ("NotGiven", "Omit")  # the SDK's marks of an argument that is not passed
 _allowed: set[str] = set()
 _last: ContextVar[tuple[Event, BridgedTurn] | None] = ContextVar("cognitive_memory_openai_turn", default=None)
 
@@ -61,7 +63,7 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
     if bot is None or event is None or matcher is None or (matcher.plugin_id or "").split(":")[0] not in _allowed:
         return None
     said, heard = _last_said(named.get("messages")), event.get_plaintext().strip()
-    if not said or not heard or any(key in named for key in _STRUCTURED):
+    if not said or not heard or not all(_is_free(named.get(key), free) for key, free in _FREE.items()):
         return None
     if said not in heard and heard not in said:
         return None
@@ -72,6 +74,10 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
     if turn is not None:
         _last.set((event, turn))
     return turn
+
+
+def _is_free(value: object, free: tuple[object, ...]) -> bool:
+    return type(value).__name__ in _UNSET or ((value is None or isinstance(value, str)) and value in free)
 
 
 def _last_said(messages: object) -> str:
@@ -112,4 +118,4 @@ async def _heard(turn: BridgedTurn, chunks: AsyncIterator[Any]) -> AsyncIterator
     await turn.answered("".join(said))
 
 
-COMPANION = Companion(NAME, "", {"openai": "==3.*"}, attach)
+COMPANION = Companion(NAME, "", {"openai": ">=1.109,<4"}, attach)

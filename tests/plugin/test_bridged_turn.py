@@ -1,0 +1,117 @@
+"""Tests of what a bridge does in a turn: nothing that fails there costs the companion its answer."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+
+from .stage import ANON, Stage, message
+
+SEARCH, END = "cm_search_events", "cm_end"
+
+
+def called(name: str, arguments: str = "{}", says: str | None = None) -> Any:
+    """Return a choice of OpenAI's chat API that calls a tool, beside words or without."""
+    call = SimpleNamespace(id="c1", function=SimpleNamespace(name=name, arguments=arguments))
+    answer = SimpleNamespace(content=says, tool_calls=[call])
+    answer.model_dump = lambda **_: {"role": "assistant", "tool_calls": [one.id for one in answer.tool_calls]}
+    return SimpleNamespace(message=answer, finish_reason="tool_calls")
+
+
+async def test_a_turn_has_a_block_and_ends(stage: Stage, group: int) -> None:
+    """The block has what was said before, and the answer becomes a memo of the place."""
+    from nonebot_plugin_cognitive_memory import get_memory
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+
+    await stage.hear(message("/记忆 记住 周五聚餐", 2000001, group))
+    turn = await turn_of(stage.bot, message("周五干什么", 2000001, group))
+    assert turn
+    assert "cm_end" in await turn.block(with_tools=True)
+    assert "cm_end" not in await turn.block()
+    assert "周五聚餐" in await turn.block()
+    await turn.answered("去聚餐呀")
+    await turn.answered("再说一遍")
+    memos = await get_memory().memos(turn.scene)
+    assert [memo.text for memo in memos] == ["回答了 阿棠(2000001)：去聚餐呀"]
+
+
+async def test_a_line_with_a_command_is_recorded_as_it_is_meant(stage: Stage, group: int) -> None:
+    """Words after a companion's command are recorded and asked for without the command."""
+    from nonebot_plugin_cognitive_memory import get_memory
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+
+    event = message("/ds -r 我喜欢乌龙茶", 2000001, group)
+    turn = await turn_of(stage.bot, event, "我喜欢乌龙茶")
+    assert turn
+    assert turn.said == "我喜欢乌龙茶"
+    assert [line.text for line in await get_memory().recent_messages(turn.scene, 5)] == ["我喜欢乌龙茶"]
+
+
+async def test_no_person_is_no_turn(stage: Stage, group: int) -> None:
+    """An anonymous speaker has no turn, so that the companion answers as ever."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+
+    event = message("早", ANON, group, anonymous={"id": 1, "name": "匿名", "flag": "x"})
+    assert await turn_of(stage.bot, event) is None
+
+
+async def test_a_failing_memory_costs_no_answer(
+    stage: Stage, group: int, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If the memory raises what nobody foresaw, the block is empty, tools answer so, and one line tells it."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    class Broken(core.CognitiveMemory):
+        """A memory in which everything fails."""
+
+        def __getattribute__(self, name: str) -> Any:
+            async def fail(*_: Any, **__: Any) -> None:
+                raise RuntimeError
+
+            return True if name == "is_running" else fail
+
+    turn = await turn_of(stage.bot, message("周五干什么", 2000001, group))
+    assert turn
+    monkeypatch.setattr(lifetime, "memory", object.__new__(Broken))
+    assert await turn.block() == ""
+    assert '"ok": false' in await turn.call(SEARCH, {"query": "周五"})
+    await turn.answered("不知道")
+    assert [line for line in log if "聊天插件照常回答" in line]
+
+
+async def test_without_a_memory_there_is_nothing_to_call(
+    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the memory is off, no tools and no guide are given to the companion's model."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.lifecycle import lifetime
+
+    turn = await turn_of(stage.bot, message("早", 2000001, group))
+    assert turn
+    monkeypatch.setattr(lifetime, "memory", core.CognitiveMemory.absent())
+    assert turn.tools == []
+    assert await turn.block(with_tools=True) == ""
+
+
+async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group: int) -> None:
+    """Calls of our tools are answered; an end beside words is run and taken out; others are left alone."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.tool_rounds import run_ours
+
+    turn = await turn_of(stage.bot, message("早", 2000001, group))
+    assert turn
+    asked, answer = await run_ours(turn, called(SEARCH, '{"query": "早"}'))
+    assert asked["tool_calls"] == ["c1"]
+    assert answer["tool_call_id"] == "c1"
+    assert '"ok": true' in answer["content"]
+    theirs = called("ob__poke_user")
+    assert await run_ours(turn, theirs) == []
+    assert theirs.message.tool_calls
+    ended = called(END, '{"memo": "问了早"}', says="早呀")
+    assert await run_ours(turn, ended) == []
+    assert (ended.message.tool_calls, ended.finish_reason, turn.has_ended) == (None, "stop", True)
