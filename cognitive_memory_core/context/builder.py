@@ -9,6 +9,7 @@ from functools import partial
 
 from .. import sentences
 from ..domain.context import Context, Section
+from ..domain.event import Event
 from ..domain.hit import ReadFilter
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
@@ -24,8 +25,8 @@ from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotations, QuotationSearch, QuotedLines
-from ..recall.ranking import newer_first
-from ..recall.retriever import AWAY, Retriever, SearchResult
+from ..recall.ranking import followed, newer_first
+from ..recall.retriever import AWAY, Retriever
 from ..recall.trace import SearchTrace, candidates_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
@@ -228,24 +229,28 @@ class ContextBuilder:
     ) -> _PartReader:
         asked = settings.query
 
-        def shown(found: SearchResult) -> list[_PartRead]:
-            events = newer_first(hit.event for hit in found.hits if self._access.admits(reading.scene, hit.event))
-            part = Part("events", Section(sentences.context.TITLE_EVENTS, event_lines(events, settings.zone)))
+        def shown(found: Sequence[Event], newer: Sequence[Event], degraded: tuple[str, ...]) -> list[_PartRead]:
+            admitted = [event for event in found if self._access.admits(reading.scene, event)]
+            replacing = [event for event in newer if self._access.admits(reading.scene, event)]
+            events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
+            lines = event_lines(events, settings.zone, replaced)
+            part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
             if trace is None:
                 self._tally.recalled([event.id for event in events])
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
-            return [_PartRead(part, found.degraded, frozenset(made_of))]
+            return [_PartRead(part, degraded, frozenset(made_of))]
 
         async def read() -> list[_PartRead]:
             found = await self._retriever.search(
                 reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance, trace=trace
             )
-            if not self._names:
-                return shown(found)
-            named = await self._names.of_hits(found.hits, _known_people(reading.scene, query))
-            return shown(replace(found, hits=tuple(named)))
+            events = [hit.event for hit in found.hits]
+            every = [*events, *await self._retriever.replacing(reading, events)]
+            if self._names:
+                every = await self._names.of_events(every, _known_people(reading.scene, query))
+            return shown(every[: len(events)], every[len(events) :], found.degraded)
 
-        return _PartReader(read, lambda: shown(SearchResult((), ("vectors", "lexical"))))
+        return _PartReader(read, lambda: shown((), (), ("vectors", "lexical")))
 
     def _quoted(self, reading: ReadFilter, query: Query, settings: Settings) -> _PartReader:
         """Read more messages than are shown, because sources of shown events are dropped later."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 
 from .. import sentences
@@ -77,9 +77,16 @@ def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:
     return tuple(f"- {mark}{quoted(one.statement)}" for mark, one in zip(marks, beliefs, strict=True))
 
 
-def event_lines(events: Iterable[Event], zone: tzinfo) -> tuple[str, ...]:
-    """Render events with their time, and with the speaker where the text does not name him."""
-    return tuple(f"- [{minute(event.happened_at, zone)}] {_attribution(event)}{quoted(event.text)}" for event in events)
+def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str] = ()) -> tuple[str, ...]:
+    """Render events with their time, and with the speaker where the text does not name him.
+
+    Those whose ids are ``replaced`` are marked.
+    """
+    marked = ((event, sentences.context.REPLACED if event.id in replaced else "") for event in events)
+    return tuple(
+        f"- [{minute(event.happened_at, zone)}] {mark}{_attribution(event)}{quoted(event.text)}"
+        for event, mark in marked
+    )
 
 
 def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:

@@ -21,7 +21,8 @@ class Event:
     ``user_id`` is the person of the scene, ``sender_id`` the speaker, ``subjects`` the ids of the people it is about;
     ``group_id`` is "" in private. An event that rests on several people's lines has no ``sender_id``: it is nobody's
     own, and no private chat recalls it; its ``user_id`` is the first of them. ``pain``, ``solution`` and ``outcome``
-    are set for kind "experience" only. A hit on the raw log carries an Event of kind "message" with the message's id.
+    are set for kind "experience" only. ``replaces`` is the id of an earlier event of the same speaker that no longer
+    holds since this one, or "". A hit on the raw log carries an Event of kind "message" with the message's id.
     """
 
     id: str
@@ -45,6 +46,7 @@ class Event:
     outcome: str = ""
     sender_name: str = ""
     retired_at: datetime | None = None
+    replaces: str = ""
 
     @property
     def scope(self) -> Scope:
@@ -59,12 +61,13 @@ class Statement:
     """One statement returned by a historian, before it becomes an event.
 
     ``speaker`` is an id from the job context, or "".
-    ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's profile.
-    ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the job context that says
-    the same; ``heard_as`` is the observation that it was made from, or "". ``voices`` are the ids of the people whose
-    lines it rests on if they are several: it has no speaker then. ``backers`` are those of them whose lines say it or
-    agree to it. ``updates`` is the one of them whose profile must follow, since it tells a change of theirs alone.
-    ``dictated_by`` is the person, if any, whose cited line tells the memory what to write: it is their word then.
+    ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's
+    profile. ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the job
+    context that says the same, ``replaces`` of one that no longer holds; ``heard_as`` is the observation that it was
+    made from, or "". ``voices`` are the ids of the people whose lines it rests on if they are several: it has no
+    speaker then. ``backers`` are those of them whose lines say it or agree to it. ``updates`` is the one of them
+    whose profile must follow, since it tells a change of theirs alone. ``dictated_by`` is the person, if any, whose
+    cited line tells the memory what to write: it is their word then.
     """
 
     text: str
@@ -76,6 +79,7 @@ class Statement:
     is_own: bool = False
     is_of_place: bool = False
     repeats: str = ""
+    replaces: str = ""
     heard_as: str = ""
     voices: tuple[str, ...] = ()
     backers: tuple[str, ...] = ()
@@ -103,6 +107,12 @@ class Draft:
     repeats: Mapping[str, str] = field(default_factory=dict[str, str])
     heard: Mapping[str, str] = field(default_factory=dict[str, str])
     corrects: str = ""
+
+
+def is_replaced(old: Event, new: Event) -> bool:
+    """Return whether an event replaces another one: of the same place and speaker, and not an earlier one."""
+    is_theirs = bool(new.sender_id) and (old.scope, old.sender_id) == (new.scope, new.sender_id)
+    return is_theirs and new.replaces == old.id and new.happened_at >= old.happened_at
 
 
 def lifted(standing: Event, again: Event) -> Event:

@@ -12,8 +12,9 @@ ProposedAction = Literal["keep", "update", "create", "delete"]
 
 @dataclass(frozen=True)
 class Said:
-    """One statement of a model; ``number`` is that of its task, ``same_as`` that of an equal neighbour, 0 for none.
+    """One statement of a model; ``number`` is that of its task.
 
+    ``same_as`` is the number of an equal neighbour, ``replaces`` that of one that no longer holds; 0 for none.
     ``subjects`` and ``speaker`` are as the model wrote them; the caller checks that their ids were given. ``lines`` are
     the numbers of the lines that support it (triage only).
     """
@@ -25,6 +26,7 @@ class Said:
     speaker: str = ""
     confidence: float = 1.0
     same_as: int = 0
+    replaces: int = 0
     lines: tuple[int, ...] = ()
     pain: str = ""
     solution: str = ""

@@ -38,6 +38,7 @@ _ABOUT: Mapping[str, Form] = {
     "speaker": _text("谁说的，id；看不出填空"),
     "confidence": {"type": "number", "description": "0.9 本人明说；0.6 转述或推断；0.2 玩笑、猜测、指代不清"},
     "same_as": {"type": "integer", "description": "同 E 几；没有填 0"},
+    "replaces": {"type": "integer", "description": "同一人改了口，E 几不再成立；没有填 0"},
     "pain": _TEXT,
     "solution": _TEXT,
     "outcome": _TEXT,

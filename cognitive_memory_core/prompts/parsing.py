@@ -145,7 +145,7 @@ def _has_text(row: Row) -> bool:
 
 
 def _said(row: Row, number: int, given: AskContents) -> Said:
-    same_as = number_of(row.get("same_as"))
+    same_as, replaces = number_of(row.get("same_as")), number_of(row.get("replaces"))
     return Said(
         number,
         text_of(_text(row), LONGEST_TEXT),
@@ -154,6 +154,7 @@ def _said(row: Row, number: int, given: AskContents) -> Said:
         speaker=next(iter(_ids(row.get("speaker"), given.ids)), ""),
         confidence=share_of(row.get("confidence"), UNSAID_CONFIDENCE),
         same_as=same_as if 0 < same_as <= given.neighbours else 0,
+        replaces=replaces if 0 < replaces <= given.neighbours else 0,
         lines=tuple(line for line in numbers_of(_lines(row), MOST_LINES) if line <= given.lines),
         pain=filled(row.get("pain"), LONGEST_DETAIL),
         solution=filled(row.get("solution"), LONGEST_DETAIL),

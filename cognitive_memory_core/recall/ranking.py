@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from ..domain.event import Event, duplicate_key
+from ..domain.event import Event, duplicate_key, is_replaced
 from ..domain.hit import Hit
 from ..domain.interval import Interval
 from ..domain.scope import Scope
@@ -157,7 +157,8 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
 def newer_first(events: Iterable[Event]) -> list[Event]:
     """Put the newest of several statements of one person on one matter first; the places of all others stay.
 
-    Two such statements may contradict each other, and the ledger does not record which event another one replaces.
+    Two such statements may contradict each other; which one replaces another is known where a model said so
+    (:func:`followed`).
     """
     ordered = list(events)
     left = list(range(len(ordered)))
@@ -169,6 +170,23 @@ def newer_first(events: Iterable[Event]) -> list[Event]:
             ordered[at] = event
         left = [at for at in rest if at not in places]
     return ordered
+
+
+def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:
+    """Put before each event the one that replaces it, ``limit`` events at most; return them and the replaced ids."""
+    shown: list[Event] = []
+    successors: dict[str, list[Event]] = {}
+    for one in newer:
+        successors.setdefault(one.replaces, []).append(one)
+    for event in events:
+        chain, at = [event], event
+        while found := [one for one in successors.pop(at.id, ()) if is_replaced(at, one) and one not in chain]:
+            at = max(found, key=lambda one: one.happened_at)
+            chain.insert(0, at)
+        shown += chain
+    once = list({event.id: event for event in shown}.values())[:limit]
+    last = {event.id for event in once}
+    return once, frozenset(one.replaces for one in newer if one.id in last and one.replaces in last)
 
 
 def _is_same_matter(one: Event, other: Event) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -14,7 +14,7 @@ from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
 from ..domain.scope import Scene
 from ..ports.ambient import Clock
-from ..ports.ledger import EventLedger, LexicalIndex, NameBook
+from ..ports.ledger import LexicalIndex, NameBook, TracedEvents
 from ..ports.models import Embedder, Reranker
 from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
@@ -48,6 +48,7 @@ LONG = 300  # characters; a longer query is parsed in a thread
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
 FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
 ASKED_ABOUT = 3  # people that an identity query is about at most
+CHAIN = 3  # times that a statement may have been replaced by a newer one
 LEAST = 0.15  # relevance from which a hit counts as an answer to an identity query
 LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
 Result = TypeVar("Result")
@@ -153,7 +154,7 @@ class Retriever:
 
     def __init__(  # noqa: PLR0913, PLR0917  # all that a search rests on, in the order of the ports
         self,
-        events: EventLedger,
+        events: TracedEvents,
         lexical: LexicalIndex,
         vectors: NearbyEvents,
         embedder: Embedder,
@@ -213,6 +214,18 @@ class Retriever:
         trace.note("widened", wide.hits)
         best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, self._clock.now(), trace))
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
+
+    async def replacing(self, reading: ReadFilter, events: Iterable[Event]) -> list[Event]:
+        """Return the events that replace the given ones, and those that replace them; none if the ledger fails."""
+        found: dict[str, Event] = {}
+        asked = [event.id for event in events]
+        end = asyncio.get_running_loop().time() + self._patience * LAST_LOOK
+        with contextlib.suppress(*AWAY):
+            for _ in range(CHAIN):
+                newer = await with_deadline(end, self._events.replacing(asked, reading)) if asked else []
+                asked = [one.id for one in newer if one.id not in found and reading.admits(one)]
+                found |= {one.id: one for one in newer if reading.admits(one)}
+        return list(found.values())
 
     async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Return only the best candidates with the reranker's scores; all hits unchanged if it fails."""

@@ -31,6 +31,7 @@ FULL = an_event(
     solution="铺油毡",
     outcome="不漏了",
     sender_name="小林",
+    replaces="roof-before",
 )
 
 
@@ -51,6 +52,17 @@ async def test_what_is_absent_is_none_or_left_out(ledger: Ledger) -> None:
     assert await ledger.events.fetch(["nobody", event.id]) == [event]
     assert await ledger.events.restore("nobody") is None
     await ledger.events.retire("nobody", NOON)
+
+
+async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
+    """The events that name another one as replaced are found, if the reading admits them and they are active."""
+    old, other = an_event("周会周二开", id="old"), an_event("周会在语音频道", id="other")
+    new, private = an_event("周会改到周四", id="new", replaces="old"), an_event("私下说的", PRIVATE, replaces="old")
+    await committed(ledger, old, other, new, private)
+    assert await ledger.events.replacing(["old", "other"], ReadFilter(GROUP)) == [new]
+    assert await ledger.events.replacing([], ReadFilter(GROUP)) == []
+    await ledger.events.retire("new", NOON)
+    assert await ledger.events.replacing(["old"], ReadFilter(GROUP)) == []
 
 
 async def test_a_job_is_written_once(ledger: Ledger) -> None:

@@ -77,6 +77,10 @@ class InMemoryEvents:
             one for one in resting if any((one.scope, source) in wanted for source in state.sources.get(one.id, ()))
         ]
 
+    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+        """Return the events that the reading admits and that name one of these as replaced."""
+        return [one for one in self._state.events.values() if one.replaces in event_ids and reading.admits(one)]
+
     async def retire(self, event_id: str, at: datetime) -> None:
         """Retire an event, which hides it from every reading."""
         self._state.retire(event_id, at)

@@ -44,6 +44,10 @@ class ListedEvents:
         found = (self._events.get(event_id) for event_id in event_ids)
         return [event for event in found if event is not None and event.retired_at is None]
 
+    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+        """Return the events that name one of these as replaced."""
+        return [one for one in self._events.values() if one.replaces in event_ids and reading.admits(one)]
+
 
 class ListedWords:
     """A lexical index that returns these rows for every query and records the queries."""

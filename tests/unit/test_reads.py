@@ -187,6 +187,10 @@ class LeakyRetriever(Leaky):
         """Return any query."""
         return Query("？", "？", ())
 
+    async def replacing(self, _: ReadFilter, found: Sequence[Event]) -> list[Event]:
+        """Return an event of each scene in place of each event found."""
+        return [replace(event, replaces=one.id) for event in self.events() for one in found]
+
 
 async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, Consent]:
     """Build the reads over sources that leak; one person has opted out."""

@@ -122,4 +122,5 @@ def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Ev
         solution=said.solution,
         outcome=said.outcome,
         sender_name=job_context.named(sender).name,
+        replaces=said.replaces,
     )

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from ...domain.event import Event, Statement
+from ...domain.event import Event, Statement, duplicate_key
 from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
@@ -88,6 +88,7 @@ def stated(task: RewriteTask, said: Said, job_context: JobContext) -> Statement:
         is_own=is_own,
         is_of_place=is_founded and job_context.place.group_id in said.subjects,
         repeats=_repeated(said.same_as, text, speaker, job_context),
+        replaces=_replaced(said.replaces, text, speaker, job_context),
         heard_as=task.heard_as if is_own else "",
         voices=task.voices,
         backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, ""), job_context)),
@@ -214,12 +215,23 @@ def _stands(person: Person, written: str, job_context: JobContext) -> bool:
 
 def _repeated(number: int, text: str, speaker: str, job_context: JobContext) -> str:
     """Return the id of the neighbour that the model calls the same, if person, place and words allow it; else ""."""
+    neighbour = _neighbour(number, speaker, job_context)
+    return neighbour.id if neighbour and may_be_same(text, neighbour.text, speaker) else ""
+
+
+def _replaced(number: int, text: str, speaker: str, job_context: JobContext) -> str:
+    """Return the id of the neighbour that the model calls outdated, if the same person said it; else ""."""
+    neighbour = _neighbour(number, speaker, job_context) if speaker else None
+    return neighbour.id if neighbour and duplicate_key(neighbour.text) != duplicate_key(text) else ""
+
+
+def _neighbour(number: int, speaker: str, job_context: JobContext) -> Event | None:
+    """Return a neighbour by its number if it stands in this place and this speaker said it."""
     if not 0 < number <= len(job_context.neighbours):
-        return ""
+        return None
     neighbour = job_context.neighbours[number - 1]
     is_here = neighbour.scope == job_context.place and neighbour.retired_at is None
-    is_theirs = is_here and neighbour.sender_id == speaker
-    return neighbour.id if is_theirs and may_be_same(text, neighbour.text, speaker) else ""
+    return neighbour if is_here and neighbour.sender_id == speaker else None
 
 
 def echoes(text: str, heard: str, job_context: JobContext) -> bool:

@@ -149,4 +149,4 @@ def _marked(statement: Statement, verdict: Verdict) -> Statement:
     """Apply the verdict: a text that is not absolute neither repeats an event nor is matched by later words."""
     if verdict.is_absolute:
         return statement
-    return replace(statement, is_absolute=False, repeats="", heard_as="")
+    return replace(statement, is_absolute=False, repeats="", replaces="", heard_as="")

@@ -201,7 +201,7 @@ class ModelHistorian:
             return unworded(task, text, batch.job_context)
         said = best.statement
         if said.confidence < self._settings.current.historian.min_confidence:
-            return replace(said, is_absolute=False, repeats="", heard_as="")
+            return replace(said, is_absolute=False, repeats="", replaces="", heard_as="")
         return replace(said, heard_as="") if is_dated_anew(said.text, task.heard) else said
 
 

@@ -19,7 +19,7 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
     is_alone = len(statement.backers) < LEAST_SUPPORT
     if statement.dictated_by or is_unvouched(statement.text) or _has_borrowed_name(statement, job_context):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
-        return replace(said, is_of_place=False, updates="", repeats="", heard_as="")
+        return replace(said, is_of_place=False, updates="", repeats="", replaces="", heard_as="")
     if len(statement.voices) > 1 and is_alone and statement.backers:
         statement = replace(statement, text=_reported(replace(statement, speaker=statement.backers[0]), job_context))
     is_for_all = is_alone and speaks_for_all(statement.text)

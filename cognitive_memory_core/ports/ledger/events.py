@@ -67,6 +67,10 @@ class TracedEvents(EventLedger, Protocol):
         """Return the active events that a reading admits and that have one of these messages (by id) as a source."""
         ...
 
+    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+        """Return the active events that a reading admits and that name one of these as replaced."""
+        ...
+
 
 class LexicalIndex(Protocol):
     """Full-text search over events and messages, within what a reading admits."""

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from cognitive_memory_core import sentences
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.context.render import CLOSED
@@ -183,6 +184,21 @@ async def test_new_memories_come_first_in_automatic_context():
         vectors=ListedVectors((old, 0.91), (new, 0.9)),
     )
     assert "白茶" in shown(await builder.build(GROUP, QUESTION))[1]
+
+
+async def test_what_was_replaced_is_marked_behind_what_replaces_it():
+    """The newer event stands first, even if no search found it; the replaced one is marked; others replace nothing."""
+    old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
+    new = an_event("阿棠(2000001) 改喝豆浆", id="new", replaces="old")
+    theirs = an_event("小满(2000002) 说不喜欢茶", id="theirs", sender_id="2000002", replaces="old")
+    found = {"words": ListedWords([(old, 3.0)]), "vectors": ListedVectors((old, 0.9))}
+    builder = a_builder(ListedNotes(), events=ListedEvents(old, new, theirs), **found)
+    _, first, second = shown(await builder.build(GROUP, QUESTION))
+    assert "豆浆" in first
+    assert sentences.context.REPLACED in second
+    assert "红茶" in second
+    alone = a_builder(ListedNotes(), events=ListedEvents(old, theirs), **found)
+    assert sentences.context.REPLACED not in (await alone.build(GROUP, QUESTION)).text
 
 
 async def test_people_left_out_leave_no_trace():

@@ -429,6 +429,23 @@ async def test_same_as_is_guarded(neighbour: Event, fields: dict[str, Any]) -> N
     assert statement.repeats == ""
 
 
+@pytest.mark.parametrize(
+    ("neighbour", "text", "is_accepted"),
+    [
+        (an_event("阿棠(2000001)喜欢绿茶"), TEA, True),
+        (an_event(TEA), TEA, False),
+        (an_event("阿棠(2000001)喜欢绿茶", sender_id="28471095"), TEA, False),
+        (an_event("阿棠(2000001)喜欢绿茶", OTHER_GROUP), TEA, False),
+        (an_event("阿棠(2000001)喜欢绿茶", retired_at=NOON), TEA, False),
+    ],
+    ids=["own", "the same", "another sender", "another place", "retired"],
+)
+async def test_replaces_names_an_own_neighbour(neighbour: Event, text: str, *, is_accepted: bool) -> None:
+    """What a model calls outdated counts only if the same person said it here, in other words."""
+    statement = await one(statements(said(text, replaces=1)), turn=a_turn(text), known=job_context(neighbour))
+    assert statement.replaces == (neighbour.id if is_accepted else "")
+
+
 async def test_what_leans_is_the_same_as_nothing() -> None:
     """A text with relative words is never merged with an event."""
     row = said("阿棠(2000001)明天去北京", same_as=1)

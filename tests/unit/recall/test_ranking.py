@@ -13,6 +13,7 @@ from cognitive_memory_core.recall.ranking import (
     collapsed,
     decayed,
     diversified,
+    followed,
     freshness,
     fused,
     leaning,
@@ -285,3 +286,24 @@ def test_statements_of_different_people_keep_their_places() -> None:
     mine = an_event("交稿日期是4月20日", sender_id="2000001", happened_at=NOON)
     theirs = an_event("交稿日期是4月25日", sender_id="2000002", happened_at=NOON + timedelta(days=3))
     assert newer_first([mine, theirs]) == [mine, theirs]
+
+
+def test_what_replaces_an_event_stands_before_it():
+    """The event that replaces a found one is shown before it, once, and the old one is named as replaced."""
+    old, new = an_event("周会周二开", id="old"), an_event("周会改到周四", id="new", replaces="old")
+    last, tea = an_event("周会取消了", id="last", replaces="new"), an_event("乌龙茶", id="tea")
+    assert followed([tea, old], [new], 8) == ([tea, new, old], frozenset({"old"}))
+    assert followed([old, tea], [new, last], 8) == ([last, new, old, tea], frozenset({"old", "new"}))
+    assert followed([new, old], [new], 8) == ([new, old], frozenset({"old"}))
+    assert followed([old, tea], [new], 2) == ([new, old], frozenset({"old"}))
+    assert followed([old], [], 8) == ([old], frozenset())
+
+
+def test_nobody_replaces_the_word_of_another():
+    """An event of another speaker or place, or an earlier one, replaces nothing, whatever it names."""
+    old = an_event("周会周二开", id="old")
+    for fields in ({"sender_id": "2000009"}, {"sender_id": ""}, {"happened_at": old.happened_at - timedelta(days=1)}):
+        assert followed([old], [an_event("周会取消", id="new", replaces="old", **fields)], 8) == ([old], frozenset())
+    circle = an_event("周会周二开", id="old", replaces="new"), an_event("周会改到周四", id="new", replaces="old")
+    events, _ = followed([circle[0]], circle, 8)
+    assert sorted(event.id for event in events) == ["new", "old"]

@@ -42,6 +42,7 @@ EVENT_FIELDS = (
     "outcome",
     "sender_name",
     "retired_at",
+    "replaces",
 )
 EVENT_COLUMNS = (*EVENT_FIELDS, "scope", "at_us", "duplicate_key")
 MESSAGE_FIELDS = (
@@ -157,6 +158,7 @@ def event_values(event: Event) -> tuple[Any, ...]:
         event.outcome,
         event.sender_name,
         _text(event.retired_at),
+        event.replaces,
         event.scope.key,
         micros(event.happened_at),
         digest(event.text),

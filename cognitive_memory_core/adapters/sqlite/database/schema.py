@@ -372,8 +372,13 @@ CREATE TABLE recalls (
 ALTER TABLE spending ADD COLUMN answered INTEGER NOT NULL DEFAULT 0;
 """
 
+_NINTH = """
+ALTER TABLE events ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
+CREATE INDEX events_replacing ON events (replaces) WHERE replaces <> '';
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH)
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

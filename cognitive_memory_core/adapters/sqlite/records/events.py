@@ -54,6 +54,10 @@ class SqliteEvents:
         """Return the standing events that the reading admits and that rest on one of these messages."""
         return await self._database.read(_made_of, lines, reading) if lines else []
 
+    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+        """Return the active events that the reading admits and that name one of these as replaced."""
+        return await self._database.read(_replacing, event_ids, reading) if event_ids else []
+
     async def retire(self, event_id: str, at: datetime) -> None:
         """Retire an event: no reading returns it any more."""
         await self._database.write(_retire, event_id, at)
@@ -141,6 +145,12 @@ def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], readi
     for scope, ids in by_scope.items():
         found |= EVENTS.admitted(reading, connection.execute(query, (listed(ids), *bound(scope), *values)))
     return list(found.values())
+
+
+def _replacing(connection: Connection, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+    clause, values = EVENTS.filter_of(reading)
+    query = select(EVENTS.columns, "events e", f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
+    return list(EVENTS.admitted(reading, connection.execute(query, (listed(event_ids), *values))).values())
 
 
 def _retire(connection: Connection, event_id: str, at: datetime) -> None:
