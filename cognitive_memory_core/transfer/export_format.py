@@ -108,7 +108,8 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: C901, PLR0911  # a return for e
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
     """Write an event, with its vector unless the local embedder computed it: that costs nothing to compute again."""
-    fields = {"type": "event", **_without(row.event, "retired_at", *_EXPERIENCE)}
+    unsaid = () if row.event.replaces else ("replaces",)
+    fields = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
     if row.event.kind == "experience":
         fields["detail"] = {name: getattr(row.event, name) for name in _EXPERIENCE}
     if row.vector is not None and row.fingerprint and not row.fingerprint.startswith(LOCAL):
@@ -237,7 +238,7 @@ def _checked(row: Row) -> Row:
 def _check(name: str, value: object) -> None:
     if isinstance(value, datetime):
         checked_instant(value, name)
-    elif name in _NEVER_EMPTY or (value and name.endswith("_id")):
+    elif name in _NEVER_EMPTY or (value and (name.endswith("_id") or name == "replaces")):
         checked_id(value, name)
     elif name == "text" and not value:
         raise BadArgument(sentences.caller.bad_value(name, value, "非空文本"))

@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent, OptOut, Shared
 from cognitive_memory_core.transfer.export_format import ExportedRow, row_of, written
-from tests.support.builders import a_message
+from tests.support.builders import a_message, an_event
 from tests.support.clock import NOON
 
 PLACE = Scope("default", "group", "1")
@@ -129,3 +129,10 @@ def test_the_role_with_a_line_is_written_and_read_back() -> None:
     read = row_of(written(message))
     assert isinstance(read, Message)
     assert read.scene.is_admin
+
+
+def test_what_an_event_replaces_is_exported() -> None:
+    """The id of the event that another one replaces is written and read back."""
+    row = EmbeddedEvent(an_event("周会改到周四", id="new", replaces="old"))
+    assert json.loads(written(row))["replaces"] == "old"
+    assert row_of(written(row)) == row
