@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from .measure import Report, Sample
@@ -21,6 +22,7 @@ started, worked = time.perf_counter(), time.process_time()
 print(time.perf_counter() - started, time.process_time() - worked)
 """
 NONEBOT = "import nonebot; nonebot.init(driver='~none', localstore_use_cwd=True, log_level='ERROR')"
+USED = ("nonebot_plugin_apscheduler",)
 ADAPTERS = "import nonebot.adapters.onebot.v11, nonebot.adapters.onebot.v12"
 MATCHER = "import nonebot.plugin; nonebot.plugin.on_message()"
 
@@ -62,9 +64,9 @@ def run(options: argparse.Namespace) -> Report:
 
 
 def required_plugins() -> list[str]:
-    """Return the names of the plugins that the plugin requires."""
+    """Return the names of the plugins that the plugin requires, and of those that it uses if they are installed."""
     source = (ROOT / PLUGIN / "__init__.py").read_text("utf-8")
-    return re.findall(r"require\(\"(\w+)\"\)", source)
+    return [*re.findall(r"require\(\"(\w+)\"\)", source), *(name for name in USED if find_spec(name))]
 
 
 def _timed(program: str, folder: str) -> list[float]:

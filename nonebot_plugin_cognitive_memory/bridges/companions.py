@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from nonebot import get_loaded_plugins
-from packaging.specifiers import SpecifierSet
 
 from .. import replies
 
@@ -64,6 +63,12 @@ def _checked_version(distribution: str, specifier: str) -> str:
         found = version(distribution)
     except PackageNotFoundError:
         found = replies.bridges.NO_VERSION
-    if found == replies.bridges.NO_VERSION or not SpecifierSet(specifier).contains(found, prereleases=True):
+    if found == replies.bridges.NO_VERSION or not _is_among(found, specifier):
         raise NotAttachedError(replies.bridges.untried_version(distribution, found, specifier))
     return found
+
+
+def _is_among(found: str, specifier: str) -> bool:
+    """Return whether a version is among those of a specifier; ``packaging`` is imported only if a companion runs."""
+    specifiers: Any = import_module("packaging.specifiers")
+    return specifiers.SpecifierSet(specifier).contains(found, prereleases=True)
