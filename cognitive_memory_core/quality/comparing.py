@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from ..domain.event import duplicate_key
 from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEvent
@@ -23,6 +24,7 @@ OPPOSED, OPPOSED_LOOSELY = 0.18, 0.4  # the same for two that contradict each ot
 RARE = 8  # of a text, by which it is found again
 COMMON = 40  # events that share a pair of characters, from which it is too common to find anything by
 LEAST_SHARED = 2
+FREED = 500
 LEAST_PAIRS = 4  # pairs of characters that a text needs to be compared
 MOST_PAIRS = 20_000  # compared in one place
 MOST_CHECKED = 10_000  # pairs that are searched for a contradiction, which takes up to a millisecond each
@@ -31,14 +33,18 @@ FLAW_EXAMPLES = 3
 QUOTED = 80  # characters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Reading:
-    """A text without ids, dates and signs, and its pairs of characters."""
+    """An event, a number that equal words share, and its pairs of characters; the words are read again when needed."""
 
     event: ExaminedEvent
-    key: str
-    said: str
-    pairs: frozenset[str]
+    key: int
+    pairs: tuple[str, ...]
+
+    @property
+    def age(self) -> tuple[datetime, int]:
+        """The order in which events happened."""
+        return self.event.happened_at, self.event.seq
 
 
 @dataclass
@@ -76,37 +82,44 @@ def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_
 
 
 def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide: Callable[[str], str]) -> None:
-    readings = sorted(map(_reading, events), key=lambda one: (one.event.happened_at, one.event.seq))
+    one_of_each: dict[str, str] = {}  # a pair of characters is held once, however many events have it
+    readings = [_reading(event, one_of_each) for event in events]
     keys = Counter(reading.key for reading in readings)
     found.duplicates += sum(count - 1 for count in keys.values())
     common = Counter(pair for reading in readings for pair in reading.pairs)
-    for compared, (older, newer) in enumerate(_candidates(readings, common)):
+    for compared, (one, other) in enumerate(_candidates(readings, common)):
         if compared >= MOST_PAIRS:
             found.is_cut = True
-            return
+            break
+        older, newer = (one, other) if one.age <= other.age else (other, one)
         _judge(scope, older, newer, found, hide)
+    while readings:
+        del readings[-FREED:]  # freed at once, many objects would block the event loop
 
 
-def _candidates(readings: Iterable[_Reading], common: Mapping[str, int]) -> Iterable[tuple[_Reading, _Reading]]:
-    """Yield pairs of texts that share at least two of their rarest pairs of characters, the older text first."""
-    known: dict[str, list[_Reading]] = defaultdict(list)
-    for reading in readings:
+def _candidates(readings: Sequence[_Reading], common: Mapping[str, int]) -> Iterable[tuple[_Reading, _Reading]]:
+    """Yield pairs of texts that share at least two of their rarest pairs of characters."""
+    known: dict[str, list[int]] = defaultdict(list)
+    for at, reading in enumerate(readings):
         shared = [pair for pair in reading.pairs if 1 < common[pair] <= COMMON]
         rare = sorted(shared, key=lambda pair: (common[pair], pair))[:RARE]
-        met = Counter(id(one) for pair in rare for one in known[pair])
-        if met:
-            by_id = {id(one): one for pair in rare for one in known[pair]}
-            yield from ((by_id[one], reading) for one, times in met.items() if times >= LEAST_SHARED)
+        met = Counter(place for pair in rare for place in known[pair])
+        yield from ((readings[place], reading) for place, times in met.items() if times >= LEAST_SHARED)
         for pair in rare:
-            known[pair].append(reading)
+            known[pair].append(at)
 
 
 def _judge(scope: Scope, older: _Reading, newer: _Reading, found: _Found, hide: Callable[[str], str]) -> None:
-    alike = len(older.pairs & newer.pairs) / len(older.pairs | newer.pairs)
+    mine, theirs = {*older.pairs}, {*newer.pairs}
+    alike = len(mine & theirs) / len(mine | theirs)
     is_opposed = alike >= _opposed_from(older.event, newer.event) and _contradict(older, newer, found)
     if is_opposed:
         found.contradictions += 1
-    elif alike >= NEAR and older.key != newer.key and may_be_same(older.said, newer.said):
+    elif (
+        alike >= NEAR
+        and older.key != newer.key
+        and may_be_same(outspoken(older.event.text), outspoken(newer.event.text))
+    ):
         found.near += 1
     else:
         return
@@ -120,7 +133,7 @@ def _contradict(older: _Reading, newer: _Reading, found: _Found) -> bool:
         found.is_cut = True
         return False
     found.checked += 1
-    return older.key != newer.key and contradicts(older.said, newer.said)
+    return older.key != newer.key and contradicts(outspoken(older.event.text), outspoken(newer.event.text))
 
 
 def _opposed_from(one: ExaminedEvent, other: ExaminedEvent) -> float:
@@ -151,10 +164,10 @@ def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
     return flaws or ["unworded"]
 
 
-def _reading(event: ExaminedEvent) -> _Reading:
-    said = outspoken(event.text)
-    pairs = character_pairs(said)
-    return _Reading(event, duplicate_key(event.text), said, pairs if len(pairs) >= LEAST_PAIRS else frozenset())
+def _reading(event: ExaminedEvent, one_of_each: dict[str, str]) -> _Reading:
+    pairs = character_pairs(outspoken(event.text))
+    held = tuple(one_of_each.setdefault(pair, pair) for pair in pairs) if len(pairs) >= LEAST_PAIRS else ()
+    return _Reading(event, hash(duplicate_key(event.text)), held)
 
 
 def _quoted(event: ExaminedEvent, hide: Callable[[str], str]) -> QuotedEvent:
