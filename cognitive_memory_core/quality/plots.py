@@ -15,7 +15,7 @@ MOST_BARS = 60
 LABELLED = 16  # bars up to which each has its label; of more, some have
 ROOM = 0.8  # share of a bar's place that it fills
 GAP = 4
-LABEL_LENGTH = 12
+LABEL_LENGTH, LABEL_TAIL = 8, 5  # characters; of a longer label the end is shown
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def chart(title: str, bars: Sequence[Bar]) -> str:
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title, quote=True)}">'
         f"<title>{escape(title)}</title>"
-        f'<text class="most" x="{EDGE}" y="12">{top:g}</text>{"".join(drawn)}'
+        f'<text x="{EDGE}" y="12">{escape(words.CHART.format(title=title, top=f"{top:g}"))}</text>{"".join(drawn)}'
         f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{HEIGHT - FOOT}" y2="{HEIGHT - FOOT}"/></svg>'
     )
 
@@ -67,7 +67,8 @@ def _bar(bar: Bar, left: float, each: float, top: float, *, is_labelled: bool) -
             f'<rect class="marked" x="{start:.1f}" y="{foot - marked:.1f}" width="{wide:.1f}" height="{marked:.1f}"/>'
         )
     if is_labelled:
-        label = escape(bar.label[:LABEL_LENGTH])
+        is_long = len(bar.label) > LABEL_LENGTH
+        label = escape(f"…{bar.label[-LABEL_TAIL:]}" if is_long else bar.label)
         parts.append(f'<text x="{left + each / 2:.1f}" y="{foot + EDGE + GAP * 2}" text-anchor="middle">{label}</text>')
     return f"<g><title>{escape(bar.label)}: {bar.value:g}</title>{''.join(parts)}</g>"
 
