@@ -30,16 +30,19 @@ SEARCH, END, REPLY = "cm_search_events", "cm_end", "reply_user"
 
 @dataclass(frozen=True)
 class Chat:
-    """How a companion is loaded, configured and addressed."""
+    """How a companion is loaded and addressed; its settings are the published ones."""
 
     name: str
     module: str
-    distribution: str
-    env: tuple[str, ...]
     calls_tools: bool = True
     question: str = QUESTION
-    files: tuple[tuple[str, str], ...] = ()
+    files: tuple[tuple[str, str], ...] = ()  # where it reads a file, and the published one
     bridge: str = ""  # what stands in the setting, if it is not the name
+
+    @property
+    def distribution(self) -> str:
+        """Return the name under which it is installed."""
+        return self.module.replace("_", "-")
 
     @property
     def attached(self) -> str:
@@ -144,12 +147,12 @@ async def companion(
     loading = f'from nonebot import require\nrequire("{chat.module}")\nrequire("nonebot_plugin_cognitive_memory")\n'
     async with ModelServer() as server:
         server.chat = remembering
-        lines = [line.replace("{url}", server.url) for line in chat.env]
-        chosen = [f'COGNITIVE_MEMORY__BRIDGES=["{chat.attached}"]'] if bridged else []
-        prepare(home, {"loaded": loading}, [*lines, *chosen, SOON, *env])
-        for name, text in chat.files:
-            (home / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / name).write_text(text.replace("{url}", server.url), "utf-8")
+        chosen = f'COGNITIVE_MEMORY__BRIDGES=["{chat.attached}"]' if bridged else "COGNITIVE_MEMORY__BRIDGES=[]"
+        published = _published(f"{chat.name}.env", server).splitlines()
+        prepare(home, {"loaded": loading}, [*published, chosen, SOON, *env])
+        for place, name in chat.files:
+            (home / place).parent.mkdir(parents=True, exist_ok=True)
+            (home / place).write_text(_published(name, server), "utf-8")
         bot = start(home, _pretending(home, chat, version), str(python))
         try:
             async with bot.client() as client:
@@ -157,6 +160,11 @@ async def companion(
                 yield Scene(bot, client, server)
         finally:
             bot.stop()
+
+
+def _published(name: str, server: ModelServer) -> str:
+    """Return a file of examples/bridges with the address of a server."""
+    return (ROOT / "examples" / "bridges" / name).read_text("utf-8").replace("https://api.example.com/v1", server.url)
 
 
 def _pretending(home: Path, chat: Chat, version: str) -> dict[str, str]:

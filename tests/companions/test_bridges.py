@@ -9,71 +9,18 @@ import pytest
 
 from .stage import FACT, KNOWN, SEARCH, UNKNOWN, Chat, companion
 
-LLMCHAT = '{"name": "stub", "api_base": "{url}", "api_key": "k", "model_name": "some-model", "support_mcp": true}'
-SUGGARCHAT = """
-enable = true
-preset = "default"
-[default_preset]
-model = "some-model"
-name = "default"
-base_url = "{url}"
-api_key = "k"
-[llm.tools]
-enable_report = false
-"""
-GROUPMATE = ("LLM_BASE_URL={url}", "LLM_API_KEY=k", "CHAT_MODEL=some-model", "GROUP_MESSAGE_DEBOUNCE_SECONDS=0")
-DATABASE = ("SQLALCHEMY_DATABASE_URL=sqlite+aiosqlite:///./bot.db", "ALEMBIC_STARTUP_CHECK=false")
+TOML = "config/nonebot_plugin_suggarchat/config.toml"
 CHATS = [
-    Chat(
-        "ai-groupmate",
-        "nonebot_plugin_ai_groupmate",
-        "nonebot-plugin-ai-groupmate",
-        (*DATABASE, *(f"AI_GROUPMATE__{line}" for line in GROUPMATE)),
-    ),
-    Chat(
-        "deepseek",
-        "nonebot_plugin_deepseek",
-        "nonebot-plugin-deepseek",
-        (
-            'DEEPSEEK__ENABLE_MODELS=[{"name": "some-model", "base_url": "{url}", "api_key": "k"}]',
-            'COMMAND_START=["/"]',
-        ),
-        calls_tools=False,
-        question="/ds 年糕吃什么来着？",
-    ),
-    Chat(
-        "llmchat",
-        "nonebot_plugin_llmchat",
-        "nonebot-plugin-llmchat",
-        (f"LLMCHAT__API_PRESETS=[{LLMCHAT}]", "LLMCHAT__DEFAULT_PRESET=stub", "LLMCHAT__RANDOM_TRIGGER_PROB=0"),
-    ),
-    Chat(
-        "marshoai",
-        "nonebot_plugin_marshoai",
-        "nonebot-plugin-marshoai",
-        (
-            "MARSHOAI_ENDPOINT={url}",
-            "MARSHOAI_TOKEN=k",
-            "MARSHOAI_DEFAULT_MODEL=some-model",
-            "MARSHOAI_AT=true",
-            "MARSHOAI_ENFORCE_NICKNAME=false",
-            "MARSHOAI_ENABLE_NICKNAME_TIP=false",
-        ),
-    ),
-    Chat(
-        "suggarchat",
-        "nonebot_plugin_suggarchat",
-        "nonebot-plugin-suggarchat",
-        DATABASE,
-        files=(("config/nonebot_plugin_suggarchat/config.toml", SUGGARCHAT),),
-    ),
+    Chat("ai-groupmate", "nonebot_plugin_ai_groupmate"),
+    Chat("deepseek", "nonebot_plugin_deepseek", calls_tools=False, question="/ds 年糕吃什么来着？"),
+    Chat("llmchat", "nonebot_plugin_llmchat"),
+    Chat("marshoai", "nonebot_plugin_marshoai"),
+    Chat("suggarchat", "nonebot_plugin_suggarchat", files=((TOML, "suggarchat.toml"),)),
 ]
 ANY = [
     Chat(
         "openai",
         "nonebot_plugin_chatgpt_turbo",
-        "nonebot-plugin-chatgpt-turbo",
-        ("ONEAPI_KEY=k", "ONEAPI_URL={url}", "ONEAPI_MODEL=some-model"),
         question="/chat 年糕吃什么来着？",
         bridge="openai:nonebot_plugin_chatgpt_turbo",
     ),

@@ -251,3 +251,23 @@ async def test_arguments_narrow_lines(tmp_path: Path, narrowed: dict[str, Any], 
         await memory.observe(a_message("我也学陶艺", MAN, NOON - timedelta(hours=1)))
         hits = await memory.search_events(GROUP, "陶艺课", **{"kinds": BOTH, **narrowed})
         assert [hit.event.text for hit in hits] == left
+
+
+async def test_scores_are_shares(tmp_path: Path) -> None:
+    """A score is at most 1, although an event of now that names the person asked about is raised for both."""
+
+    class Sure:
+        """A reranker for which everything fits."""
+
+        async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+            """Return the highest score for each text."""
+            return [1.0 for _ in texts]
+
+    async with opened(tmp_path, reranker=Sure()) as memory:
+        fact = "小满(2000002) 对花生过敏"
+        other = "小满(2000002) 养了一只橘猫"
+        await memory.remember(Turn(MAN, observations=(fact, other), happened_at=NOON))
+        assert await memory.drain(PATIENCE)
+        hits = await memory.search_events(MAN, fact)
+    assert fact in [hit.event.text for hit in hits]
+    assert all(0.0 < hit.score <= 1.0 for hit in hits)
