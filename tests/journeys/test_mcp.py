@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from itertools import product
@@ -14,7 +15,7 @@ import pytest
 import cognitive_memory_core as core
 from tests.support.agents import TOOLS, Agent, http_agent, stdio_agent
 from tests.support.beliefs import a_belief, begun
-from tests.support.onebot import BotProcess, data_of, open_bot
+from tests.support.onebot import BotProcess, data_of, open_bot, prepare, start
 from tests.support.waiting import until
 
 USER, OTHER, GROUP, ELSEWHERE = "2000001", "2000002", "10001", "10002"
@@ -168,3 +169,31 @@ async def test_every_tool_beside_a_bot(tmp_path: Path) -> None:
             assert "乌龙茶" in str(await agent.call("search_events", query="乌龙茶"))
             await use_every_tool(agent)
             assert "canary-" not in await try_to_leave(agent, foreign)
+
+
+async def test_a_bot_starts_beside_an_agent(tmp_path: Path) -> None:
+    """A bot opens the directory while an agent's session lasts, and answers the agent's later calls."""
+    prepare(tmp_path, {"only": ONLY}, ENV)
+    await fill(data_of(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
+    url = f"http://127.0.0.1:{port}"
+    async with stdio_agent(*STDIO, "--url", url, home=tmp_path) as agent:
+        pin = (await agent.call("memory_add", fact="阿棠对花生过敏"))["id"]
+        bot = start(tmp_path, {"PORT": port})
+        try:
+            await bot.opened()
+            listed = await agent.call("memory_list")
+            assert listed["memories"] == [{"id": pin, "fact": "阿棠对花生过敏"}]
+        finally:
+            bot.stop()
+
+
+async def test_a_bot_without_http_is_told(tmp_path: Path) -> None:
+    """Beside a bot without a token for HTTP, a call is refused with what to do, and the session lasts."""
+    await fill(data_of(tmp_path))
+    async with open_bot(tmp_path, {"only": ONLY}, ENV[:1]), stdio_agent(*STDIO, home=tmp_path) as agent:
+        for _ in range(2):
+            refused = await agent.call("memory_list")
+            assert (refused["ok"], "HTTP__TOKEN" in refused["error"]) == (False, True)
+        assert set(await agent.tools()) == TOOLS
