@@ -79,7 +79,7 @@ async def test_an_error_of_the_protocol() -> None:
         await RunningBot(url, TOKEN, user_id="1", group_id="").ask("resources/read", {})
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[", "ftp://127.0.0.1"])
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "ftp://127.0.0.1", "no address"])
 async def test_a_bot_that_cannot_be_reached(url: str) -> None:
     """An address where nobody answers, or that is none, is named."""
     with pytest.raises(UnavailableError, match="连不上"):
