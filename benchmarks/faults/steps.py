@@ -220,7 +220,8 @@ async def _downgraded(path: Path) -> None:
         schema.migrate(connection, old, schema.STEPS[:-1])
         connection.execute("ATTACH ? AS new", (str(path),))
         for table in ("events", "event_subjects", "messages", "memos", "jobs_done"):
-            connection.execute(f"INSERT INTO {table} SELECT * FROM new.{table}")
+            known = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(f"INSERT INTO {table} ({known}) SELECT {known} FROM new.{table}")
         connection.execute("DETACH new")
     old.replace(path)
 
