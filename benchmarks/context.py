@@ -10,8 +10,10 @@ import argparse
 import asyncio
 import statistics
 import tempfile
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +25,8 @@ from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_si
 from .year_in_ledger import laid
 
 AT_ONCE = 8
+WRITTEN = 1_000  # lines observed before they are written
+SPOKEN = timedelta(seconds=40)  # between two lines of the log
 TRIED = 50  # queries that determine the best bare lexical method
 SETTLING = 4.0  # seconds at least after a group's first query, while its postings are loaded
 LOADED = 1_000  # rows per second that a busy machine loads
@@ -34,6 +38,7 @@ COLUMNS = ("events", "rank", "rows", "numpy p95", "lexical p95", "both p95", "co
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options: sizes of the workload, number of queries, vector store."""
     parser.add_argument("--events", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--lines", type=int, nargs="+", default=[20_000, 100_000], help="lines of one group's log")
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--store", choices=("exact", "chroma"), default="exact")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
@@ -45,6 +50,7 @@ def run(options: argparse.Namespace) -> Report:
     for events in options.events:
         with tempfile.TemporaryDirectory(dir=options.directory) as folder:
             asyncio.run(_measure(report, list(group_years(events)), options, Path(folder)))
+    report.notes += [asyncio.run(_with_lines(lines, options)) for lines in options.lines]
     report.notes.append("x p95: context against both; x alone: against context alone")
     medians = [float(row[6]) for row in report.rows if row[1] == "median"]
     report.notes.append(f"growth of the median group's p50, first to last size: {medians[-1] / medians[0]:.2f} x")
@@ -89,6 +95,34 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
             )  # fmt: skip
             tried = ", ".join(f"{name} {sample.p50:.2f} / {sample.p95:.2f}" for name, sample in lexical.items())
             report.notes.append(f"{len(lines)} events, rank {rank}: best lexical is {best} (p50 / p95: {tried})")
+
+
+async def _with_lines(lines: int, options: argparse.Namespace) -> str:
+    """Return what contexts with raw lines cost in a group with so many of them and no events, in processor time."""
+    speech, scene = Speech(lines), core.Scene.group("100001", "2000001")
+    cost, longest = list[float](), 0.0
+    with tempfile.TemporaryDirectory(dir=options.directory) as folder:
+        settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+        async with core.CognitiveMemory.open(settings, Path(folder), background=False, clock=Noon()) as memory:
+            begun = Noon().now() - lines * SPOKEN
+            for number, text in enumerate(speech.texts(lines)):
+                person = core.Scene.group("100001", f"20000{number % 40:02}")
+                await memory.observe(core.Message(f"m{number}", person, text, begun + number * SPOKEN))
+                if number % WRITTEN == 0:
+                    await memory.drain(60)
+            assert await memory.drain(600)
+            await memory.context(scene, speech.text(25))
+            await asyncio.sleep(max(SETTLING, lines / LOADED))
+            if (await memory.status()).totals.messages < lines:
+                raise SystemExit("not every line was written")
+            for query in speech.texts(min(options.queries, TRIED)):
+                before, at = time.process_time(), time.perf_counter()
+                await memory.context(scene, query)
+                cost.append(1000 * (time.process_time() - before))
+                longest = max(longest, 1000 * (time.perf_counter() - at))
+    cost.sort()
+    middle, most = cost[len(cost) // 2], cost[len(cost) * 95 // 100]
+    return f"{lines} lines, no events: processor ms p50 {middle:.1f}, p95 {most:.1f}, longest {longest:.0f}"
 
 
 @asynccontextmanager

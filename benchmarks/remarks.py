@@ -1,7 +1,8 @@
 """One person's daily remarks over months: are the remarks that answer a question found, whatever surrounds both?
 
 The set is made by code from a seed. A thread is one matter (a thing bought, a trip, an illness) told in one to three
-remarks on different days; a question asks about the thread or about one of its remarks. The same questions are asked
+remarks on different days; a question asks about the thread or about one of its remarks. Harder ones ask for one of four
+remarks that differ in person and place only, or in other words than the remark's. The same questions are asked
 plain and wrapped in chatter, over the remarks alone and with unrelated remarks after each one. Beside the memory stands
 BM25 over characters and their pairs.
 """
@@ -16,12 +17,23 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import product
 
 import cognitive_memory_core as core
 
 from .labelled import DEFAULTS, TOP, ZONE, SetClock, Tuning, characters, mean, opened, saturated
 from .measure import Report
-from .remarks_told import CHATTER, IDLE, MATTERS, PEOPLE, PLACES, Matter
+from .remarks_told import (
+    CHATTER,
+    IDLE,
+    MATTERS,
+    OCCASIONS,
+    OTHER_WORDS,
+    PEOPLE,
+    PLACES,
+    REWORDED,
+    Matter,
+)
 
 FIRST = 5
 SCENE = core.Scene.private("2000001", user_name="小满")
@@ -30,6 +42,7 @@ THREADS, SEED = 240, 11
 DAYS = 240.0
 IN_FULL, SHORT = 0.6, 2  # how often a question names a thing in full, and how many characters are left otherwise
 UNRELATED = (0, 10)
+ALIKE = 4  # occasions of one kind
 ASIDE = timedelta(minutes=2)  # between a remark and the unrelated ones after it
 
 
@@ -40,6 +53,7 @@ class Question:
     plain: str
     wrapped: str
     evidence: frozenset[str]
+    is_hard: bool = False  # one of several similar remarks, or asked in other words
 
     def recall(self, found: Sequence[str], first: int) -> float:
         """Return the share of the evidence among the first results."""
@@ -70,9 +84,12 @@ def run(options: argparse.Namespace) -> Report:
         for is_wrapped in (False, True):
             texts = [one.wrapped if is_wrapped else one.plain for one in diary.questions]
             ours, plain = asyncio.run(answered(diary, texts)), list(_plainly(diary, texts))
-            figures = [_recall(diary, found, first) for found in (ours, plain) for first in (FIRST, TOP)]
-            report.add(unrelated, "wrapped" if is_wrapped else "plain", len(texts), *figures)
-            report.failed |= figures[0] < figures[2] or figures[1] < figures[3]
+            for is_hard in (False, True):
+                asked = [at for at, one in enumerate(diary.questions) if one.is_hard is is_hard]
+                figures = [_recall(diary, found, first, asked) for found in (ours, plain) for first in (FIRST, TOP)]
+                kind = ("wrapped" if is_wrapped else "plain") + (", alike or in other words" if is_hard else "")
+                report.add(unrelated, kind, len(asked), *figures)
+                report.failed |= figures[0] < figures[2] or figures[1] < figures[3]
     report.title = f"remarks: {len(diary.remarks)} remarks at most, {len(diary.questions)} questions, recall"
     report.notes.append("reach: not below BM25 over characters and their pairs, in any row")
     return report
@@ -108,6 +125,8 @@ def made(threads: int, seed: int, unrelated: int) -> Diary:
     chance, aside = random.Random(seed), random.Random(seed + 1)
     told = [_thread(chance, matter, thing) for matter in MATTERS for thing in matter.things.split()]
     told = chance.sample(told, min(threads, len(told)))
+    easy = len(told)
+    told += [*_alike(chance), *_reworded(chance)]
     moments = sorted(
         (day, at, stage) for at, thread in enumerate(told) for stage, day in enumerate(_days(chance, thread))
     )
@@ -119,7 +138,10 @@ def made(threads: int, seed: int, unrelated: int) -> Diary:
         for number in range(1, unrelated + 1):
             text = "".join(aside.choice(part) for part in IDLE)
             remarks.append(core.Message(f"{name}-{number}", SCENE, text, sent + number * ASIDE))
-    asked = (_question(chance, text, [numbers[at, one] for one in stages]) for at, text, stages in _asked(told))
+    asked = (
+        _question(chance, text, [numbers[at, one] for one in stages], is_hard=at >= easy)
+        for at, text, stages in _asked(told)
+    )
     return Diary(tuple(sorted(remarks, key=lambda remark: remark.sent_at)), tuple(asked))
 
 
@@ -132,18 +154,39 @@ class _Thread:
 
 
 def _thread(chance: random.Random, matter: Matter, thing: str) -> _Thread:
-    words = {
-        "x": thing,
-        "who": chance.choice(PEOPLE),
-        "where": chance.choice(PLACES),
-        "n": str(chance.randrange(12, 480)),
-        "k": str(chance.randrange(2, 31)),
-    }
+    words = {"x": thing, **_words(chance)}
     stages = matter.stages[: chance.randint(1, len(matter.stages))]
     remarks = tuple(chance.choice(stage).format(**words) for stage in stages)
     called = words | {"x": thing if chance.random() < IN_FULL else thing.strip("《》")[-SHORT:]}
     possible = [(text.format(**called), needed) for text, needed in matter.questions if max(needed) < len(stages)]
     return _Thread(remarks, tuple(chance.sample(possible, min(2, len(possible)))))
+
+
+def _alike(chance: random.Random) -> Iterator[_Thread]:
+    """Yield several occasions of one kind with different people and places; a question means one of them."""
+    for things, remarks, asks in OCCASIONS:
+        for thing in things.split():
+            details = zip(chance.sample(PEOPLE, ALIKE), chance.sample(PLACES, ALIKE), strict=True)
+            for at, (who, where) in enumerate(details):
+                words = _words(chance) | {"x": thing, "who": who, "where": where}
+                told = at % len(remarks)
+                yield _Thread((remarks[told].format(**words),), ((asks[told].format(**words), (0,)),))
+
+
+def _reworded(chance: random.Random) -> Iterator[_Thread]:
+    """Yield remarks that are asked for by another word for their matter."""
+    for (said, asked), (remark, question) in product(OTHER_WORDS, REWORDED):
+        words = _words(chance)
+        yield _Thread((remark.format(**words | {"x": said}),), ((question.format(**words | {"x": asked}), (0,)),))
+
+
+def _words(chance: random.Random) -> dict[str, str]:
+    return {
+        "who": chance.choice(PEOPLE),
+        "where": chance.choice(PLACES),
+        "n": str(chance.randrange(12, 480)),
+        "k": str(chance.randrange(2, 31)),
+    }
 
 
 def _days(chance: random.Random, thread: _Thread) -> list[float]:
@@ -157,10 +200,10 @@ def _asked(told: Sequence[_Thread]) -> Iterator[tuple[int, str, tuple[int, ...]]
             yield at, text, stages
 
 
-def _question(chance: random.Random, text: str, evidence: Iterable[str]) -> Question:
+def _question(chance: random.Random, text: str, evidence: Iterable[str], *, is_hard: bool) -> Question:
     before = "".join(chance.sample(CHATTER, chance.randint(2, 5)))
     after = "".join(chance.sample(CHATTER, chance.randint(0, 2)))
-    return Question(text, f"{before}{text}？{after}", frozenset(evidence))
+    return Question(text, f"{before}{text}？{after}", frozenset(evidence), is_hard)
 
 
 def _plainly(diary: Diary, texts: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -182,5 +225,6 @@ def _plainly(diary: Diary, texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield [diary.remarks[at].id for at, _ in scores.most_common(TOP)]
 
 
-def _recall(diary: Diary, answers: Sequence[Sequence[str]], first: int) -> float:
-    return mean([one.recall(found, first) for one, found in zip(diary.questions, answers, strict=True)])
+def _recall(diary: Diary, answers: Sequence[Sequence[str]], first: int, asked: Iterable[int] | None = None) -> float:
+    wanted = range(len(answers)) if asked is None else asked
+    return mean([diary.questions[at].recall(answers[at], first) for at in wanted])
