@@ -18,16 +18,16 @@ def on_erased(forget: Callable[[Goes], Awaitable[None]]) -> None:
     _keepers.append(forget)
 
 
-async def erased_person(scene: core.Scene, user_id: str) -> core.Erasure:
-    """Erase a person everywhere, if the scene may; return what was removed."""
-    erasure = await get_memory().forget_user(scene, user_id)
+async def erased_person(scene: core.Scene, user_id: str, memory: core.CognitiveMemory | None = None) -> core.Erasure:
+    """Erase a person everywhere, if the scene may; return what was removed. ``memory`` is the bot's by default."""
+    erasure = await (memory or get_memory()).forget_user(scene, user_id)
     await _forget(lambda said_in: said_in.user_id == user_id)
     return erasure
 
 
-async def erased_place(scene: core.Scene) -> core.Erasure:
-    """Erase a group or a private chat; return what was removed."""
-    erasure = await get_memory().forget_scene(scene)
+async def erased_place(scene: core.Scene, memory: core.CognitiveMemory | None = None) -> core.Erasure:
+    """Erase a group or a private chat; return what was removed. ``memory`` is the bot's by default."""
+    erasure = await (memory or get_memory()).forget_scene(scene)
     await _forget(lambda said_in: said_in.scope == scene.scope)
     return erasure
 

@@ -9,29 +9,28 @@ from hashlib import sha256
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
 import cognitive_memory_core as core
 
-from ..http.dependencies import Backing
 from ..http.failures import status_of
 from ..http.pace import CallerPaces
-from . import memories, today
+from . import beliefs, configuring, jobs, memories, people, question, today, transfers
 from .gate import COOKIE, SessionGate, cookie_of
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
 from .pages import STATIC, rendered
 from .sessions import LIFETIME, Doors
-from .visit import Page, Visit
+from .visit import Desk, Page, Visit
 
 TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # log-ins from one address
 YEAR = 365 * 86_400
 
 
-def console_application(doors: Doors, backing: Backing, token: str) -> ASGIApp:
+def console_application(doors: Doors, desk: Desk, token: str) -> ASGIApp:
     """Return the application behind its gate; ``token`` opens a session, as a code does."""
     login = _Login(doors, token)
     routes = [
@@ -41,25 +40,31 @@ def console_application(doors: Doors, backing: Backing, token: str) -> ASGIApp:
         Route("/logout", login.left, methods=["POST"]),
         Route("/language", _spoken, methods=["POST"]),
         *(
-            Route(path, _answered(page, backing), methods=[method])
-            for method, path, page in (*today.PAGES, *memories.PAGES)
+            Route(path, _answered(page, desk), methods=[method])
+            for part in (today, memories, question, people, beliefs, jobs, configuring, transfers)
+            for method, path, page in part.PAGES
         ),
-        Route("/{rest:path}", _answered(_unknown, backing)),
+        Route("/{rest:path}", _answered(_unknown, desk)),
     ]
-    return SessionGate(Starlette(routes=routes), doors.sessions)
+    return SessionGate(Starlette(routes=routes, exception_handlers={Exception: _unforeseen}), doors.sessions)
 
 
-def _answered(page: Page, backing: Backing) -> Callable[[Request], Awaitable[Response]]:
+def _answered(page: Page, desk: Desk) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of a page; an error of the memory is shown as a page that says what to do."""
 
     async def endpoint(request: Request) -> Response:
-        visit = Visit(request, backing, request.state.session, request.state.fields)
+        visit = Visit(request, desk, request.state.session, request.state.fields)
         try:
             return await page(visit)
         except core.CognitiveMemoryError as error:
             return await visit.show("error.html", status=status_of(error), reason=str(error))
 
     return endpoint
+
+
+async def _unforeseen(request: Request, _: Exception) -> Response:
+    """Tell that something is wrong; the error itself goes to the bot's log alone."""
+    return PlainTextResponse(words_for(language_of(request.headers))("error.unforeseen"), 500)
 
 
 async def _unknown(visit: Visit) -> Response:

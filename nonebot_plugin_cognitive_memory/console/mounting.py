@@ -28,9 +28,13 @@ def opened(site: Site | None, settings: core.Settings) -> Doors:
         logger.warning(replies.log.logged(replies.console.NEEDS_JINJA))
         return Doors(is_open=False)
     from .application import console_application  # noqa: PLC0415  # Jinja and FastAPI are optional
+    from .visit import Desk  # noqa: PLC0415  # the same
 
     doors = Doors()
-    site.add(PATH, console_application(doors, site.backing, settings.http.token.get_secret_value().strip()))
+    site.add(
+        PATH,
+        console_application(doors, Desk(site.backing, setup.data_dir), settings.http.token.get_secret_value().strip()),
+    )
     logger.info(replies.log.logged(replies.console.MOUNTED.format(path=ADDRESS)))
     return doors
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+import cognitive_memory_core as core
+
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
 
@@ -28,6 +30,11 @@ def minute(instant: datetime | None, zone: tzinfo) -> str:
         return str(instant)
 
 
+def place_key(scope: core.Scope) -> str:
+    """Return a place as an address or a form names it."""
+    return f"{scope.kind}/{scope.place_id}"
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -38,5 +45,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["minute"] = minute
+    environment.filters |= {"minute": minute, "key": place_key}
     return environment

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta, tzinfo
+from pathlib import Path
 from urllib.parse import urlencode
 
 from starlette.requests import Request
@@ -16,11 +17,25 @@ import cognitive_memory_core as core
 from ..http.dependencies import Backing
 from .languages import Words, language_of, words_for
 from .pages import rendered
+from .running_transfers import Transfers
 from .sessions import Session
 
 PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
-NAVIGATION = (("/", "today"), ("/memories", "memories"))
+NAVIGATION = (
+    *(("/", "today"), ("/memories", "memories"), ("/question", "question"), ("/people", "people")),
+    *(("/places", "places"), ("/beliefs", "beliefs"), ("/jobs", "jobs"), ("/settings", "settings")),
+    ("/transfers", "transfers"),
+)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What stands behind the pages: the memory and its settings, its directory, and the work that a page began."""
+
+    backing: Backing
+    data_dir: Path | None = None
+    transfers: Transfers = field(default_factory=Transfers)
 
 
 @dataclass(frozen=True)
@@ -28,19 +43,19 @@ class Visit:
     """A request to a page, with the session of the operator; ``fields`` are those of its form."""
 
     request: Request
-    backing: Backing
+    desk: Desk
     session: Session
     fields: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     @property
     def memory(self) -> core.CognitiveMemory:
         """The memory."""
-        return self.backing.memory()
+        return self.desk.backing.memory()
 
     @property
     def settings(self) -> core.Settings:
         """The settings in force."""
-        return self.backing.settings()
+        return self.desk.backing.settings()
 
     @property
     def zone(self) -> tzinfo:

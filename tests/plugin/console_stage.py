@@ -80,6 +80,7 @@ async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None
     """Serve a console over a new memory on loopback."""
     from nonebot_plugin_cognitive_memory.console.application import console_application
     from nonebot_plugin_cognitive_memory.console.sessions import Doors
+    from nonebot_plugin_cognitive_memory.console.visit import Desk
     from nonebot_plugin_cognitive_memory.http.dependencies import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
 
@@ -87,7 +88,7 @@ async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None
     async with core.CognitiveMemory.open(in_force, folder, clock=FrozenClock()) as memory:
         backing, doors, app = Backing(lambda: memory, lambda: in_force), Doors(), FastAPI()
         site = Site(TOKEN, (), backing)
-        site.add("/console", console_application(doors, backing, TOKEN))
+        site.add("/console", console_application(doors, Desk(backing, folder), TOKEN))
         app.mount("/memory", site.app)
         async with served(app) as port:
             yield Console(f"http://127.0.0.1:{port}/memory/console", memory, doors)

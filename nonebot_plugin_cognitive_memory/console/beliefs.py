@@ -1,0 +1,71 @@
+"""The page of a group's beliefs: the list, the versions of one, and what changed lately."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from .visit import PAGE, Visit
+
+STATUSES = ("active", "deprecated", "all")
+WEEK = 7  # days
+
+
+async def beliefs(visit: Visit) -> Response:
+    """List the beliefs of a group, and the changes of the last days; without a group, offer the groups."""
+    found = await visit.memory.listings.places(visit.scene())
+    groups = [one for one in found if one.scope.kind == "group"]
+    group_id = visit.asked("group") or (groups[0].scope.place_id if groups else "")
+    status = visit.asked("status") if visit.asked("status") in STATUSES else "active"
+    days = min(max(visit.number("days", WEEK), 1), 366)
+    scene = visit.scene(group_id or None)
+    page = core.BeliefPage((), 0)
+    changes: list[core.Change] = []
+    if group_id:
+        page = await visit.memory.beliefs(scene, status=status, limit=PAGE, offset=visit.offset)  # type: ignore[arg-type]  # of STATUSES
+        changes = await visit.memory.belief_changes(scene, days=days)
+    return await visit.show(
+        "beliefs.html",
+        groups=groups,
+        group_id=group_id,
+        listed=status,
+        statuses=STATUSES,
+        days=days,
+        rows=page.beliefs,
+        total=page.total,
+        has_more=page.total > visit.offset + PAGE,
+        changes=changes[::-1],
+    )
+
+
+async def belief(visit: Visit) -> Response:
+    """Show the versions of a belief as a timeline."""
+    group_id = visit.asked("group")
+    versions = await visit.memory.belief_history(visit.scene(group_id), visit.asked("id"))
+    if not versions:
+        return visit.go("/beliefs", group=group_id)
+    return await visit.show("belief.html", group_id=group_id, versions=versions[::-1], current=versions[-1])
+
+
+async def change(visit: Visit) -> Response:
+    """Retire or restore a belief, or set how strong it is."""
+    group_id, belief_id, action = visit.sent("group"), visit.sent("id"), visit.sent("action")
+    memory, scene = visit.memory, visit.scene(group_id)
+    if action == "retire":
+        changed = await memory.retire_belief(scene, belief_id, visit.sent("reason") or visit.words("beliefs.by_hand"))
+    elif action == "restore":
+        changed = await memory.restore_belief(scene, belief_id)
+    else:
+        changed = await memory.set_belief_strength(scene, belief_id, _share(visit.sent("strength")))
+    return visit.go("/beliefs/open", notice=visit.words("people.done"), group=group_id, id=changed.id)
+
+
+def _share(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0  # refused by the memory with a sentence
+
+
+PAGES = (("GET", "/beliefs", beliefs), ("GET", "/beliefs/open", belief), ("POST", "/beliefs/change", change))

@@ -1,0 +1,51 @@
+"""The page of the settings: hot ones can be changed, the others are shown with their line of .env."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from ..settings_in_force import settings_in_force
+from .visit import Visit
+
+PREFIX = "COGNITIVE_MEMORY__"
+
+
+async def settings(visit: Visit) -> Response:
+    """Show every setting by group; secrets are hidden by the core."""
+    states = [settings_in_force.value(key) for key in core.setting_keys()]
+    groups = [(name, list(found)) for name, found in groupby(states, _group_of)]
+    problems = settings_in_force.problems
+    return await visit.show(
+        "settings.html",
+        groups=groups,
+        env_line=env_line,
+        problems=problems,
+        is_dormant=core.is_dormant,
+    )
+
+
+async def change(visit: Visit) -> Response:
+    """Set one hot setting, or drop its change."""
+    key = visit.sent("key")
+    if visit.sent("action") == "reset":
+        result = await settings_in_force.reset(key)
+    else:
+        result = await settings_in_force.change(key, visit.sent("value"))
+    told = "; ".join((*(f"{one} = {settings_in_force.value(one).value}" for one in result.changed), *result.problems))
+    return visit.go("/settings", notice=told or visit.words("settings.same"))
+
+
+def env_line(state: core.SettingState) -> str:
+    """Return the line of .env that sets a setting."""
+    return f"{PREFIX}{state.key.upper().replace('.', '__')}={state.value}"
+
+
+def _group_of(state: core.SettingState) -> str:
+    return state.key.rpartition(".")[0]
+
+
+PAGES = (("GET", "/settings", settings), ("POST", "/settings/change", change))

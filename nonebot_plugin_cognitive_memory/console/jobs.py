@@ -1,0 +1,38 @@
+"""The page of the failed jobs."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from .visit import PAGE, Visit
+
+
+async def jobs(visit: Visit) -> Response:
+    """List the failed jobs, the latest first, with what people can do about each."""
+    failed = (await visit.memory.failed_jobs())[::-1]
+    rows = failed[visit.offset : visit.offset + PAGE]
+    return await visit.show(
+        "jobs.html",
+        rows=rows,
+        total=len(failed),
+        has_more=len(failed) > visit.offset + PAGE,
+        status_now=await visit.memory.status(),
+    )
+
+
+async def retry(visit: Visit) -> Response:
+    """Queue one failed job again, or all."""
+    count = await visit.memory.revive(visit.sent("id") or None)
+    return visit.go("/jobs", notice=visit.words("jobs.revived", count=count))
+
+
+async def pause(visit: Visit) -> Response:
+    """Pause the historian, or let it continue."""
+    if visit.sent("wish") == "pause":
+        await visit.memory.pause()
+    else:
+        await visit.memory.resume()
+    return visit.go("/jobs", notice=visit.words("people.done"))
+
+
+PAGES = (("GET", "/jobs", jobs), ("POST", "/jobs/retry", retry), ("POST", "/jobs/pause", pause))

@@ -1,0 +1,198 @@
+"""The pages of people, and of groups and private chats."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from ..erasing import erased_person, erased_place
+from .visit import PAGE, Visit
+
+FACTS = 100
+SWITCHES = ("on", "off", "record_only", "recall_only")
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """A profile with the sources of its facts and its past versions, each with the lines that the next one changed."""
+
+    key: str
+    profile: core.Profile
+    sources: Sequence[core.ProfileSource]
+    revisions: Sequence[tuple[core.Revision, Sequence[tuple[str, str]]]]
+
+
+async def people(visit: Visit) -> Response:
+    """List people, or those that a text fits."""
+    text = visit.asked("text")
+    found = await visit.memory.listings.people(visit.scene(), text, PAGE + 1, visit.offset)
+    return await visit.show("people.html", rows=found[:PAGE], has_more=len(found) > PAGE, text=text)
+
+
+async def person(visit: Visit) -> Response:
+    """Show a person: names, consent, profiles with where each fact came from, and what they said lately."""
+    user_id = visit.asked("id")
+    listings, scene = visit.memory.listings, visit.scene()
+    entry = await listings.person(scene, user_id)
+    profiles = await listings.profiles(scene, None, user_id, PAGE, 0)
+    own = [profile for profile in profiles if profile.key.user_id == user_id]
+    return await visit.show(
+        "person.html",
+        person=entry,
+        names=await listings.worn_names(scene, user_id),
+        portraits=[await _portrait(visit, profile) for profile in own],
+        events=await listings.events(scene, core.EventListing(user_id=user_id), 10, 0),
+    )
+
+
+async def consent(visit: Visit) -> Response:
+    """Change what a person consents to, as they would by command."""
+    user_id, wish, memory = visit.sent("id"), visit.sent("wish"), visit.memory
+    if wish == "optout":
+        await memory.opt_out(user_id)
+    elif wish == "optin":
+        await memory.opt_in(user_id)
+    elif wish in ("share", "unshare"):
+        await memory.set_sharing(user_id, wish == "share")
+    return visit.go("/people/open", notice=visit.words("people.done"), id=user_id)
+
+
+async def erase_person(visit: Visit) -> Response:
+    """Erase a person after a page that tells what will go was confirmed with their id."""
+    user_id = visit.sent("id")
+    listings, scene = visit.memory.listings, visit.scene()
+    if visit.sent("sure") != user_id or not user_id:
+        entry = await listings.person(scene, user_id)
+        profiles = [one for one in await listings.profiles(scene, None, user_id, PAGE, 0) if one.key.user_id == user_id]
+        names = await listings.worn_names(scene, user_id)
+        return await visit.show("erase_person.html", person=entry, profiles=profiles, names=names)
+    erasure = await erased_person(scene, user_id, visit.memory)
+    return visit.go("/people", notice=_told(visit, erasure))
+
+
+async def roll_back(visit: Visit) -> Response:
+    """Make a past version of a profile the present one; the present one becomes a version."""
+    key = _key(visit, visit.sent("key"))
+    if key is None:
+        return visit.go("/people")
+    await visit.memory.restore_profile(visit.scene(), key, visit.sent("revision"))
+    notice = visit.words("people.rolled_back")
+    if key.user_id:
+        return visit.go("/people/open", notice=notice, id=key.user_id)
+    return visit.go("/places/open", notice=notice, place=f"group/{key.group_id}")
+
+
+async def places(visit: Visit) -> Response:
+    """List groups and private chats."""
+    found = await visit.memory.listings.places(visit.scene())
+    rows = found[visit.offset : visit.offset + PAGE]
+    return await visit.show("places.html", rows=rows, has_more=len(found) > visit.offset + PAGE)
+
+
+async def place(visit: Visit) -> Response:
+    """Show a place: its profile, its pins, its members' profiles, and what was learned there lately."""
+    scope = visit.place(visit.asked("place"))
+    if scope is None:
+        return visit.go("/places")
+    listings, scene = visit.memory.listings, visit.scene()
+    profiles = await listings.profiles(scene, None, scope.place_id, PAGE, 0)
+    own = [one for one in profiles if one.key.group_id == scope.place_id and not one.key.user_id]
+    return await visit.show(
+        "place.html",
+        place=await _entry(visit, scope),
+        portraits=[await _portrait(visit, profile) for profile in own] if scope.kind == "group" else [],
+        members=[one for one in profiles if one.key.group_id == scope.place_id and one.key.user_id],
+        pins=await visit.memory.pins(visit.scene(scope.place_id)) if scope.kind == "group" else [],
+        events=await listings.events(scene, core.EventListing(scope), 10, 0),
+        switches=SWITCHES,
+    )
+
+
+async def switch(visit: Visit) -> Response:
+    """Set the switch of a place."""
+    scope, wanted = visit.place(visit.sent("place")), visit.sent("switch")
+    if scope is None or wanted not in SWITCHES:
+        return visit.go("/places")
+    await visit.memory.set_switch(_scene_of(scope), wanted)  # type: ignore[arg-type]  # one of the literals
+    return visit.go("/places/open", notice=visit.words(f"switched.{wanted}"), place=visit.sent("place"))
+
+
+async def erase_place(visit: Visit) -> Response:
+    """Erase a place after a page that tells what will go was confirmed with its id."""
+    scope = visit.place(visit.sent("place"))
+    if scope is None:
+        return visit.go("/places")
+    if visit.sent("sure") != scope.place_id:
+        return await visit.show("erase_place.html", place=await _entry(visit, scope))
+    erasure = await erased_place(_scene_of(scope), visit.memory)
+    return visit.go("/places", notice=_told(visit, erasure))
+
+
+async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
+    found = await visit.memory.listings.places(visit.scene())
+    return next((one for one in found if one.scope == scope), core.PlaceEntry(scope))
+
+
+async def _portrait(visit: Visit, profile: core.Profile) -> Portrait:
+    scene, key = visit.scene(), profile.key
+    revisions = await visit.memory.profile_revisions(scene, key)
+    newer = [profile, *(one.profile for one in revisions)]
+    return Portrait(
+        f"{key.entity_type}/{key.group_id}/{key.user_id}",
+        profile,
+        await visit.memory.listings.sources(scene, key, FACTS, 0),
+        [(one, changed_lines(one.profile, after)) for one, after in zip(revisions, newer, strict=False)],
+    )
+
+
+def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]:
+    """Return the lines of both versions in order, each with "same", "gone" or "new"."""
+    marks = {"  ": "same", "- ": "gone", "+ ": "new"}
+    told = difflib.ndiff(_lines(old), _lines(new))
+    return [(marks[line[:2]], line[2:]) for line in told if line[:2] in marks]
+
+
+def _lines(profile: core.Profile) -> list[str]:
+    return [" · ".join(profile.tags), *profile.summary.splitlines()]
+
+
+def _key(visit: Visit, text: str) -> core.ProfileKey | None:
+    entity_type, _, rest = text.partition("/")
+    group_id, _, user_id = rest.partition("/")
+    if entity_type == "user":
+        return core.ProfileKey.user(user_id, visit.agent)
+    if entity_type == "member":
+        return core.ProfileKey.member(group_id, user_id, visit.agent)
+    return core.ProfileKey.group(group_id, visit.agent) if entity_type == "group" else None
+
+
+def _scene_of(scope: core.Scope) -> core.Scene:
+    if scope.kind == "group":
+        return core.Scene.operator(scope.agent, group_id=scope.place_id)
+    return core.Scene.private(scope.place_id, agent=scope.agent)
+
+
+def _told(visit: Visit, erasure: core.Erasure) -> str:
+    counts = {
+        name: getattr(erasure, name) for name in ("events", "messages", "profiles", "pins", "beliefs", "reworded")
+    }
+    notice = visit.words("erased.done", **counts)
+    return f"{notice} {visit.words('erased.copies', count=len(erasure.copies))}" if erasure.copies else notice
+
+
+PAGES = (
+    ("GET", "/people", people),
+    ("GET", "/people/open", person),
+    ("POST", "/people/consent", consent),
+    ("POST", "/people/erase", erase_person),
+    ("POST", "/profiles/restore", roll_back),
+    ("GET", "/places", places),
+    ("GET", "/places/open", place),
+    ("POST", "/places/switch", switch),
+    ("POST", "/places/erase", erase_place),
+)

@@ -1,0 +1,125 @@
+"""The page on which a question is tried: its context as a model gets it, and every candidate's score taken apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from .visit import Visit
+
+SHOWN = 60  # candidates
+FEW = 40  # people offered for a place
+MOST_TEXT = 4_000  # characters
+
+
+@dataclass(frozen=True)
+class Slider:
+    """A weight that can be tried: the setting of ``query`` with its bounds."""
+
+    key: str
+    least: float
+    most: float
+    step: float
+
+    def read(self, text: str, default: float) -> float:
+        """Return a number within the bounds; the default for anything that is no number."""
+        try:
+            value = float(text)
+        except ValueError:
+            return default
+        return min(max(value, self.least), self.most) if value == value else default  # noqa: PLR0124  # not a number
+
+
+SLIDERS = (
+    Slider("lexical_weight", 0.0, 1.0, 0.05),
+    Slider("diversity", 0.0, 1.0, 0.05),
+    Slider("min_relevance", 0.0, 0.5, 0.01),
+    Slider("time_decay_boost", 0.0, 1.0, 0.05),
+    Slider("time_decay_half_life_days_auto", 1.0, 90.0, 1.0),
+    Slider("auto_top_k", 0.0, 30.0, 1.0),
+    Slider("context_token_budget", 200.0, 8000.0, 100.0),
+)
+
+
+async def question(visit: Visit) -> Response:
+    """Show the form, and below it the answer if a question was asked."""
+    place = visit.place(visit.asked("place"))
+    listings, scene = visit.memory.listings, visit.scene()
+    weights = _weights(visit)
+    scene_there = _scene(visit, place) if place and visit.asked("text") else None
+    explained = wanted = None
+    if scene_there is not None:
+        settings = _with(visit.settings, weights)
+        explained = await visit.memory.explain(scene_there, visit.asked("text")[:MOST_TEXT], settings=settings)
+        wanted = await _verdict(visit, scene_there, explained)
+    return await visit.show(
+        "question.html",
+        places=await listings.places(scene),
+        people=await listings.people(scene, "", FEW, 0),
+        sliders=SLIDERS,
+        weights=weights,
+        defaults={slider.key: getattr(visit.settings.query, slider.key) for slider in SLIDERS},
+        needs_person=bool(visit.asked("text")) and scene_there is None,
+        explained=explained,
+        candidates=explained.candidates[:SHOWN] if explained else (),
+        wanted=wanted,
+    )
+
+
+def _weights(visit: Visit) -> dict[str, float]:
+    query: Any = visit.settings.query
+    return {slider.key: slider.read(visit.asked(slider.key), float(getattr(query, slider.key))) for slider in SLIDERS}
+
+
+def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Settings:
+    """Return the settings with other weights of the search; nothing is stored."""
+    whole = {"auto_top_k", "context_token_budget"}
+    given = {key: int(value) if key in whole else value for key, value in weights.items()}
+    return settings.model_copy(update={"query": settings.query.model_copy(update=given)})
+
+
+def _scene(visit: Visit, place: core.Scope) -> core.Scene | None:
+    """Return the scene of the question; None without the person who asks in a group."""
+    if place.kind == "private":
+        return core.Scene.private(place.place_id, agent=place.agent)
+    user_id = visit.asked("user_id")
+    return core.Scene.group(place.place_id, user_id, agent=place.agent) if user_id else None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of the memory that should have been found: the key of a sentence, and the candidate if it is one."""
+
+    event: core.Event
+    key: str
+    candidate: core.Candidate | None = None
+
+
+async def _verdict(visit: Visit, scene: core.Scene, explained: core.Explanation) -> Verdict | None:
+    """Return why a memory, given by its id, was found or not; None without one."""
+    event_id = visit.asked("event")
+    if not event_id:
+        return None
+    event = await visit.memory.listings.event(visit.scene(), event_id)
+    candidate = _among(explained.candidates, event_id)
+    if candidate is not None:
+        return Verdict(
+            event, "question.was_found" if candidate.rank else f"cut.{candidate.cut or 'diversity'}", candidate
+        )
+    if event.retired_at:
+        return Verdict(event, "question.is_retired")
+    if not event.scope.readable_by(scene, sender_id=event.sender_id):
+        return Verdict(event, "question.is_elsewhere")
+    return Verdict(event, "question.was_no_candidate")
+
+
+def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidate | None:
+    return next((one for one in candidates if one.event.id == event_id), None)
+
+
+PAGES = (("GET", "/question", question),)

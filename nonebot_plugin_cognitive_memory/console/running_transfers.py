@@ -1,0 +1,117 @@
+"""Exports and backups that run in the background of the bot."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+FILE = "memory.jsonl"
+DRAFTS = ".cognitive-memory-*.part"  # what is not complete yet
+KEPT = 3_600.0  # seconds for which a finished export can be downloaded
+
+
+@dataclass
+class Transfer:
+    """One export or backup: its folder, when it began, and how it ended. ``total`` bytes are expected, 0 if unknown."""
+
+    kind: str
+    path: Path
+    total: int
+    began: float
+    task: asyncio.Task[int | None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is not done yet."""
+        return self.task is not None and not self.task.done()
+
+    @property
+    def problem(self) -> str:
+        """Why it failed; "" if it did not."""
+        if self.task is None or self.is_running or self.task.cancelled():
+            return ""
+        failure = self.task.exception()
+        return "" if failure is None else str(failure)
+
+    @property
+    def rows(self) -> int:
+        """How many rows an export wrote."""
+        return (self.task.result() or 0) if self.task and not self.is_running and not self.problem else 0
+
+    @property
+    def seconds(self) -> int:
+        """How long it has been running."""
+        return round(time.monotonic() - self.began)
+
+
+class Transfers:
+    """The last export and the last backup. Only one of each runs at a time; the files of an export are temporary."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self.latest: dict[str, Transfer] = {}
+        self._folders: list[tempfile.TemporaryDirectory[str]] = []
+
+    def is_running(self, kind: str) -> bool:
+        """Return whether one of this kind is under way."""
+        return kind in self.latest and self.latest[kind].is_running
+
+    async def export(self, memory: core.CognitiveMemory) -> None:
+        """Begin an export of everything into a temporary folder; the file of the last one is removed."""
+        await self.discard(memory)
+        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="cognitive-memory-export-")
+        self._folders.append(folder)
+        path = Path(folder.name) / FILE
+        self._begin(Transfer("export", path, 0, time.monotonic()), lambda: memory.export(path))
+
+    async def backup(self, memory: core.CognitiveMemory, data_dir: Path, at: datetime) -> None:
+        """Begin a backup into a new folder beside the data directory."""
+        path = data_dir.with_name(f"{data_dir.name}.backup-{at:%Y%m%dT%H%M%S}")
+        total = await asyncio.to_thread(size_of, data_dir / "ledger.db", data_dir / "profiles")
+        self._begin(Transfer("backup", path, total, time.monotonic()), lambda: memory.backup(path))
+
+    async def discard(self, memory: core.CognitiveMemory) -> None:
+        """Remove the file of the last export."""
+        last = self.latest.pop("export", None)
+        if last is not None:
+            await memory.discard_export(last.path)
+        folders, self._folders = self._folders, []
+        for folder in folders:
+            await asyncio.to_thread(folder.cleanup)
+
+    def _begin(self, transfer: Transfer, work: Callable[[], Awaitable[int | None]]) -> None:
+        async def run() -> int | None:
+            return await work()
+
+        transfer.task = asyncio.create_task(run())
+        self.latest[transfer.kind] = transfer
+
+    async def discard_old(self, memory: core.CognitiveMemory) -> None:
+        """Remove the file of an export that was not fetched for :data:`KEPT` seconds."""
+        last = self.latest.get("export")
+        if last is not None and not last.is_running and last.seconds > KEPT:
+            await self.discard(memory)
+
+
+def size_of(*paths: Path) -> int:
+    """Return the bytes of files and of everything in folders; blocking."""
+    files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def written(transfer: Transfer) -> int:
+    """Return how many bytes are written, of a draft or of the finished files; blocking."""
+    folder = transfer.path.parent
+    try:
+        if transfer.kind == "export":
+            return size_of(folder)
+        return size_of(transfer.path) if transfer.path.exists() else size_of(*folder.glob(DRAFTS))
+    except OSError:  # a draft was renamed meanwhile
+        return 0

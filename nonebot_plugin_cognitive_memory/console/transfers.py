@@ -1,0 +1,55 @@
+"""The page of exports and backups, which run in the background and show how far they are."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+
+from starlette.responses import FileResponse, Response
+
+from .running_transfers import written
+from .visit import Visit
+
+
+async def transfers(visit: Visit) -> Response:
+    """Show what runs and what is done."""
+    await visit.desk.transfers.discard_old(visit.memory)
+    latest = visit.desk.transfers.latest
+    sizes = {kind: await asyncio.to_thread(written, one) for kind, one in latest.items()}
+    is_any = any(one.is_running for one in latest.values())
+    return await visit.show("transfers.html", latest=latest, written=sizes, is_any=is_any)
+
+
+async def begin(visit: Visit) -> Response:
+    """Begin an export or a backup, unless one of its kind runs."""
+    kind = visit.sent("kind")
+    if kind not in ("export", "backup") or visit.desk.transfers.is_running(kind):
+        return visit.go("/transfers")
+    if kind == "export":
+        await visit.desk.transfers.export(visit.memory)
+    elif visit.desk.data_dir is not None:
+        await visit.desk.transfers.backup(visit.memory, visit.desk.data_dir, datetime.now(visit.zone))
+    return visit.go("/transfers")
+
+
+async def download(visit: Visit) -> Response:
+    """Send the file of the last export."""
+    last = visit.desk.transfers.latest.get("export")
+    if last is None or last.is_running or last.problem or not await asyncio.to_thread(last.path.exists):
+        return visit.go("/transfers")
+    name = f"cognitive-memory-{datetime.now(visit.zone):%Y%m%d-%H%M}.jsonl"
+    return FileResponse(last.path, media_type="application/x-ndjson", filename=name)
+
+
+async def discard(visit: Visit) -> Response:
+    """Remove the file of the last export from the disk."""
+    await visit.desk.transfers.discard(visit.memory)
+    return visit.go("/transfers", notice=visit.words("transfers.discarded"))
+
+
+PAGES = (
+    ("GET", "/transfers", transfers),
+    ("POST", "/transfers/begin", begin),
+    ("GET", "/transfers/download", download),
+    ("POST", "/transfers/discard", discard),
+)

@@ -1,0 +1,97 @@
+"""The console in a real Chromium: every page at both sizes and in both colours, by keyboard, and with hostile text.
+
+With COGNITIVE_MEMORY_PICTURES=FOLDER set, pictures for docs/console.md are written there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from nonebug import App
+
+from .chromium import BROWSER, DESKTOP, DRIVER, MISSING, PHONE, Browser, browser
+from .console_stage import Console, console, furnished
+from .web import TOKEN
+
+pytestmark = pytest.mark.skipif(not BROWSER or not DRIVER, reason=MISSING)
+QUESTION = "/question?place=group/20001&user_id=2000003&text=部署密钥什么时候换的"
+PAGES = {
+    "today": "/",
+    "memories": "/memories",
+    "question": QUESTION,
+    "people": "/people",
+    "person": "/people/open?id=2000001",
+    "places": "/places",
+    "place": "/places/open?place=group/20001",
+    "beliefs": "/beliefs?group=20001",
+    "jobs": "/jobs",
+    "settings": "/settings",
+    "transfers": "/transfers",
+}
+PICTURES = os.environ.get("COGNITIVE_MEMORY_PICTURES")
+PICTURED = {("today", "desktop", "light"), ("memory", "desktop", "light"), ("question", "desktop", "light")} | {
+    *(("memories", "desktop", "dark"), ("person", "desktop", "light"), ("today", "phone", "dark")),
+    *(("question", "phone", "light"), ("beliefs", "desktop", "light"), ("settings", "desktop", "light")),
+}
+
+
+@pytest.fixture
+async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
+    """Serve a console over a furnished memory."""
+    async with console(tmp_path / "data") as one:
+        await furnished(one.memory)
+        yield one
+
+
+def log_in(page: Browser) -> None:
+    """Log in by keyboard alone."""
+    page.open("/login")
+    field = page.driver.switch_to.active_element
+    assert field.get_attribute("name") == "secret"
+    field.send_keys(TOKEN, "\n")
+    page.until(lambda: page.all("nav.pages"))
+
+
+def checked(page: Browser, name: str, path: str, size: tuple[int, int], *, dark: bool) -> list[str]:
+    """Open a page; return what is wrong with it."""
+    page.resize(size, dark=dark)
+    page.open(path)
+    page.until(lambda: page.all("h1"))
+    for details in page.all("details:not([open]) > summary"):
+        page.driver.execute_script("arguments[0].parentElement.open = true", details)
+    wrong = [f"{one['id']}: {one['help']} {one['nodes']}" for one in page.serious()]
+    wrong += page.complaints()
+    wrong += page.foreign_requests()
+    wrong += ["wider than the window"] if page.is_scrolled_sideways() else []
+    where = ("desktop" if size == DESKTOP else "phone", "dark" if dark else "light")
+    if PICTURES and (name, *where) in PICTURED:
+        page.open(path)
+        page.picture(Path(PICTURES) / f"console-{name}-{'-'.join(where)}.png")
+    return [f"{name} {where}: {one}" for one in wrong]
+
+
+async def test_every_page_in_a_browser(shown: Console) -> None:
+    """Each page has no error, no request elsewhere, no serious accessibility finding and no scrolling sideways."""
+
+    def driven() -> list[str]:
+        with browser(shown.address) as page:
+            log_in(page)
+            page.open("/memories?text=部署密钥")
+            memory = page.one("tbody a").get_attribute("href").removeprefix(shown.address)
+            belief_list = page.driver
+            page.open("/beliefs?group=20001")
+            belief = belief_list.find_element("css selector", "tbody a").get_attribute("href")
+            paths = {**PAGES, "memory": memory, "belief": belief.removeprefix(shown.address)}
+            return [
+                wrong
+                for name, path in paths.items()
+                for size, dark in ((DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True))
+                for wrong in checked(page, name, path, size, dark=dark)
+            ]
+
+    wrong = await asyncio.to_thread(driven)
+    assert not wrong, "\n".join(wrong)

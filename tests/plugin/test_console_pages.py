@@ -1,0 +1,173 @@
+"""Tests of what the console's pages do, without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+from nonebug import App
+
+from tests.support.waiting import until
+
+from .console_stage import Console, console, furnished
+
+PAGES = (
+    *("/", "/memories", "/question", "/people", "/people/open?id=2000001", "/places", "/places/open?place=group/20001"),
+    *("/places/open?place=private/2000001", "/beliefs", "/jobs", "/settings", "/transfers"),
+    "/question?place=group/20001&user_id=2000001&text=部署密钥什么时候换的",
+)
+
+
+@pytest.fixture
+async def shown(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
+    """Serve a console over a furnished memory."""
+    async with console(tmp_path / "data") as one:
+        await furnished(one.memory)
+        yield one
+
+
+async def test_every_page_is_shown_in_both_languages(shown: Console) -> None:
+    """Each page is answered in Chinese and in English, with its heading."""
+    async with shown.visited() as visitor:
+        for path in PAGES:
+            assert "<h1" in await visitor.look(path), path
+        await visitor.act("/language", language="en", back="/memories")
+        for path in PAGES:
+            page = await visitor.look(path)
+            assert '<html lang="en">' in page, path
+            assert "Log out" in page
+
+
+async def test_a_question_is_taken_apart(shown: Console) -> None:
+    """A tried question shows the context with tokens by section and each candidate's score; another weight moves it."""
+    asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
+    async with shown.visited() as visitor:
+        page = await visitor.look("/question", **asked)
+        assert "模型拿到的上下文" in page
+        assert "部署密钥在 2026-03-06 换过" in page
+        assert "想起了" in page
+        context = await shown.memory.context(_scene(), asked["text"])
+        assert f"{context.tokens} / " in page
+        none = await visitor.look("/question", **asked, auto_top_k="0")
+        assert "名额满了" in none or "0 条候选" in none
+        assert shown.memory._settings.current.query.auto_top_k  # nothing is stored
+
+
+async def test_why_something_was_not_recalled(shown: Console) -> None:
+    """A memory that was expected is told to be elsewhere, forgotten, or no candidate."""
+    asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
+    async with shown.visited() as visitor:
+        elsewhere = _first_id(await visitor.look("/memories", place="group/20002"))
+        assert "别处学到的" in await visitor.look("/question", **asked, event=elsewhere)
+        own = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        await visitor.act("/memories/change", id=own, action="forget", sure="yes")
+        assert "已经忘掉了" in await visitor.look("/question", **asked, event=own)
+
+
+async def test_a_profile_is_rolled_back(shown: Console) -> None:
+    """A person's page shows the profile with sources and versions, and puts an earlier version back."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/people/open", id="2000001")
+        assert "新加的一行" in page
+        assert "每一条从哪来（2）" in page
+        revision = page.split('name="revision" value="', 1)[1].split('"', 1)[0]
+        after = await visitor.act("/profiles/restore", key="member/20001/2000001", revision=revision)
+        assert "换回了" in after
+        profile = await shown.memory.get_profile(_scene("2000001"), "user", "2000001")
+        assert profile is not None
+        assert "新加的一行" not in profile.summary
+
+
+async def test_consent_and_erasure_of_a_person(shown: Console) -> None:
+    """A person is opted out and in again; erasing needs their id to be typed, after a page that counts what goes."""
+    async with shown.visited() as visitor:
+        assert "不让记" in await visitor.act("/people/consent", id="2000002", wish="optout")
+        await visitor.act("/people/consent", id="2000002", wish="optin")
+        assert "共享侧写" in await visitor.act("/people/consent", id="2000001", wish="share")
+        asked = await visitor.act("/people/erase", id="2000001")
+        assert "3 条记忆" in asked
+        assert "3 条记忆" in await visitor.act("/people/erase", id="2000001", sure="2000002")
+        assert "推理小说" in await visitor.look("/memories")
+        assert "删掉了" in await visitor.act("/people/erase", id="2000001", sure="2000001")
+        assert "推理小说" not in await visitor.look("/memories")
+
+
+async def test_a_place_is_switched_and_cleared(shown: Console) -> None:
+    """A place's switch is set, and clearing it needs its id to be typed."""
+    async with shown.visited() as visitor:
+        assert "只记不用" in await visitor.act("/places/switch", place="group/20002", switch="record_only")
+        assert "1 句原话" in await visitor.act("/places/erase", place="group/20002")
+        await visitor.act("/places/erase", place="group/20002", sure="20002")
+        assert "香山" not in await visitor.look("/memories")
+        assert "推理小说" in await visitor.look("/memories")
+
+
+async def test_beliefs_have_a_timeline(shown: Console) -> None:
+    """A belief is weakened, retired and restored; the week's changes say so."""
+    async with shown.visited() as visitor:
+        listed = await visitor.look("/beliefs", group="20001")
+        assert "不剧透" in listed
+        belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
+        fields = {"group": "20001", "id": belief}
+        assert "0.30" in await visitor.act("/beliefs/change", **fields, action="strength", strength="0.3")
+        retired = await visitor.act("/beliefs/change", **fields, action="retire", reason="过时了")
+        assert "淘汰的" in retired
+        current = retired.split('name="id" value="')[-1].split('"', 1)[0]
+        await visitor.act("/beliefs/change", group="20001", id=current, action="restore")
+        changes = await visitor.look("/beliefs", group="20001")
+        assert "过时了" in changes
+        assert "<b>恢复</b>" in changes
+
+
+async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> None:
+    """A hot setting is changed and put back, others show their line of .env, and a refused value says why."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/settings")
+        assert "COGNITIVE_MEMORY__AGENT=default" in page
+        assert "query.auto_top_k = 5" in await visitor.act(
+            "/settings/change", key="query.auto_top_k", value="5", action="set"
+        )
+        assert "query.auto_top_k = 8" in await visitor.act("/settings/change", key="query.auto_top_k", action="reset")
+        refused = await visitor.send(
+            "/settings/change",
+            form_token=await visitor.form_token(),
+            key="query.auto_top_k",
+            value="many",
+            action="set",
+        )
+        assert refused.status_code == 422
+        unchangeable = await visitor.send(
+            "/settings/change", form_token=await visitor.form_token(), key="http.token", value="x", action="set"
+        )
+        assert unchangeable.status_code == 422
+
+
+async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_path: Path) -> None:
+    """An export runs, is downloaded and deleted; a backup appears beside the data directory."""
+    async with shown.visited() as visitor:
+        await visitor.act("/transfers/begin", kind="export")
+
+        async def is_done(mark: str) -> bool:
+            return mark in await visitor.look("/transfers")
+
+        await until(lambda: is_done("/transfers/download"))
+        text = await visitor.look("/transfers/download")
+        assert text.startswith('{"format": "cognitive-memory"') or '"cognitive-memory"' in text.splitlines()[0]
+        assert "推理小说" in text
+        await visitor.act("/transfers/discard")
+        assert "/transfers/download" not in await visitor.look("/transfers")
+        await visitor.act("/transfers/begin", kind="backup")
+        await until(lambda: is_done("备份好了"))
+        assert len(await asyncio.to_thread(lambda: list(tmp_path.glob("data.backup-*/ledger.db")))) == 1
+
+
+def _first_id(page: str) -> str:
+    return page.split('name="id" value="', 1)[1].split('"', 1)[0]
+
+
+def _scene(user_id: str = "2000003"):
+    import cognitive_memory_core as core
+
+    return core.Scene.group("20001", user_id)
