@@ -9,16 +9,19 @@ from datetime import datetime
 from . import sentences
 from .domain.event import Event
 from .domain.hit import ReadFilter
-from .domain.ids import checked_id
+from .domain.ids import checked_id, derived_id
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
 from .domain.message import Message
+from .domain.missed import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
 from .domain.scope import Scene
 from .errors import NotPermitted, UnknownEvent
-from .ports.ledger import EventLedger, MessageLog, OperatorLists
+from .ports.ambient import Clock
+from .ports.ledger import EventLedger, MessageLog, MissedBook, OperatorLists
 from .read_access import ReadAccess
 from .recall.current_names import CurrentNames
 
+QUESTION = 400  # characters of a noted question
 ALIKE = 1_000  # people whose name contains somebody's id, at most
 
 
@@ -31,6 +34,8 @@ class Listings:
     rows: OperatorLists
     stored: EventLedger
     log: MessageLog
+    missed: MissedBook
+    clock: Clock
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
@@ -101,6 +106,36 @@ class Listings:
             return []
         found = await self.rows.sources(key, limit, offset)
         return [replace(one, text=self.access.hidden(one.text)) for one in found]
+
+    async def note_missed(self, scene: Scene, asked_in: Scene, question: str, event_id: str) -> MissedEvent:
+        """Note that an event should have been found for a question; the same case is noted once.
+
+        The question is stored without people who opted out. Raises UnknownEvent.
+        """
+        event = await self.event(scene, event_id)
+        place, said = asked_in.scope, self.access.hidden(question[:QUESTION])
+        case_id = derived_id("missed", place.key, asked_in.user_id, said, event.id)
+        case = MissedEvent(case_id, place, asked_in.user_id, said, event.id, self.clock.now())
+        await self.missed.note(case)
+        return case
+
+    async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
+        """Return the noted cases, the latest first."""
+        found = await self.missed.cases(_agent(scene), limit, offset)
+        hidden = self.access.hidden_people
+        hide = self.access.hidden
+        shown = (one for one in found if one.user_id not in hidden)
+        return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in shown]
+
+    async def drop_missed(self, scene: Scene, case_id: str) -> None:
+        """Delete a noted case."""
+        _agent(scene)
+        await self.missed.drop(checked_id(case_id, "case_id"))
+
+    async def recalled(self, scene: Scene, event_id: str) -> tuple[int, datetime | None]:
+        """Return how often an event was shown, and when last."""
+        _agent(scene)
+        return await self.missed.recalled(event_id)
 
     def _person(self, entry: PersonEntry) -> PersonEntry:
         if entry.user_id in self.access.hidden_people:

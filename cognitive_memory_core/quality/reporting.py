@@ -15,6 +15,7 @@ from ..domain.job import QueueCounts
 from ..domain.quality import (
     Backlog,
     Examination,
+    MissedRecall,
     PlaceQuality,
     PurposeCost,
     QualityReport,
@@ -24,7 +25,7 @@ from ..domain.quality import (
 )
 from ..domain.scope import Scope
 from ..ports.ambient import Clock
-from ..ports.ledger import FactBook, NameBook, Spending
+from ..ports.ledger import FactBook, MissedBook, NameBook, Spending
 from ..ports.quality import (
     REFUSED,
     RETRIED,
@@ -40,6 +41,7 @@ from .counting import BOUNDS, TOOK
 
 MOST_EXAMINED = 100_000  # events whose texts are compared; the latest of more
 PAGE = 5_000
+MISSED = 200  # cases that are listed
 LEAST_EVENTS, LEAST_PEOPLE = 10, 3  # of a group, from which its teachers are compared
 TEACHERS = 3  # of each group
 KEPT = (7, 14, 30, 60, 90, 180, 365)  # values of capture.log_days that are compared
@@ -58,6 +60,7 @@ class Reporting:
     clock: Clock
     counts: Callable[[], Awaitable[QueueCounts]]
     lag: Callable[[], Awaitable[int]]
+    missed: MissedBook
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
@@ -89,7 +92,13 @@ class Reporting:
             latencies=tuple(_latencies(counted)),
             log_days=settings.capture.log_days,
             retention=tuple(_retention(await self.ledger.logged(), now)),
+            missed=tuple(await self._missed(agent)),
         )
+
+    async def _missed(self, agent: str | None) -> list[MissedRecall]:
+        hide, out = self.consent.hidden, self.consent.opted_out
+        cases = [one for one in await self.missed.cases(agent, MISSED) if one.user_id not in out]
+        return [MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases]
 
     async def _counted_since(self) -> date | None:
         return next((day for day, _, _ in await self.ledger.tallies(date.min)), None)

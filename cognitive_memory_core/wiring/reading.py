@@ -91,7 +91,15 @@ class MemoryReader:
             return await ledger.vectors.lag(self._embedder.fingerprint)
 
         reporting = Reporting(
-            ledger.quality, ledger.names, ledger.facts, self._consent, self._settings, self._clock, counts, lag
+            ledger.quality,
+            ledger.names,
+            ledger.facts,
+            self._consent,
+            self._settings,
+            self._clock,
+            counts,
+            lag,
+            ledger.missed,
         )
         return await reporting.report(None, days=days)
 

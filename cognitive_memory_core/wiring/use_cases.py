@@ -97,7 +97,9 @@ class UseCases:
         self.upkeep = Upkeep(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.history = self._history()
         self.reads = self._reads()
-        self.listings = Listings(self.access, self._names, ledger.listings, ledger.events, ledger.log)
+        self.listings = Listings(
+            self.access, self._names, ledger.listings, ledger.events, ledger.log, ledger.missed, clock
+        )
         self.reporting = self._reporting()
 
     @property
@@ -381,6 +383,7 @@ class UseCases:
             clock=adapters.clock,
             counts=counts,
             lag=self.indexer.lag,
+            missed=ledger.missed,
         )
 
     def _retriever(self) -> Retriever:

@@ -18,7 +18,7 @@ import cognitive_memory_core as core
 
 from ..http.failures import status_of
 from ..http.pace import CallerPaces
-from . import beliefs, configuring, jobs, memories, people, question, today, transfers
+from . import beliefs, configuring, jobs, memories, people, question, reporting, today, transfers
 from .gate import COOKIE, SessionGate, cookie_of
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
@@ -41,7 +41,7 @@ def console_application(doors: Doors, desk: Desk, token: str) -> ASGIApp:
         Route("/language", _spoken, methods=["POST"]),
         *(
             Route(path, _answered(page, desk), methods=[method])
-            for part in (today, memories, question, people, beliefs, jobs, configuring, transfers)
+            for part in (today, memories, question, people, beliefs, jobs, configuring, reporting, transfers)
             for method, path, page in part.PAGES
         ),
         Route("/{rest:path}", _answered(_unknown, desk)),

@@ -81,7 +81,7 @@ async def opened(visit: Visit) -> Response:
         talk=await listings.talk(scene, event, AROUND),
         wordings=await listings.wordings(scene, event),
         people=people,
-        kinds=KINDS,
+        recalled=await listings.recalled(scene, event.id),
     )
 
 

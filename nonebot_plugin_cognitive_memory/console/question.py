@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from .visit import Visit
+from .visit import PAGE, Visit
 
 SHOWN = 60  # candidates
 FEW = 40  # people offered for a place
@@ -51,7 +51,7 @@ async def question(visit: Visit) -> Response:
     place = visit.place(visit.asked("place"))
     listings, scene = visit.memory.listings, visit.scene()
     weights = _weights(visit)
-    scene_there = _scene(visit, place) if place and visit.asked("text") else None
+    scene_there = _scene_of(place, visit.asked("user_id")) if place and visit.asked("text") else None
     explained = wanted = None
     if scene_there is not None:
         settings = _with(visit.settings, weights)
@@ -83,11 +83,10 @@ def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Setting
     return settings.model_copy(update={"query": settings.query.model_copy(update=given)})
 
 
-def _scene(visit: Visit, place: core.Scope) -> core.Scene | None:
+def _scene_of(place: core.Scope, user_id: str) -> core.Scene | None:
     """Return the scene of the question; None without the person who asks in a group."""
     if place.kind == "private":
         return core.Scene.private(place.place_id, agent=place.agent)
-    user_id = visit.asked("user_id")
     return core.Scene.group(place.place_id, user_id, agent=place.agent) if user_id else None
 
 
@@ -122,4 +121,35 @@ def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidat
     return next((one for one in candidates if one.event.id == event_id), None)
 
 
-PAGES = (("GET", "/question", question),)
+async def missed(visit: Visit) -> Response:
+    """Keep the case of a memory that should have been found."""
+    place = visit.place(visit.sent("place"))
+    if place is None:
+        return visit.go("/question")
+    user_id, text, event_id = visit.sent("user_id"), visit.sent("text")[:MOST_TEXT], visit.sent("event")
+    asked_in = _scene_of(place, user_id)
+    if asked_in is None:
+        return visit.go("/question")
+    await visit.memory.listings.note_missed(visit.scene(), asked_in, text, event_id)
+    notice = visit.words("question.kept")
+    return visit.go("/question", notice=notice, place=visit.sent("place"), user_id=user_id, text=text, event=event_id)
+
+
+async def cases(visit: Visit) -> Response:
+    """List the kept cases, each with the way to try it again."""
+    found = await visit.memory.listings.missed_events(visit.scene(), PAGE + 1, visit.offset)
+    return await visit.show("cases.html", rows=found[:PAGE], has_more=len(found) > PAGE)
+
+
+async def drop(visit: Visit) -> Response:
+    """Remove a kept case."""
+    await visit.memory.listings.drop_missed(visit.scene(), visit.sent("id"))
+    return visit.go("/question/cases", notice=visit.words("people.done"))
+
+
+PAGES = (
+    ("GET", "/question", question),
+    ("POST", "/question/missed", missed),
+    ("GET", "/question/cases", cases),
+    ("POST", "/question/drop", drop),
+)

@@ -25,7 +25,7 @@ MOST_PAGES = 10_000
 NAVIGATION = (
     *(("/", "today"), ("/memories", "memories"), ("/question", "question"), ("/people", "people")),
     *(("/places", "places"), ("/beliefs", "beliefs"), ("/jobs", "jobs"), ("/settings", "settings")),
-    ("/transfers", "transfers"),
+    *(("/report", "report"), ("/transfers", "transfers")),
 )
 
 

@@ -14,6 +14,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.forgetting import texts_of, without_person
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.missed import MissedEvent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
@@ -23,7 +24,7 @@ from cognitive_memory_core.ports.ledger import Copy, PurgeState, Wiped
 from .state import InMemoryState
 from .waiting_facts import goes_with
 
-Note = TypeVar("Note", Memo, Pin)
+Note = TypeVar("Note", Memo, Pin, MissedEvent)
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -34,11 +35,12 @@ class _WhereSeen:
     places: frozenset[Scope]
     hide: Callable[[str], str]
 
-    def of(self, said: Event | Message | Memo | Pin | Belief | Change) -> Callable[[str], str]:
+    def of(self, said: Event | Message | Memo | Pin | MissedEvent | Belief | Change) -> Callable[[str], str]:
         """Return the function that hides the person in an item; nothing is hidden where they were never seen."""
         place = said.scene.scope if isinstance(said, Message) else said.scope
         subjects = said.subjects if isinstance(said, Event) else ()
-        is_meant = place in self.places or any(self.user_id in text for text in (*texts_of(said), *subjects))
+        texts = (said.text,) if isinstance(said, MissedEvent) else texts_of(said)
+        is_meant = place in self.places or any(self.user_id in text for text in (*texts, *subjects))
         return self.hide if is_meant else str
 
 
@@ -61,6 +63,7 @@ class InMemoryEraser:
         )
         self._drop_profiles(lambda key: key.user_id == user_id)
         state.sharing.pop(user_id, None)
+        _without(state.missed, [one.id for one in state.missed.values() if one.user_id == user_id])
         for one in [one for one in state.decisions.values() if one.decided_by == user_id]:
             state.decisions[one.id] = replace(one, decided_by="")
         state.drop_incognito(lambda stretch: stretch.user_id == user_id and stretch.ends_at <= at)
@@ -69,6 +72,7 @@ class InMemoryEraser:
         for profile in list(state.profiles.values()):
             state.put_profile(_without_person(profile, hide))
         reworded += self._hidden_in_messages(words) + _hidden_in(state.memos, words) + _hidden_in(state.pins, words)
+        reworded += _hidden_in(state.missed, words)
         beliefs, changed = self._hidden_in_beliefs(words)
         wiped = replace(wiped, beliefs=beliefs, reworded=reworded + changed)
         return replace(wiped, event_ids=(*wiped.event_ids, *joined))
@@ -92,6 +96,7 @@ class InMemoryEraser:
         _without(state.belief_changes, changes)
         state.evolved.pop(scope, None)
         _without(state.decisions, [one.id for one in state.decisions.values() if one.scope == scope])
+        _without(state.missed, [one.id for one in state.missed.values() if one.scope == scope])
         gone = [one.id for one in state.beliefs.values() if one.scope == scope]
         return replace(wiped, beliefs=_without(state.beliefs, gone))
 

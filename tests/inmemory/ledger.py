@@ -22,6 +22,7 @@ from .index_book import InMemoryBook
 from .lexical import InMemoryLexical
 from .listings import InMemoryListings
 from .messages import InMemoryLog
+from .missed import InMemoryMissed
 from .names import InMemoryNames
 from .notes import InMemoryNotes
 from .profile_index import InMemoryProfileIndex
@@ -51,6 +52,7 @@ class InMemoryLedger:
         self.profiles = InMemoryProfileIndex(state)
         self.beliefs = InMemoryBeliefs(state)
         self.listings = InMemoryListings(state)
+        self.missed = InMemoryMissed(state)
         self.decisions = InMemoryDecisions(state)
         self.accounts = InMemoryAccounts()
         self.quality = InMemoryQuality(state, self.accounts)

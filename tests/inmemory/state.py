@@ -13,6 +13,7 @@ from cognitive_memory_core.domain.event import Event, duplicate_key, lifted
 from cognitive_memory_core.domain.forgetting import texts_of
 from cognitive_memory_core.domain.incognito import Incognito
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.missed import MissedEvent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
@@ -64,6 +65,7 @@ class InMemoryState:
     hidden_lines: dict[Place, set[str]] = field(
         default_factory=dict[Place, set[str]]
     )  # hidden messages, with the events that they are hidden for
+    missed: dict[str, MissedEvent] = field(default_factory=dict[str, MissedEvent])
     gone: set[str] = field(default_factory=set[str])  # events that were forgotten and then erased
     copies: dict[str, Copy] = field(default_factory=dict[str, Copy])
     index_marks: dict[str, Checkpoint] = field(default_factory=dict[str, Checkpoint])

@@ -124,6 +124,7 @@ def browser(origin: str) -> Iterator[Browser]:
         options.binary_location = BROWSER or ""
         for flag in (*FLAGS, f"--user-data-dir={profile}"):
             options.add_argument(flag)
+        options.add_experimental_option("prefs", {"intl.accept_languages": "zh-CN,zh"})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         driver = webdriver.Chrome(options=options, service=Service(DRIVER))
         driver.set_page_load_timeout(60)

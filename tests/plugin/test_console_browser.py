@@ -30,8 +30,11 @@ PAGES = {
     "beliefs": "/beliefs?group=20001",
     "jobs": "/jobs",
     "settings": "/settings",
+    "report": "/report?examine=yes",
     "transfers": "/transfers",
 }
+VIEWS = ((DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True))
+EXAMINED = {("desktop", "light"), ("phone", "dark")}  # what is laid out and coloured differently
 PICTURES = os.environ.get("COGNITIVE_MEMORY_PICTURES")
 PICTURED = {("today", "desktop", "light"), ("memory", "desktop", "light"), ("question", "desktop", "light")} | {
     *(("memories", "desktop", "dark"), ("person", "desktop", "light"), ("today", "phone", "dark")),
@@ -56,22 +59,25 @@ def log_in(page: Browser) -> None:
     page.until(lambda: page.all("nav.pages"))
 
 
-def checked(page: Browser, name: str, path: str, size: tuple[int, int], *, dark: bool) -> list[str]:
-    """Open a page; return what is wrong with it."""
-    page.resize(size, dark=dark)
+def checked(page: Browser, name: str, path: str) -> list[str]:
+    """Open a page and look at it in every size and colour; return what is wrong with it."""
+    page.resize(DESKTOP, dark=False)
     page.open(path)
     page.until(lambda: page.all("h1"))
-    for details in page.all("details:not([open]) > summary"):
-        page.driver.execute_script("arguments[0].parentElement.open = true", details)
-    wrong = [f"{one['id']}: {one['help']} {one['nodes']}" for one in page.serious()]
-    wrong += page.complaints()
-    wrong += page.foreign_requests()
-    wrong += ["wider than the window"] if page.is_scrolled_sideways() else []
-    where = ("desktop" if size == DESKTOP else "phone", "dark" if dark else "light")
-    if PICTURES and (name, *where) in PICTURED:
-        page.open(path)
-        page.picture(Path(PICTURES) / f"console-{name}-{'-'.join(where)}.png")
-    return [f"{name} {where}: {one}" for one in wrong]
+    wrong: list[str] = []
+    for size, dark in VIEWS:
+        where = ("desktop" if size == DESKTOP else "phone", "dark" if dark else "light")
+        page.resize(size, dark=dark)
+        if PICTURES and (name, *where) in PICTURED:
+            page.picture(Path(PICTURES) / f"console-{name}-{'-'.join(where)}.png")
+        for summary in page.all("details:not([open]) > summary"):
+            page.driver.execute_script("arguments[0].parentElement.open = true", summary)
+        wrong += [f"{where}: wider than the window"] if page.is_scrolled_sideways() else []
+        if where in EXAMINED:
+            wrong += [f"{where}: {one['id']}: {one['help']} {one['nodes']}" for one in page.serious()]
+        for details in page.all("details[open]") if PICTURES else ():
+            page.driver.execute_script("arguments[0].open = false", details)
+    return [f"{name} {one}" for one in (*wrong, *page.complaints(), *page.foreign_requests())]
 
 
 async def test_every_page_in_a_browser(shown: Console) -> None:
@@ -86,12 +92,7 @@ async def test_every_page_in_a_browser(shown: Console) -> None:
             page.open("/beliefs?group=20001")
             belief = belief_list.find_element("css selector", "tbody a").get_attribute("href")
             paths = {**PAGES, "memory": memory, "belief": belief.removeprefix(shown.address)}
-            return [
-                wrong
-                for name, path in paths.items()
-                for size, dark in ((DESKTOP, False), (DESKTOP, True), (PHONE, False), (PHONE, True))
-                for wrong in checked(page, name, path, size, dark=dark)
-            ]
+            return [wrong for name, path in paths.items() for wrong in checked(page, name, path)]
 
     wrong = await asyncio.to_thread(driven)
     assert not wrong, "\n".join(wrong)

@@ -15,7 +15,8 @@ from .console_stage import Console, console, furnished
 
 PAGES = (
     *("/", "/memories", "/question", "/people", "/people/open?id=2000001", "/places", "/places/open?place=group/20001"),
-    *("/places/open?place=private/2000001", "/beliefs", "/jobs", "/settings", "/transfers"),
+    *("/places/open?place=private/2000001", "/beliefs", "/jobs", "/settings", "/transfers", "/question/cases"),
+    *("/report", "/report?examine=yes"),
     "/question?place=group/20001&user_id=2000001&text=部署密钥什么时候换的",
 )
 
@@ -64,6 +65,23 @@ async def test_why_something_was_not_recalled(shown: Console) -> None:
         own = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
         await visitor.act("/memories/change", id=own, action="forget", sure="yes")
         assert "已经忘掉了" in await visitor.look("/question", **asked, event=own)
+
+
+async def test_what_should_have_been_found_is_kept(shown: Console) -> None:
+    """A case is kept once, is counted by the report, can be tried again, and goes with its asker."""
+    async with shown.visited() as visitor:
+        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        case = {"place": "group/20001", "user_id": "2000003", "text": "他爱看什么", "event": event_id}
+        for _ in range(2):
+            assert "质量报告里会算上" in await visitor.act("/question/missed", **case)
+        listed = await visitor.look("/question/cases")
+        assert listed.count("他爱看什么") == 1
+        assert "本该想起的：1" in await visitor.look("/report")
+        await shown.memory.forget_user(_scene(), "2000003")
+        assert "他爱看什么" not in await visitor.look("/question/cases")
+        await visitor.act("/question/missed", **{**case, "user_id": "2000001"})
+        await visitor.act("/question/drop", id=_first_id(await visitor.look("/question/cases")))
+        assert "他爱看什么" not in await visitor.look("/question/cases")
 
 
 async def test_a_profile_is_rolled_back(shown: Console) -> None:

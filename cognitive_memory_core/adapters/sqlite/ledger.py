@@ -24,6 +24,7 @@ from .records.facts import SqliteFacts
 from .records.incognito import SqliteIncognito
 from .records.listings import SqliteListings
 from .records.messages import SqliteLog
+from .records.missed import SqliteMissed
 from .records.names import SqliteNames
 from .records.notes import SqliteNotes
 from .records.profile_index import SqliteProfiles
@@ -56,6 +57,7 @@ class SqliteLedger:
         self.profiles = SqliteProfiles(database)
         self.beliefs = SqliteBeliefs(database)
         self.listings = SqliteListings(database)
+        self.missed = SqliteMissed(database)
         self.decisions = SqliteDecisions(database)
         self.quality = SqliteQuality(database)
         self.accounts = SqliteAccounts(database)

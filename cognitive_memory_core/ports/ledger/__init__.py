@@ -11,6 +11,7 @@ from .events import EventEraser, EventLedger, LexicalIndex, TracedEvents
 from .facts import FactBook, PendingFacts
 from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
+from .missed import MissedBook
 from .notes import NoteBook, PinBook
 from .operation import Accounts, ClockBook, ClockState, Spending
 from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook, Switch
@@ -42,6 +43,7 @@ __all__ = [
     "IndexedProfile",
     "LexicalIndex",
     "MessageLog",
+    "MissedBook",
     "NameBook",
     "NoteBook",
     "OperatorLists",

@@ -377,8 +377,24 @@ ALTER TABLE events ADD COLUMN replaces TEXT NOT NULL DEFAULT '';
 CREATE INDEX events_replacing ON events (replaces) WHERE replaces <> '';
 """
 
+# missed: what was asked, and the event that should have been found; text is the question. events_by_instant: lists of
+# all places of an agent.
+_TENTH = """
+CREATE TABLE missed (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    scope TEXT NOT NULL,
+    user_id TEXT NOT NULL,
+    text TEXT NOT NULL,
+    event_seq INTEGER NOT NULL REFERENCES events (seq) ON DELETE CASCADE,
+    at_us INTEGER NOT NULL
+);
+CREATE INDEX missed_by_event ON missed (event_seq);
+CREATE INDEX events_by_instant ON events (agent, at_us);
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH)
+STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

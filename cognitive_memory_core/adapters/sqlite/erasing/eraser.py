@@ -118,10 +118,12 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
         wiping.rows(connection, table, ("user_id = ?", bound(user_id)))
     connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", bound(user_id))
     wiping.rows(connection, "incognito", ("user_id = ? AND ends_us <= ?", bound(user_id, micros(at))))
+    wiping.rows(connection, "missed", ("user_id = ?", bound(user_id)))
     rewording = Rewording(user_id, needles, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
+    reworded += rewording.notes(connection, "missed")
     rewording.facts(connection)
     rewording.profiles(connection)
     erased, changed = rewording.beliefs(connection)
@@ -138,7 +140,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
         wiping.rows(connection, table, keys_in(scope))
         connection.executemany(delete(table, OF_KEY), map(key_values, fed))
     wiping.rows(connection, "incognito", ("scope = ? AND ends_us <= ?", bound(scope.key, micros(at))))
-    for table in ("belief_changes", "evolutions", "decisions"):
+    for table in ("belief_changes", "evolutions", "decisions", "missed"):
         wiping.rows(connection, table, ("scope = ?", bound(scope.key)))
     gone = wiping.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
     wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))

@@ -1,0 +1,28 @@
+"""Cases of recall that an operator noted; see the package for what every port of it promises."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Protocol
+
+from ...domain.missed import MissedEvent
+
+
+class MissedBook(Protocol):
+    """Noted cases, and how often each event was shown. A case goes with its event, its asker and its place."""
+
+    async def note(self, case: MissedEvent) -> None:
+        """Store a case; does nothing if its id is known or its event is not stored."""
+        ...
+
+    async def cases(self, agent: str | None, limit: int, offset: int = 0) -> list[MissedEvent]:
+        """Return the cases of an agent, or of all, the latest first, each with its event's text."""
+        ...
+
+    async def drop(self, case_id: str) -> None:
+        """Delete a case; does nothing if there is none."""
+        ...
+
+    async def recalled(self, event_id: str) -> tuple[int, datetime | None]:
+        """Return how often an event was shown, and when last; 0 and None if it never was."""
+        ...

@@ -1,0 +1,46 @@
+"""The contract of MissedBook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cognitive_memory_core.domain.missed import MissedEvent
+from tests.support.builders import GROUP, OTHER_GROUP, a_draft, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import Ledger, later
+
+TEA = an_event("阿棠爱喝茶", GROUP, id="tea", sender_id="2000001")
+CASE = MissedEvent("1", GROUP.scope, "2000002", "豆沙问阿棠喝什么", "tea", NOON)
+
+
+async def test_cases_are_kept_once_with_their_event(ledger: Ledger) -> None:
+    """A case of a stored event is kept once and read with that event's text, the latest first; it can be dropped."""
+    await ledger.events.commit(a_draft(TEA))
+    later_case = replace(CASE, id="2", text="再问", noted_at=later(hours=1))
+    for case in (CASE, replace(CASE, text="别的"), later_case, replace(CASE, id="3", event_id="unknown")):
+        await ledger.missed.note(case)
+    wanted = [replace(one, wanted=TEA.text) for one in (later_case, CASE)]
+    assert await ledger.missed.cases("default", 9) == wanted == await ledger.missed.cases(None, 9)
+    assert await ledger.missed.cases("default", 1, 1) == wanted[1:]
+    assert await ledger.missed.cases("another", 9) == []
+    await ledger.missed.drop("2")
+    await ledger.missed.drop("2")
+    assert await ledger.missed.cases("default", 9) == wanted[1:]
+    assert await ledger.missed.recalled("tea") == (0, None)
+
+
+async def test_a_case_goes_with_its_asker_its_place_and_its_event(ledger: Ledger) -> None:
+    """Erasing the asker, the place or the event's speaker erases the case; others in its text are hidden."""
+    other = an_event("去爬山", OTHER_GROUP, id="hill", sender_id="2000003")
+    await ledger.events.commit(a_draft(TEA, other))
+    for number, case in enumerate((CASE, replace(CASE, user_id="2000009"), replace(CASE, scope=OTHER_GROUP.scope))):
+        await ledger.missed.note(replace(case, id=str(number), text=f"2000007 问 {number}"))
+    await ledger.missed.note(replace(CASE, id="4", scope=OTHER_GROUP.scope, user_id="2000009", event_id="hill"))
+    await ledger.eraser.forget_person("2000002", NOON, lambda text: text)
+    assert [one.id for one in await ledger.missed.cases(None, 9)] == ["4", "1"]
+    await ledger.eraser.forget_person("2000007", NOON, lambda text: text.replace("2000007", "某位成员"))
+    assert [one.text for one in await ledger.missed.cases(None, 9)][1:] == ["某位成员 问 1"]
+    await ledger.eraser.forget_place(OTHER_GROUP.scope, NOON)
+    assert [one.id for one in await ledger.missed.cases(None, 9)] == ["1"]
+    await ledger.eraser.forget_person("2000001", NOON, lambda text: text)
+    assert await ledger.missed.cases(None, 9) == []
