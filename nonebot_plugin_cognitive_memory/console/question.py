@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from starlette.responses import Response
 
@@ -63,7 +62,7 @@ async def question(visit: Visit) -> Response:
         people=await listings.people(scene, "", FEW, 0),
         sliders=SLIDERS,
         weights=weights,
-        defaults={slider.key: getattr(visit.settings.query, slider.key) for slider in SLIDERS},
+        defaults=_in_force(visit.settings),
         needs_person=bool(visit.asked("text")) and scene_there is None,
         explained=explained,
         candidates=explained.candidates[:SHOWN] if explained else (),
@@ -72,8 +71,14 @@ async def question(visit: Visit) -> Response:
 
 
 def _weights(visit: Visit) -> dict[str, float]:
-    query: Any = visit.settings.query
-    return {slider.key: slider.read(visit.asked(slider.key), float(getattr(query, slider.key))) for slider in SLIDERS}
+    given = _in_force(visit.settings)
+    return {slider.key: slider.read(visit.asked(slider.key), given[slider.key]) for slider in SLIDERS}
+
+
+def _in_force(settings: core.Settings) -> dict[str, float]:
+    """Return the weights that are in force; a blank one is what suits the embedder."""
+    blank = {"lexical_weight": settings.lexical_weight}
+    return {slider.key: float(blank.get(slider.key, getattr(settings.query, slider.key))) for slider in SLIDERS}
 
 
 def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Settings:
