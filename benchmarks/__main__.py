@@ -16,6 +16,7 @@ BENCHMARKS = {
     "historian": "historian",
     "cost": "cost",
     "context": "context",
+    "console": "console",
     "import": "importing",
     "memory": "resident",
     "growth": "growth",

@@ -77,8 +77,8 @@ def _weights(visit: Visit) -> dict[str, float]:
 
 def _in_force(settings: core.Settings) -> dict[str, float]:
     """Return the weights that are in force; a blank one is what suits the embedder."""
-    blank = {"lexical_weight": settings.lexical_weight}
-    return {slider.key: float(blank.get(slider.key, getattr(settings.query, slider.key))) for slider in SLIDERS}
+    values = {**settings.query.model_dump(), "lexical_weight": settings.lexical_weight}
+    return {slider.key: float(values[slider.key]) for slider in SLIDERS}
 
 
 def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Settings:

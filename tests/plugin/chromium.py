@@ -81,7 +81,8 @@ class Browser:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
         command("Emulation.setDeviceMetricsOverride", metrics)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        command("Emulation.setEmulatedMedia", {"features": [scheme]})
+        still = {"name": "prefers-reduced-motion", "value": "reduce"}  # a colour that fades is none to examine
+        command("Emulation.setEmulatedMedia", {"features": [scheme, still]})
 
     def serious(self) -> list[dict[str, Any]]:
         """Return the serious and critical findings of the accessibility check."""

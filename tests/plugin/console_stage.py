@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -94,8 +94,8 @@ async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None
             yield Console(f"http://127.0.0.1:{port}/memory/console", memory, doors)
 
 
-async def furnished(memory: core.CognitiveMemory, *, text: str = "") -> list[str]:
-    """Store lines, events, facts, profiles and beliefs; with ``text``, in every field. Return the events' ids."""
+async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str = "") -> list[str]:
+    """Store lines, events, facts, profiles and beliefs; with ``text`` and ``name``, in every field. Return the ids."""
     opened = memory._opened
     lines = [
         ("早上好，今天谁带书？", BOOKS),
@@ -105,7 +105,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "") -> list[str
         ("我对花生过敏", CHAT),
     ]
     said = [
-        core.Message(f"m{number}", scene, text or line, NOON - timedelta(hours=9 - number))
+        core.Message(f"m{number}", _named(scene, name), text or line, NOON - timedelta(hours=9 - number))
         for number, (line, scene) in enumerate(lines)
     ]
     for message in said:
@@ -130,7 +130,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "") -> list[str
             request_type="group" if scene.group_id else "private",
             happened_at=NOON - timedelta(days=number, hours=1),
             is_absolute=number != len(told) - 1,
-            sender_name=text or scene.user_name,
+            sender_name=name or scene.user_name,
             **({"pain": text, "solution": text, "outcome": text} if text else {}),
         )
         for number, (line, scene, kind, subjects, sources) in enumerate(told)
@@ -141,14 +141,19 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "") -> list[str
     )
     await opened.buffer.settle()
     await opened.adapters.ledger.events.commit(Draft("console", tuple(events), facts))
-    for key, name, summary in (
+    for key, called, summary in (
         (core.ProfileKey.member("20001", "2000001"), "阿棠", "## 喜好\n- 推理小说\n- 乌龙茶"),
         (core.ProfileKey.group("20001"), "读书会", "每周三晚上读书。"),
     ):
-        first = core.Profile(key, text or name, (text or "读书",), text or summary, NOON - timedelta(days=2))
+        first = core.Profile(key, name or called, (text or "读书",), text or summary, NOON - timedelta(days=2))
         stored = await opened.adapters.profiles.write(first)
         changed = core.Profile(
-            key, text or name, (text or "读书", "茶"), f"{text or summary}\n- 新加的一行", NOON, version=stored.version
+            key,
+            name or called,
+            (text or "读书", "茶"),
+            f"{text or summary}\n- 新加的一行",
+            NOON,
+            version=stored.version,
         )
         await opened.adapters.profiles.write(changed)
     await opened.profile_indexer.refresh()
@@ -169,3 +174,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "") -> list[str
         await opened.adapters.ledger.beliefs.commit([BeliefEdit(belief, None, change)])
     await memory.pin(core.Scene.group("20001", "2000001"), text or "群规：不剧透", for_group=True)
     return [event.id for event in events]
+
+
+def _named(scene: core.Scene, name: str) -> core.Scene:
+    return replace(scene, user_name=name, group_name=name) if name else scene

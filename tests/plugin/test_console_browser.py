@@ -96,3 +96,47 @@ async def test_every_page_in_a_browser(shown: Console) -> None:
 
     wrong = await asyncio.to_thread(driven)
     assert not wrong, "\n".join(wrong)
+
+
+async def test_the_console_by_keyboard_alone(shown: Console) -> None:
+    """A memory is found, opened, corrected and put back with the keyboard alone, and the navigation can be skipped."""
+
+    def driven() -> None:
+        with browser(shown.address) as page:
+            log_in(page)
+            body = page.one("body")
+            body.send_keys("\t")
+            assert page.driver.switch_to.active_element.get_attribute("class") == "skip"
+            page.open("/memories")
+            page.one("input[name=text]").send_keys("部署密钥", "\n")
+            page.until(lambda: "text=" in page.driver.current_url)
+            page.one("tbody a").send_keys("\n")
+            page.until(lambda: page.all("textarea"))
+            field = page.one("textarea")
+            field.clear()
+            field.send_keys("阿棠(2000001) 说部署密钥在 2026-03-07 换过", "\t\n")
+            page.until(lambda: page.all(".notice"))
+            assert "2026-03-07" in page.one("h1").text
+            page.one(".notice button").send_keys("\n")
+            page.until(lambda: "2026-03-06" in page.one("h1").text)
+
+    await asyncio.to_thread(driven)
+
+
+async def test_a_slider_moves_the_scores(shown: Console) -> None:
+    """Moving a slider shows the question again with the other weight, without a new page, and stores nothing."""
+
+    def driven() -> None:
+        with browser(shown.address) as page:
+            log_in(page)
+            page.open(QUESTION)
+            before = page.one("#answer").text
+            page.driver.execute_script("window.same = true")
+            page.click("details > summary")
+            page.one("input[name=auto_top_k]").send_keys(*["\ue012"] * 8)  # to the left, eight times
+            page.until(lambda: page.one("#answer").text != before)
+            assert page.driver.execute_script("return window.same")
+            assert page.one("#auto_top_k-value").text == "0"
+
+    await asyncio.to_thread(driven)
+    assert shown.memory._settings.current.query.auto_top_k == 8

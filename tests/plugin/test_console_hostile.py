@@ -1,0 +1,149 @@
+"""Hostile text in every stored field, in every parameter of an address, and in every field of a form: it stays text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from nonebug import App
+
+from .chromium import BROWSER, DRIVER, MISSING, Browser, browser
+from .console_stage import Console, console, furnished
+from .test_console_browser import PAGES, log_in
+
+NAME = '"><img src=x onerror="window.hit=\'name\'">'
+CORPUS = (
+    *(NAME, "<script>window.hit='script'</script>", "<svg/onload=\"window.hit='svg'\">", "</textarea><b id=planted>"),
+    *("</title></style></script><h1 id=planted>", "'-(window.hit=1)-'", "`${window.hit=1}`", "&lt;b id=planted&gt;"),
+    *("{{ 7*7 }}", "{% include 'login.html' %}", "<a href=\"javascript:window.hit='link'\">x</a>"),
+    *(
+        "javascript:window.hit=1",
+        "<iframe srcdoc='<script>parent.hit=1</script>'>",
+        "<meta http-equiv=refresh content=0>",
+    ),
+    *("<div hx-get=/memory/console/jobs hx-trigger=load>x</div>", "<form id=planted action=//evil.example.com>"),
+    *("[CQ:at,qq=all]", "[CQ:image,file=http://evil.example.com/x.png]", "![x](http://evil.example.com/x.png)"),
+    *("[x](javascript:window.hit=1)", "# 标题\n- 项", "<style>body{display:none}</style>", "\u202egnp.exe\u2066"),
+)
+TEXT = " ".join(CORPUS)
+TAGS = (
+    "<img src=x",
+    "<script>window",
+    "<svg/onload",
+    "<iframe srcdoc",
+    "<h1 id=planted",
+    "<b id=planted",
+    "<div hx-get",
+)
+LOOK = """
+return [window.hit || "", document.querySelectorAll("#planted, main img, main iframe, main object, main embed").length,
+  [...document.links].filter(one => one.protocol === "javascript:").length,
+  document.querySelectorAll("main script, main style, main svg:not(.chart):not(.bar)").length,
+  [...document.forms].filter(one => !(one.getAttribute("action") || "").startsWith("/memory/console/")).length];
+"""
+
+
+@pytest.fixture
+async def hostile(app: App, tmp_path: Path) -> AsyncGenerator[Console, None]:
+    """Serve a console over a memory with hostile text in every field."""
+    async with console(tmp_path / "data") as one:
+        await furnished(one.memory, text=TEXT, name=NAME)
+        yield one
+
+
+def asked(listed: str) -> dict[str, str]:
+    """Return every page, and addresses with hostile parameters."""
+    event_id = listed.split("/memories/open?id=", 1)[1].split('"', 1)[0]
+    reflected = {
+        "a search": "/memories?" + urlencode({"text": TEXT, "user_id": NAME, "place": f"group/{NAME}", "since": NAME}),
+        "a question": "/question?" + urlencode({"text": TEXT, "user_id": NAME, "place": "group/20001"}),
+        "people": "/people?" + urlencode({"text": NAME}),
+        "a person": "/people/open?" + urlencode({"id": NAME}),
+        "a place": "/places/open?" + urlencode({"place": f"group/{NAME}"}),
+        "beliefs": "/beliefs?" + urlencode({"group": NAME, "status": NAME, "days": NAME, "page": NAME}),
+    }
+    return {**PAGES, "memory": f"/memories/open?id={event_id}", **reflected}
+
+
+async def test_no_page_contains_a_tag_that_was_stored(hostile: Console) -> None:
+    """No stored or sent text is in a page as a tag or is evaluated by the templates; it is shown as it was written."""
+    async with hostile.visited() as visitor:
+        for name, path in asked(await visitor.look("/memories")).items():
+            page = await visitor.look(path)
+            assert not [tag for tag in TAGS if tag in page], name
+            assert "49" not in page.split("{{ 7*7 }}")[0][-9:], name
+        listed = await visitor.look("/memories")
+        assert "{{ 7*7 }}" in listed
+        assert "&lt;script&gt;" in listed
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/memories/open?id={}", 404),
+        ("/memories/open?id=", 422),
+        ("/beliefs/open?group=20001&id={}", 404),
+        ("/question?place=group/20001&user_id=2000001&text=x&event={}", 404),
+        ("/{}", 404),
+    ],
+)
+async def test_what_is_refused_is_shown_as_text(hostile: Console, path: str, status: int) -> None:
+    """A page that says why something was refused shows what was asked for as text."""
+    async with hostile.visited() as visitor:
+        answer = await visitor.client.get(path.format(urlencode({"v": NAME})[2:]))
+        assert answer.status_code == status
+        assert not [tag for tag in TAGS if tag in answer.text]
+
+
+async def test_foreign_and_guessed_ids_show_nothing(hostile: Console) -> None:
+    """An id of another agent, or one that does not exist, is not found by any page or form that takes one."""
+    import cognitive_memory_core as core
+    from cognitive_memory_core.domain.event import Draft, Event
+    from tests.support.clock import NOON
+
+    foreign = Event(
+        "foreign", "别家的秘密", user_id="9", sender_id="9", group_id="20001", happened_at=NOON, agent="other"
+    )
+    await hostile.memory._opened.adapters.ledger.events.commit(Draft("foreign", (foreign,)))
+    async with hostile.visited() as visitor:
+        token = await visitor.form_token()
+        for event_id in ("foreign", "no-such-id"):
+            assert (await visitor.client.get(f"/memories/open?id={event_id}")).status_code == 404
+            for path, fields in (
+                ("/memories/correct", {"id": event_id, "text": "改"}),
+                ("/memories/change", {"id": event_id, "action": "forget"}),
+                ("/question/missed", {"event": event_id, "place": "group/20001", "user_id": "1", "text": "x"}),
+            ):
+                assert (await visitor.send(path, form_token=token, **fields)).status_code == 404, path
+            done = await visitor.act("/memories/change", id=event_id, action="forget", sure="yes")
+            assert "忘掉了 0 条" in done
+        assert "别家的秘密" not in await visitor.look("/memories")
+    stored = await hostile.memory._opened.adapters.ledger.events.find("foreign")
+    assert stored is not None
+    assert stored.retired_at is None
+    assert core.Scene.operator().agent == "default"
+
+
+@pytest.mark.skipif(not BROWSER or not DRIVER, reason=MISSING)
+async def test_nothing_stored_runs_in_a_browser(hostile: Console) -> None:
+    """In a real browser no stored text runs, loads, links or sends anything on any page."""
+
+    def looked(page: Browser, name: str, path: str) -> list[str]:
+        page.open(path)
+        page.until(lambda: page.all("h1"))
+        found = page.driver.execute_script(LOOK)
+        wrong = [f"{name}: {found}"] if found != ["", 0, 0, 0, 0] else []
+        return [*wrong, *(f"{name}: {one}" for one in (*page.complaints(), *page.foreign_requests()))]
+
+    def driven(paths: dict[str, str]) -> list[str]:
+        with browser(hostile.address) as page:
+            log_in(page)
+            return [wrong for name, path in paths.items() for wrong in looked(page, name, path)]
+
+    async with hostile.visited() as visitor:
+        paths = asked(await visitor.look("/memories"))
+    wrong = await asyncio.to_thread(driven, paths)
+    assert not wrong, "\n".join(wrong)
