@@ -15,7 +15,7 @@ from ..domain.scope import Scene
 from ..text.identity.names import clean_name, clean_text
 from ..text.lexical.frequency import telling
 from ..text.lexical.related import Related, related
-from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
+from ..text.lexical.terms import ASKED, LEAST_TELLING, SEARCHED, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker
 from ..text.time.timewords import time_window
 from .naming import NOBODY, Names, names_of
@@ -65,7 +65,7 @@ def query_of(
         _intent(lines),
         _people(lines, scene, names),
         names,
-        related(terms),
+        related(terms) if len(terms) <= SEARCHED else (),  # the chatter of a long message is about anything
     )
 
 
