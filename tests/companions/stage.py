@@ -98,7 +98,8 @@ class Scene:
 def remembering(asked: Asked) -> Reply:
     """Answer as a model that looks up, answers from what it was given, and ends the turn; in a stream if asked to."""
     reply = _remembering(asked)
-    return _streamed(reply) if asked.body.get("stream") else reply
+    options = asked.body.get("stream_options") or {}
+    return _streamed(reply, with_usage=bool(options.get("include_usage"))) if asked.body.get("stream") else reply
 
 
 def _remembering(asked: Asked) -> Reply:
@@ -116,7 +117,7 @@ def _remembering(asked: Asked) -> Reply:
     return message({"content": answer})(asked)
 
 
-def _streamed(reply: Reply) -> Reply:
+def _streamed(reply: Reply, *, with_usage: bool) -> Reply:
     """Return an answer as a stream of events: the message in one piece, then how it ended."""
     whole = json.loads(reply.body)
     [choice] = whole["choices"]
@@ -125,7 +126,8 @@ def _streamed(reply: Reply) -> Reply:
     head = {**whole, "object": "chat.completion.chunk", "usage": None}
     pieces = ((delta, None), ({}, choice["finish_reason"]))
     events = [{**head, "choices": [{"index": 0, "delta": made, "finish_reason": ends}]} for made, ends in pieces]
-    lines = [*(json.dumps(event) for event in [*events, {**head, "choices": [], "usage": whole["usage"]}]), "[DONE]"]
+    events += [{**head, "choices": [], "usage": whole["usage"]}] if with_usage else []
+    lines = [*map(json.dumps, events), "[DONE]"]
     return Reply("".join(f"data: {line}\n\n" for line in lines).encode(), headers={"Content-Type": "text/event-stream"})
 
 

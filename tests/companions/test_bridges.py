@@ -84,3 +84,15 @@ async def test_its_next_version_is_refused(tmp_path: Path, chat: Chat) -> None:
         await scene.told_before()
         assert UNKNOWN in await scene.answer(chat.question)
         assert FACT not in "".join(scene.prompts)
+
+
+@pytest.mark.parametrize("chat", [ANY[1], CHATS[3]], ids=lambda chat: chat.attached)
+async def test_a_streamed_answer_is_recorded_too(tmp_path: Path, chat: Chat) -> None:
+    """An answer in a stream has the block before it, and becomes a memo once it has been read."""
+    async with companion(tmp_path, chat, ["MARSHOAI_STREAM=true"]) as scene:
+        await scene.told_before()
+        await scene.is_remembered()
+        assert KNOWN in await scene.answer(chat.question)
+        assert "罐头" in scene.prompts[0]
+        assert KNOWN in await scene.answer(chat.question)
+        assert "回答了" in scene.prompts[-1]
