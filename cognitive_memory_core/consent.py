@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from .domain.erasure import Tombstones
 from .domain.event import Event
-from .domain.forgetting import is_covered
+from .domain.forgetting import is_covered, reworded
 from .domain.hit import Hit
 from .domain.incognito import Incognito
 from .domain.message import Message
@@ -147,7 +147,9 @@ class Consent:
         return self._hide(text)
 
     def redacted(self, item: Redactable) -> Redactable:
-        """Return a stored item with people who opted out redacted."""
+        """Return a stored item with people who opted out redacted in every text of it."""
+        if isinstance(item, Event):
+            return reworded(item, self._hide)
         text = self._hide(item.text)
         return item if text == item.text else replace(item, text=text)
 

@@ -20,8 +20,8 @@ _NUMBER = re.compile("[0-9]{5,}")  # a possible user id; shorter numbers are day
 StoredItem = Event | Message | Memo | Pin | Belief | Change
 
 
-def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
-    """Return another person's event with a forgotten person removed; the same object if nothing changes."""
+def reworded(event: Event, hide: Callable[[str], str]) -> Event:
+    """Return an event with every text of it passed through ``hide``; the same object if nothing changes."""
     left = replace(
         event,
         text=hide(event.text),
@@ -29,6 +29,14 @@ def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Ev
         solution=hide(event.solution),
         outcome=hide(event.outcome),
         perspective=None if event.perspective is None else hide(event.perspective),
+    )
+    return event if left == event else left
+
+
+def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
+    """Return another person's event with a forgotten person removed; the same object if nothing changes."""
+    left = replace(
+        reworded(event, hide),
         subjects=tuple(subject for subject in event.subjects if subject != user_id),
         user_id="" if event.user_id == user_id else event.user_id,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, tzinfo
 
 from .. import sentences
@@ -165,8 +165,3 @@ def _days(events: Iterable[Event], zone: tzinfo) -> Iterable[date]:
         yield event.happened_at.astimezone(zone).date()
         if event.last_seen_at is not None:
             yield event.last_seen_at.astimezone(zone).date()
-
-
-def readable(event: Event, hide: Callable[[str], str]) -> Event:
-    """Return an experience with people who opted out hidden in all of its texts."""
-    return replace(event, pain=hide(event.pain), solution=hide(event.solution), outcome=hide(event.outcome))

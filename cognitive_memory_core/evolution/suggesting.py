@@ -36,7 +36,6 @@ from .patterns import (
     is_founded,
     open_patterns,
     patterns_among,
-    readable,
     suggestion_of,
 )
 from .strength import first_strength
@@ -170,7 +169,7 @@ class Suggesting:
     async def _told(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
         """Return what may be shown of the events, in present names and without people who opted out."""
         shown = self.access.shown(scene, await self.named(events))
-        return [readable(one, self.access.hidden) for one in shown if one.pain]
+        return [one for one in shown if one.pain]
 
     async def _same(self, events: Sequence[Event]) -> Same:
         """Return how two of these experiences compare: by their words, and by vectors of a model if there is one."""

@@ -12,7 +12,7 @@ from cognitive_memory_core.consent import HANDFUL, Consent
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from tests.inmemory.ledger import InMemoryLedger
-from tests.support.builders import GROUP, OTHER_GROUP, a_message
+from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON
 
 
@@ -56,6 +56,23 @@ async def test_every_name_somebody_had_is_hidden() -> None:
     assert consent.hidden("海棠未眠就是阿棠") == "某位成员就是某位成员"
     await consent.opt_in("2000001")
     assert consent.hidden("海棠未眠就是阿棠") == "海棠未眠就是阿棠"
+
+
+async def test_every_text_of_an_experience_is_redacted() -> None:
+    """Problem, solution and outcome of an experience name nobody who opted out."""
+    ledger = InMemoryLedger()
+    await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
+    consent = Consent(ledger.consent, ledger.names)
+    await consent.opt_out("2000001", NOON)
+    told = an_event(
+        "海棠未眠修好了灯",
+        kind="experience",
+        pain="海棠未眠的灯坏了",
+        solution="海棠未眠换了灯泡",
+        outcome="海棠未眠满意",
+    )
+    shown = consent.redacted(told)
+    assert "海棠未眠" not in f"{shown.text}{shown.pain}{shown.solution}{shown.outcome}"
 
 
 async def test_a_namesake_is_not_hidden() -> None:
