@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.offline.first_look import RuleLook
+from cognitive_memory_core.adapters.offline.dialogue_filter import RuleLook
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue
 

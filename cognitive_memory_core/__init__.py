@@ -8,7 +8,6 @@ from .configuration import Configuration, SettingsMoved, SettingState, setting_k
 from .context.explanation import Explanation
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.context import Context, Section
-from .domain.erasure import Erasure
 from .domain.event import Event
 from .domain.hit import Hit
 from .domain.interval import Interval
@@ -20,6 +19,7 @@ from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
 from .domain.quality import QualityReport
 from .domain.scope import Scene, Scope
 from .domain.suggestion import Suggestion
+from .domain.tombstones import Erasure
 from .domain.turn import Turn
 from .errors import (
     AlreadyEvolving,

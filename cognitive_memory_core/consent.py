@@ -8,15 +8,15 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from .domain.erasure import Tombstones
+from .domain.erasure_rules import is_covered, reworded
 from .domain.event import Event
-from .domain.forgetting import is_covered, reworded
 from .domain.hit import Hit
 from .domain.incognito import Incognito
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile
 from .domain.scope import Scene, Scope
+from .domain.tombstones import Tombstones
 from .domain.turn import Dialogue, Turn
 from .ports.ledger import ConsentBook, Eraser, IncognitoBook, NameBook, Switch
 from .text.safety.redaction import Redaction

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from . import sentences
-from .domain.erasure import RESTORABLE
+from .domain.erasure_rules import keys_of
 from .domain.event import Event
-from .domain.forgetting import keys_of
 from .domain.hit import ReadFilter
 from .domain.interval import Interval
 from .domain.profile import ProfileKey
 from .domain.scope import Scene
+from .domain.tombstones import RESTORABLE
+from .erasure import ErasureSurroundings
 from .errors import CognitiveMemoryError, UnknownEvent
-from .forgetting import ErasureSurroundings
 from .ports.ledger import EventEraser, EventLedger
-from .text.safety.recitals import untelling
+from .text.safety.retold_events import untelling
 
 log = logging.getLogger(__name__)
 MOST_CORRECTIONS = 1_000  # events of one instant that are read to find the corrected one

@@ -16,7 +16,7 @@ from .domain.missed import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
 from .domain.scope import Scene
 from .errors import NotPermitted, UnknownEvent
-from .ports.ambient import Clock
+from .ports.clock import Clock
 from .ports.ledger import EventLedger, MessageLog, MissedBook, OperatorLists
 from .read_access import ReadAccess
 from .recall.current_names import CurrentNames

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from . import sentences
 from .arguments import checks_arguments
+from .closed_memory import ClosedMemory
 from .completion import completed
 from .configuration import with_hot
 from .context.compression import checked_dialogue
 from .context.explanation import Explanation
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.context import Context
-from .domain.erasure import Erasure
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, ReadFilter
 from .domain.ids import checked_id, checked_text
@@ -30,15 +30,15 @@ from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revisio
 from .domain.quality import QualityReport
 from .domain.scope import Scene
 from .domain.suggestion import Suggestion
+from .domain.tombstones import Erasure
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
 from .listings import Listings
-from .null_engine import NullEngine
-from .ports.ambient import Clock
 from .ports.beliefs import Listing
+from .ports.clock import Clock
 from .ports.ledger import Activity, Copy, Switch
 from .ports.models import Chat, Embedder, Reranker
-from .ports.overrides import Overrides
+from .ports.supplied_parts import SuppliedParts
 from .settings import Live, Settings
 from .status import Status
 from .stopwatches import Durations, Stopwatches
@@ -48,7 +48,7 @@ from .text.statements.lexicon import offences
 from .text.time.instants import interval_of
 
 if TYPE_CHECKING:
-    from .engine import Engine
+    from .running_memory import RunningMemory
     from .wiring import UseCases
 
 MAX_RESULTS = 200
@@ -70,7 +70,7 @@ class CognitiveMemory:
 
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
-        self._engine: Engine | NullEngine = NullEngine(Live(Settings(enabled=False)), reason)
+        self._state: RunningMemory | ClosedMemory = ClosedMemory(Live(Settings(enabled=False)), reason)
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
 
     @classmethod
@@ -101,28 +101,28 @@ class CognitiveMemory:
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
-        engine_class = await asyncio.to_thread(_engine_class)
-        given = Overrides(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
-        engine = await engine_class.open(Live(settings), Path(data_dir), given)
+        memory_class = await asyncio.to_thread(_running_memory_class)
+        given = SuppliedParts(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
+        running = await memory_class.open(Live(settings), Path(data_dir), given)
         memory = cls()
-        memory._engine = engine
+        memory._state = running
         try:
             if background:
-                engine.start()
+                running.start()
             yield memory
         finally:
-            memory._engine = NullEngine(engine.settings)
-            await completed(engine.close())
+            memory._state = ClosedMemory(running.settings)
+            await completed(running.close())
 
     @property
     def is_running(self) -> bool:
         """Whether new memories are made: open, and not switched off by ``enabled=false``."""
-        return self._engine.is_running
+        return self._state.is_running
 
     @property
     def reason(self) -> str:
         """Why the memory is not running, for people; "" while it is."""
-        return self._engine.reason
+        return self._state.reason
 
     @property
     def durations(self) -> tuple[Durations, ...]:
@@ -131,7 +131,7 @@ class CognitiveMemory:
 
     async def observe(self, message: Message) -> None:
         """Log a message: searches and windows see it at once; written within 0.5 s. A failing log is no error."""
-        self._engine.intake.observe(message)
+        self._state.intake.observe(message)
 
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably, then return its job's id, or its memo's id if there is nothing else.
@@ -139,11 +139,11 @@ class CognitiveMemory:
         None if it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
         """
         with self._stopwatches.timed("remember"):
-            return await self._engine.intake.remember(turn)
+            return await self._state.intake.remember(turn)
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
         """Queue a dialogue for triage, as durably as :meth:`remember`; None if there is nothing to triage."""
-        return await self._engine.intake.consider(scene, messages)
+        return await self._state.intake.consider(scene, messages)
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
         """Withdraw a message from the log and from unprocessed jobs, and retire the events that rest on it alone."""
@@ -152,7 +152,7 @@ class CognitiveMemory:
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
         """Build the context block for the model; failing components are left out and listed in ``degraded``."""
         with self._stopwatches.timed("context"):
-            return await self._engine.reads.context(scene, query[:MAX_QUERY], budget=budget)
+            return await self._state.reads.context(scene, query[:MAX_QUERY], budget=budget)
 
     async def search_events(  # noqa: PLR0913  # the contract's signature
         self,
@@ -176,45 +176,45 @@ class CognitiveMemory:
         reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
         with self._stopwatches.timed("search_events"):
-            return await self._engine.reads.hits(reading, query[:MAX_QUERY], top_k=limit)
+            return await self._state.reads.hits(reading, query[:MAX_QUERY], top_k=limit)
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
-        return await self._engine.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        return await self._state.reads.events(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def forgotten_events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the asker's own events that were forgotten and can be restored, the latest forgotten first."""
-        return await self._engine.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
+        return await self._state.reads.forgotten(scene, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def find_event(self, scene: Scene, event_id: str) -> Event:
         """Return an active event that the scene may read; raises UnknownEvent."""
-        return await self._engine.reads.event(scene, checked_id(event_id, "event_id"))
+        return await self._state.reads.event(scene, checked_id(event_id, "event_id"))
 
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without people who opted out."""
         wanted = _count(limit, self._settings.current.historian.recent_messages_inject_k)
-        return await self._engine.reads.recent_messages(scene, wanted, until=until)
+        return await self._state.reads.recent_messages(scene, wanted, until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
         """Return the given messages as far as the place's log holds them, oldest first, without people who opted out.
 
         Empty for a place that is switched off. Raises UnavailableError if the log cannot be read.
         """
-        return await self._engine.reads.find_messages(scene, _checked_ids(message_ids))
+        return await self._state.reads.find_messages(scene, _checked_ids(message_ids))
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
         """Return which of the given messages of the place a job, in any state, or an event already rests on.
 
         For a caller that restarts after a crash and must not submit considered messages again.
         """
-        return await self._engine.intake.learned(scene, _checked_ids(message_ids))
+        return await self._state.intake.learned(scene, _checked_ids(message_ids))
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
         """Return the newest memos of the place, newest last, including those whose job still waits."""
         wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
-        return await self._engine.reads.memos(scene, wanted)
+        return await self._state.reads.memos(scene, wanted)
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
         """Return a profile; "user" in a group means the member's, or the person's own profile if profiles are shared.
@@ -223,7 +223,7 @@ class CognitiveMemory:
         """
         if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
-        return await self._engine.reads.profile(scene, entity_type, entity_id)
+        return await self._state.reads.profile(scene, entity_type, entity_id)
 
     async def search_profiles(
         self, scene: Scene, query: str, *, entity_type: EntityType | None = None, top_k: int | None = None
@@ -231,11 +231,11 @@ class CognitiveMemory:
         """Search the profiles that the scene may read, best first."""
         limit = max(_count(top_k, self._settings.current.query.profile_top_k), 1)
         with self._stopwatches.timed("search_profiles"):
-            return await self._engine.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
+            return await self._state.reads.profiles(scene, query[:MAX_QUERY], entity_type=entity_type, top_k=limit)
 
     async def profile_revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of the asker or of the group, newest first; an operator may read all."""
-        return await self._engine.reads.revisions(scene, key)
+        return await self._state.reads.revisions(scene, key)
 
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
@@ -304,7 +304,7 @@ class CognitiveMemory:
 
     async def pins(self, scene: Scene) -> list[Pin]:
         """Return the group's pins and the asker's own there, oldest first; an operator gets everybody's."""
-        return await self._engine.reads.pins(scene)
+        return await self._state.reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:
         """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
@@ -347,7 +347,7 @@ class CognitiveMemory:
         """
         if not 1 <= days <= MOST_DAYS:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
-        return await self._engine.evolve(scene, days)
+        return await self._state.evolve(scene, days)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Evolve every group with ``evolution.min_messages`` new lines; return how many, 0 while a round runs.
@@ -355,21 +355,19 @@ class CognitiveMemory:
         The runs are spread over ``within`` seconds. A run reads what no run read before, of the last 14 days. Evolution
         takes at most half of ``daily_calls``; groups that they do not reach come first in the next round.
         """
-        return await self._engine.evolve_groups(within)
+        return await self._state.evolve_groups(within)
 
     async def beliefs(
         self, scene: Scene, *, status: Listing = "active", limit: int = 20, offset: int = 0
     ) -> BeliefPage:
         """Return the beliefs of the scene's group, strongest first: "active", "deprecated" or "all" of them."""
-        return await self._engine.reads.belief_page(
-            scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET)
-        )
+        return await self._state.reads.belief_page(scene, status, _count(limit, 20), _count(offset, 0, most=MAX_OFFSET))
 
     async def search_beliefs(
         self, scene: Scene, query: str, *, limit: int = 5, threshold: float = 0.7
     ) -> list[BeliefHit]:
         """Search the active beliefs of the scene's group; scores are in [0, 1], best first."""
-        return await self._engine.reads.belief_hits(
+        return await self._state.reads.belief_hits(
             scene, query[:MAX_QUERY], limit=_count(limit, 5), threshold=threshold
         )
 
@@ -378,11 +376,11 @@ class CognitiveMemory:
 
         An operator without a group finds a belief of any group of their agent, also in the next three methods.
         """
-        return await self._engine.reads.belief_history(scene, checked_id(belief_id, "belief_id"))
+        return await self._state.reads.belief_history(scene, checked_id(belief_id, "belief_id"))
 
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
         """Return what was done to the beliefs of the scene's group in the last days, oldest first."""
-        return await self._engine.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
+        return await self._state.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
         """Retire a belief softly; evolution does not create it again. Raises UnknownBelief.
@@ -409,7 +407,7 @@ class CognitiveMemory:
 
         Nothing that was decided is suggested again. Callers check who may see and decide.
         """
-        return await self._engine.reads.suggestions(scene)
+        return await self._state.reads.suggestions(scene)
 
     async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
         """Accept a suggestion, which makes its draft a belief of the group, or dismiss it for good.
@@ -423,7 +421,7 @@ class CognitiveMemory:
 
         Without a model, or if it fails, the newest lines that fit. People who opted out are left out.
         """
-        return await self._engine.compress(checked_dialogue(messages), budget)
+        return await self._state.compress(checked_dialogue(messages), budget)
 
     @property
     def listings(self) -> Listings:
@@ -437,11 +435,11 @@ class CognitiveMemory:
 
         ``settings`` are used in place of those in force, for this call alone. Nothing is stored.
         """
-        return await self._engine.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
+        return await self._state.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
     async def status(self) -> Status:
         """Return the status; a failing store does not raise."""
-        return await self._engine.status()
+        return await self._state.status()
 
     async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
         """Return the quality of what an operator's agent remembers; costs and counts are of the last days (1 to 366).
@@ -461,11 +459,11 @@ class CognitiveMemory:
         For an operator without a group everything is counted. ``days`` (1 to 366) ends with today in the configured
         time zone. An unavailable ledger raises UnavailableError.
         """
-        return await self._engine.activity(scene, min(max(days, 1), MOST_DAYS))
+        return await self._state.activity(scene, min(max(days, 1), MOST_DAYS))
 
     async def failed_jobs(self) -> list[FailedJob]:
         """Return the buried jobs with their errors, oldest first."""
-        return await self._engine.failed_jobs()
+        return await self._state.failed_jobs()
 
     async def revive(self, job_id: str | None = None) -> int:
         """Queue one buried job again, or all; return how many."""
@@ -486,7 +484,7 @@ class CognitiveMemory:
 
         With ``enabled=false`` no job runs, so that only messages are waited for; pending jobs stay for later.
         """
-        return await self._engine.drain(timeout)
+        return await self._state.drain(timeout)
 
     async def reindex(self) -> int:
         """Rebuild the vector index from the ledger while the old one serves; return the number of vectors.
@@ -554,27 +552,27 @@ class CognitiveMemory:
     async def configure(self, settings: Settings) -> None:
         """Use other hot settings from now on; all other settings keep their values. A running call keeps its own."""
         self._settings.replace(with_hot(self._settings.current, settings))
-        self._engine.reconsider()
+        self._state.reconsider()
 
     @property
     def _settings(self) -> Live[Settings]:
-        return self._engine.settings
+        return self._state.settings
 
     @property
     def _opened(self) -> UseCases:
-        return self._engine.opened
+        return self._state.opened
 
     async def _stored(self, scene: Scene, event_id: str) -> Event:
         return await self._opened.reads.stored_event(scene, checked_id(event_id, "event_id"))
 
 
-def _engine_class() -> type[Engine]:
-    from .engine import Engine  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
+def _running_memory_class() -> type[RunningMemory]:
+    from .running_memory import RunningMemory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
 
     offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
     intents.prepare()
-    return Engine
+    return RunningMemory
 
 
 def _transfer() -> ModuleType:

@@ -11,7 +11,7 @@ from .domain.note import Pin
 from .domain.scope import Scene
 from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, UnknownPin
-from .ports.ambient import Clock
+from .ports.clock import Clock
 from .ports.ledger import PinBook
 from .text.identity.names import clean_text
 

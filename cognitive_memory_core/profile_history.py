@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from . import sentences
-from .domain.forgetting import keys_of
+from .domain.erasure_rules import keys_of
 from .domain.profile import Profile, ProfileKey, Revision
 from .domain.scope import Scene
 from .errors import NotPermitted
 from .historian.profiles.profile_indexer import taken_in
-from .ports.ambient import Clock
+from .ports.clock import Clock
 from .ports.ledger import EventEraser, ProfileIndex
 from .ports.profiles import ProfileStore
 from .read_access import ReadAccess
 from .recall.profile_reader import ProfileReader
-from .text.safety.recitals import untelling
+from .text.safety.retold_events import untelling
 
 
 @dataclass(frozen=True)

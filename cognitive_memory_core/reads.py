@@ -13,7 +13,6 @@ from .context.builder import ContextBuilder
 from .context.explanation import Explanation
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change
 from .domain.context import NOTHING, Context
-from .domain.erasure import RESTORABLE
 from .domain.event import Event
 from .domain.hit import Hit, ReadFilter
 from .domain.message import Message
@@ -21,6 +20,7 @@ from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.scope import Scene, Scope
 from .domain.suggestion import Suggestion
+from .domain.tombstones import RESTORABLE
 from .errors import UnknownEvent
 from .evolution.belief_keeping import BeliefKeeping, group_of
 from .evolution.suggesting import Suggesting

@@ -25,10 +25,10 @@ from .annotated import (
 )
 from .config import Config
 from .lifecycle import get_memory
+from .record_end_of_turn import consider, record_end
 from .replies.tools import TOOL_GUIDE
 from .scene import find_scene, scene_of
 from .tools import MemoryToolbox, call_tool, tool_guide, tool_schemas
-from .turn_end import consider, record_end
 
 __plugin_meta__ = PluginMetadata(
     name=replies.label.PLUGIN_NAME,
@@ -49,7 +49,7 @@ from . import evolving as evolving
 from . import http as http
 from . import metrics as metrics
 from . import settings_in_force as settings_in_force
-from . import withdrawal as withdrawal
+from . import withdrawn_messages as withdrawn_messages
 from .capture_incoming import observe
 
 __all__ = [

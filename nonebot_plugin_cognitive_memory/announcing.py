@@ -16,8 +16,8 @@ from . import replies
 from .config import setup
 from .json_file import replace_json
 from .lifecycle import get_memory
+from .message_text import spoken
 from .throttled_log import complain
-from .wording import spoken
 
 FILE = "announced.json"
 

@@ -11,10 +11,10 @@ from nonebot.adapters import Bot, Event
 from . import replies
 from .auto_consider import considerer
 from .capture_rules import is_captured
+from .command_detection import is_any_command, is_ours, unsigned, words_after
 from .config import setup
-from .departures import returned
 from .event_message import find_message, recent_lines
-from .invocation import is_any_command, is_ours, unsigned, words_after
+from .left_places import returned
 from .lifecycle import get_memory
 from .throttled_log import complain
 

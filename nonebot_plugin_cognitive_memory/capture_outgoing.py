@@ -21,10 +21,10 @@ from .auto_consider import considerer
 from .capture_rules import is_captured
 from .event_message import recent_lines, sent_at
 from .lifecycle import get_memory, lifetime
+from .message_text import FORWARDED, Wording, worded
 from .onebot import v11, v12
 from .scene import agent_of, find_scene, qq_id, scene_at, text_id
 from .throttled_log import complain
-from .wording import FORWARDED, Wording, worded
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})
 FORWARDING = frozenset({"send_forward_msg", "send_group_forward_msg", "send_private_forward_msg"})

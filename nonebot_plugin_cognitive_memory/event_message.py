@@ -12,9 +12,9 @@ from nonebot.adapters import Bot, Event
 import cognitive_memory_core as core
 
 from .heard_names import heard_names
+from .message_text import worded
 from .onebot import v11, v12
 from .scene import find_scene
-from .wording import worded
 
 LINES = 2_000  # heard lines whose speaker is known while the bot may still answer
 

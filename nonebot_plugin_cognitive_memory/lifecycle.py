@@ -18,7 +18,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
-from .opening import WAIT, OpeningMemory, Refused
+from .opening_memory import WAIT, OpeningMemory, Refused
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
 FIELDS = "memory_"  # how the fields of a log line begin

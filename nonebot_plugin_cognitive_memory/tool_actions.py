@@ -9,8 +9,8 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .lifecycle import get_memory
+from .record_end_of_turn import TurnEnd
 from .throttled_log import complain
-from .turn_end import TurnEnd
 
 Answer = core.tools.Answer
 Action = Callable[[TurnEnd, core.tools.Arguments], Awaitable[Answer]]

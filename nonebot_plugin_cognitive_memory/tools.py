@@ -13,8 +13,8 @@ import cognitive_memory_core as core
 
 from . import replies
 from .lifecycle import get_memory, lifetime
+from .record_end_of_turn import TurnEnd
 from .tool_actions import ACTIONS, Action
-from .turn_end import TurnEnd
 
 Schema = core.tools.Schema
 STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments

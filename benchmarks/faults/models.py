@@ -21,7 +21,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, TOLERATED
 from cognitive_memory_core.adapters.openai.answer_text import object_in
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.models import Ask
 from tests.support import model_server as served
 from tests.support import puppet

@@ -14,8 +14,8 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.historian.profiles.merge_guard import Grounds, objection
-from cognitive_memory_core.historian.rewriting.gate import judge
-from cognitive_memory_core.text.safety.fences import defused
+from cognitive_memory_core.historian.rewriting.statement_gate import judge
+from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.sameness import may_be_same
 
 from ..fault_row import Extent, Row

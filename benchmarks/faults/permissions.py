@@ -101,7 +101,7 @@ async def _asked(extent: Extent) -> Row:
 
 def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
     """Yield each command's name with its calls in both languages."""
-    from nonebot_plugin_cognitive_memory.invocation import SUBCOMMANDS  # noqa: PLC0415  # after NoneBot's start
+    from nonebot_plugin_cognitive_memory.command_detection import SUBCOMMANDS  # noqa: PLC0415  # after NoneBot's start
 
     for name, chinese in list(SUBCOMMANDS.items())[::step]:
         if name not in MEMBERS | ADMINS | OPERATORS:

@@ -22,7 +22,7 @@ from ..tools import ToolCaller
 from ..tools.running import failure
 from .bot_directory import BotDirectory, declare_directory
 from .on_demand import MemoryOnDemand
-from .opening import owning, runner
+from .open_directory import owning, runner
 from .output import DONE, refuse
 from .parser import Parser, Subcommand
 

@@ -6,7 +6,7 @@ import argparse
 
 from .. import sentences
 from .bot_directory import BotDirectory, declare_directory
-from .opening import owning, runner
+from .open_directory import owning, runner
 from .output import refuse
 from .parser import Parser, Subcommand, existing_file
 

@@ -9,7 +9,7 @@ import contextlib
 from .. import sentences
 from ..errors import CognitiveMemoryError
 from .bot_directory import BotDirectory, declare_directory
-from .opening import owning, runner
+from .open_directory import owning, runner
 from .output import DONE, console, print_json, progress_bar
 from .parser import Parser, Subcommand
 

@@ -13,7 +13,7 @@ from ..quality.figures import report_figures
 from ..quality.markdown import report_markdown
 from ..quality.page import report_page
 from .bot_directory import BotDirectory, declare_directory
-from .opening import reading, runner
+from .open_directory import reading, runner
 from .output import DONE, console, print_json
 from .parser import Parser, Subcommand, counted
 

@@ -12,7 +12,7 @@ from ..domain.hit import Hit, ReadFilter
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from .bot_directory import BotDirectory, declare_directory
-from .opening import reading, runner
+from .open_directory import reading, runner
 from .output import DONE, console, print_json
 from .parser import Parser, Subcommand, counted
 

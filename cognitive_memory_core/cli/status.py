@@ -13,9 +13,9 @@ from ..adapters.files.directory_owner import is_owned
 from ..configuration import Configuration
 from ..domain.job import FailedJob
 from ..errors import BadArgument
-from ..wiring.reading import DirectorySnapshot
+from ..wiring.read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory
-from .opening import owning, reading, runner
+from .open_directory import owning, reading, runner
 from .output import DONE, console, print_json
 from .parser import Parser, Subcommand
 

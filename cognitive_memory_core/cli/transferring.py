@@ -18,9 +18,9 @@ from ..domain.ids import checked_id
 from ..errors import CognitiveMemoryError
 from ..memory import CognitiveMemory
 from ..ports.ledger import Copy
-from ..wiring.beginning import LEDGER
+from ..wiring.lost_ledger import LEDGER
 from .bot_directory import BotDirectory, declare_directory
-from .opening import owning, reading, runner
+from .open_directory import owning, reading, runner
 from .output import DONE, ProgressBar, console, print_json, progress_bar, refuse
 from .parser import Parser, Subcommand, existing_file
 

@@ -30,7 +30,6 @@ from ..recall.retriever import AWAY, Retriever
 from ..recall.trace import SearchTrace, candidates_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
-from .budget import Part, fitted, section_tokens
 from .explanation import Explanation
 from .render import (
     belief_lines,
@@ -42,6 +41,7 @@ from .render import (
     profile_lines,
     quotation_lines,
 )
+from .token_budget import Part, fitted, section_tokens
 
 MOST_NAMED = 2  # people named by the question who are shown
 TOLD = 8  # more lines of the log than are shown, in place of those that shown events were made of

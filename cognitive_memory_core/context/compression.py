@@ -20,7 +20,7 @@ from ..text.failures import described
 from ..text.identity.names import clean_name
 from ..text.lexical.chatter import bare_summary
 from ..text.lexical.tokens import sentences_of, token_count
-from ..text.safety.fences import defused
+from ..text.safety.prompt_fences import defused
 
 log = logging.getLogger(__name__)
 PATIENCE = 60.0  # seconds for all model calls of one compression

@@ -15,7 +15,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..recall.quotations import Quotation
 from ..text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
-from ..text.safety.fences import full_width
+from ..text.safety.prompt_fences import full_width
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED
 PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write more into the file

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta, tzinfo
 
 from ..domain.message import Message
-from ..text.statements.norms import is_command, sets_rules
+from ..text.statements.group_rules import is_command, sets_rules
 
 PAUSE = timedelta(minutes=15)  # a longer silence ends an exchange
 LONGEST = 40  # lines of one exchange

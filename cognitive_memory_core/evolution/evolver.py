@@ -22,8 +22,8 @@ from ..domain.people import JobContext, Person
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
-from ..ports.ambient import Clock
 from ..ports.beliefs import BeliefBook, BeliefVectors, EvolutionBook
+from ..ports.clock import Clock
 from ..ports.ledger import MessageLog, NameBook, TracedEvents
 from ..ports.models import Chat, Embedder, Vector
 from ..prompts.answers import Proposals

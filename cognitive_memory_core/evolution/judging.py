@@ -17,8 +17,8 @@ from ..text.identity.names import one_line
 from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
 from ..text.statements.agreement import Line, disagreements
 from ..text.statements.authority import is_unvouched
+from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
-from ..text.statements.norms import orders_memory
 from .strength import confirmed, faded, first_strength
 from .support import LEAST_PEOPLE, NumberedChat, Support
 

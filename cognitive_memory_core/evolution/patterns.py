@@ -16,8 +16,8 @@ from ..domain.scope import Scope
 from ..domain.suggestion import Suggestion, SuggestionDecision, SuggestionKind
 from ..text.identity.names import one_line
 from ..text.statements.authority import dictates, is_unvouched
+from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
-from ..text.statements.norms import orders_memory
 from ..text.statements.problems import asks, failed, has_steps, shared, steps_of, uses_tool, worked
 
 LEAST = 2  # people, or days, that have met a problem

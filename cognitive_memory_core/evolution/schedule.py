@@ -13,8 +13,8 @@ from ..consent import Consent
 from ..domain.log_fields import log_fields
 from ..domain.scope import Scene
 from ..errors import AlreadyEvolving
-from ..ports.ambient import Clock
 from ..ports.beliefs import EvolutionBook, GroupActivity
+from ..ports.clock import Clock
 from ..settings import Live, Settings
 from .evolver import Evolver
 

@@ -17,8 +17,8 @@ from ..domain.ids import derived_id
 from ..domain.scope import Scene
 from ..domain.suggestion import Suggestion, SuggestionDecision
 from ..errors import UnavailableError, UnknownSuggestion
-from ..ports.ambient import Clock
 from ..ports.beliefs import BeliefBook
+from ..ports.clock import Clock
 from ..ports.ledger import EventLedger
 from ..ports.models import Embedder, Vector
 from ..ports.suggestions import DecisionBook

@@ -13,7 +13,7 @@ from ..text.lexical.frequency import FUNCTION_WORDS, telling
 from ..text.lexical.terms import index_terms
 from ..text.statements.assent import assents, refuses
 from ..text.statements.authority import is_unvouched
-from ..text.statements.norms import orders_memory
+from ..text.statements.group_rules import orders_memory
 
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 REACH = 12  # lines within which a short answer can agree to a line before it

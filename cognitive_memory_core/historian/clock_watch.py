@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, timezone
 from .. import sentences
 from ..background import BackgroundLoop, Trouble
 from ..errors import UnavailableError
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.ledger import ClockBook, ClockState
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long

@@ -16,7 +16,7 @@ from ..domain.people import JobContext, Person
 from ..domain.profile import Profile
 from ..ports.models import Ask
 from ..text.identity.names import clean_name
-from ..text.safety.fences import defused
+from ..text.safety.prompt_fences import defused
 from . import forms, rendering
 from .answers import Drawn, Proposals, Said, Triaged
 from .json_lines import proposals_in

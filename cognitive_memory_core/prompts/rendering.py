@@ -17,7 +17,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.turn import shortened
 from ..text.identity.names import NAME_LENGTH, clean_text
-from ..text.safety.fences import defused
+from ..text.safety.prompt_fences import defused
 from ..text.time.timewords import dated_words
 from .roster import Roster
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..text.identity.names import clean_name
-from ..text.safety.fences import defused
+from ..text.safety.prompt_fences import defused
 from ..text.safety.redaction import Vocabulary
 
 MOST_PEOPLE = 40

@@ -15,8 +15,8 @@ from ..domain.event import duplicate_key
 from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEvent
 from ..domain.scope import Scope
 from ..ports.quality import ExaminedEvent
+from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
 from ..text.statements.lexicon import offences
-from ..text.statements.outspoken import character_pairs, outspoken, unquoted
 from ..text.statements.sameness import contradicts, may_be_same
 
 NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same

@@ -11,7 +11,7 @@ from datetime import tzinfo
 from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..completion import completed
 from ..errors import UnavailableError
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.quality import QualityLedger
 
 PAUSE = 60.0  # seconds between writes; a process that is killed loses the counts of up to this long

@@ -24,7 +24,7 @@ from ..domain.quality import (
     TeacherShare,
 )
 from ..domain.scope import Scope
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.ledger import FactBook, MissedBook, NameBook, Spending
 from ..ports.quality import (
     REFUSED,

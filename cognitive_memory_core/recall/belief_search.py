@@ -16,7 +16,7 @@ from ..settings import Live, Settings
 from ..text.caches import cleared_on_erasure
 from ..text.identity.names import clean_text
 from ..text.lexical.terms import index_terms, query_terms
-from ..text.statements.norms import forbids
+from ..text.statements.group_rules import forbids
 from .deadlines import AWAY, with_timeout
 from .term_coverage import covered, saturated
 

@@ -12,7 +12,7 @@ from functools import partial
 from ..domain.hit import Hit, ReadFilter
 from ..domain.message import Message, Passage
 from ..errors import PermanentError, TransientError, UnavailableError
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.ledger import LexicalIndex, MessageLog
 from ..settings import Decay
 from ..text.lexical.related import other_words

@@ -13,7 +13,7 @@ from typing import TypeVar
 from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
 from ..domain.scope import Scene
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.ledger import LexicalIndex, NameBook, TracedEvents
 from ..ports.models import Embedder, Reranker
 from ..ports.vectors import NearbyEvents

@@ -13,7 +13,7 @@ from ..completion import completed
 from ..disk import Disk, Vanished
 from ..errors import BadArgument, StorageRefused
 from ..ports.ledger import Eraser
-from ..ports.mirror import MemoMirror
+from ..ports.memo_mirror import MemoMirror
 from ..ports.queue import QueueEraser
 from .targets import checked_place, draft_in, removed
 

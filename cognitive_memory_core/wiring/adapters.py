@@ -15,24 +15,24 @@ from ..adapters.files.directory_owner import DirectoryOwner
 from ..adapters.files.end_summaries import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
-from ..adapters.heap import return_large_blocks
+from ..adapters.malloc_tuning import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
 from ..background import BackgroundLoop
 from ..completion import released_on_failure
 from ..disk import Disk
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.ledger import (
     LexicalIndex,
 )
-from ..ports.overrides import Overrides
+from ..ports.supplied_parts import SuppliedParts
 from ..ports.vectors import SleepingStore
 from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings
-from .beginning import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .chat_models import ChatModels, chat_models_of
 from .embedding import Embedding, embedding_of
+from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
 from .reranking import Reranking, reranking_of
 
 GRACE = 5.0  # seconds beyond shutdown_seconds that the former owner gets to release the directory
@@ -74,7 +74,7 @@ class Adapters:
         return self.mirror.loop, self.meter.loop, self.watch.loop, self.tally.loop
 
 
-async def opened_adapters(live: Live[Settings], data_dir: Path, given: Overrides) -> Adapters:
+async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedParts) -> Adapters:
     """Open everything under a data directory as its owner; on DirectoryInUse or StorageRefused, release everything."""
     settings, clock = live.current, given.clock or SystemClock()
     async with released_on_failure() as stack:

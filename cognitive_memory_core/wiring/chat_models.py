@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker, GuardedChat
+from ..adapters.caller_models import CallerChat
 from ..adapters.files.templates import read_templates
-from ..adapters.foreign_models import ForeignChat
-from ..adapters.offline.first_look import RuleLook
+from ..adapters.offline.dialogue_filter import RuleLook
 from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
 from ..historian.profiles.model_merger import ModelMerger
-from ..historian.profiles.sifting import SiftingMerger
+from ..historian.profiles.refused_facts import MergerWithoutRefused
 from ..historian.rewriting.rewriter import ModelHistorian
-from ..historian.spending.budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
+from ..historian.spending.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
 from ..historian.spending.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
 from ..ports.quality import Tally
@@ -80,7 +80,7 @@ async def chat_models_of(
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules, tally=tally)
-    merger = SiftingMerger(ModelMerger(chats["merge"], library, settings), merging)
+    merger = MergerWithoutRefused(ModelMerger(chats["merge"], library, settings), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
     backed = BackedHistorian(historian, rules, budget, RuleLook()), BackedMerger(merger, merging)
@@ -98,7 +98,7 @@ def _library(folder: Path) -> PromptLibrary:
 
 def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> Mapping[ChatRole, _ModelInUse]:
     breaker = Breaker("historian")
-    held = ForeignChat(chat, settings.models.historian.timeout_seconds)
+    held = CallerChat(chat, settings.models.historian.timeout_seconds)
     guarded = GuardedChat(MeteredChat(held, meter, counts_calls=True), breaker)
     return dict.fromkeys(ROLES, _ModelInUse(ModelSettings(), guarded, breaker))
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker
+from ..adapters.caller_models import CallerEmbedder
 from ..adapters.embedding import EmbeddingQueue
-from ..adapters.foreign_models import ForeignEmbedder
 from ..adapters.offline.hashing import HashingEmbedder
 from ..adapters.sqlite import SqliteLedger
-from ..ports.ambient import Clock
+from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter
 from ..recall.calibration import Calibrating
 from ..settings import EmbeddingSettings, Live, Settings
@@ -42,7 +42,7 @@ async def embedding_of(
 ) -> Embedding:
     """Wrap the embedder in a queue; closing the stack fails waiting requests and stops it."""
     wanted, breaker = settings.models.embedding, Breaker("embedding")
-    inner = ForeignEmbedder(given) if given else await _chosen(wanted, ledger, meter, stack)
+    inner = CallerEmbedder(given) if given else await _chosen(wanted, ledger, meter, stack)
     is_known = inner.calibration.is_usable and (given is not None or not wanted.model_name)
     current = Live(inner.calibration if is_known else GUESS)
     queue = EmbeddingQueue(inner, clock, current, batch_size=wanted.batch_size, guard=breaker.call)

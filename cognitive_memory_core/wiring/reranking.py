@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker, GuardedReranker
-from ..adapters.foreign_models import ForeignReranker
+from ..adapters.caller_models import CallerReranker
 from ..ports.models import Meter, Reranker
 from ..settings import RerankSettings
 
@@ -31,7 +31,7 @@ async def reranking_of(
     """Return the reranker; ``given`` takes precedence over the one that is set."""
     if given is None and not wanted.model_name:
         return Reranking()
-    inner = ForeignReranker(given) if given else await _chosen(wanted, meter, stack)
+    inner = CallerReranker(given) if given else await _chosen(wanted, meter, stack)
     breaker = Breaker("rerank")
     return Reranking(GuardedReranker(inner, breaker), (breaker,))
 

@@ -11,6 +11,7 @@ from ..consent import Consent
 from ..context.builder import ContextBuilder
 from ..domain.job import QueueCounts
 from ..domain.profile import ProfileKey
+from ..erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
 from ..event_correcting import EventCorrecting
 from ..event_forgetting import EventForgetting
 from ..evolution.belief_indexer import BeliefIndexer
@@ -18,25 +19,24 @@ from ..evolution.belief_keeping import BeliefKeeping
 from ..evolution.evolver import Evolver, EvolverLedger
 from ..evolution.schedule import EvolutionRounds
 from ..evolution.suggesting import Suggesting
-from ..forgetting import ErasureSurroundings, Forgetting, LedgerErasure, Purge
 from ..historian.indexing.indexer import Indexer
 from ..historian.indexing.null_reconciler import NullReconciler
 from ..historian.indexing.reconciler import IndexReconciler
 from ..historian.jobs.admission import Admission
 from ..historian.jobs.intake import Intake
-from ..historian.jobs.memo_store import MemoStore
+from ..historian.jobs.memo_writer import MemoWriter
 from ..historian.jobs.pipeline import Pipeline
 from ..historian.jobs.worker import HistorianWorker
+from ..historian.messages.log_pruning import LogPruning
 from ..historian.messages.message_buffer import MessageBuffer
-from ..historian.messages.upkeep import Upkeep
 from ..historian.profiles.entity_merge import EntityMerge
 from ..historian.profiles.merging import ProfileMerging
 from ..historian.profiles.name_observer import NameObserver
 from ..historian.profiles.profile_indexer import ProfileIndexer, taken_in
 from ..historian.profiles.renaming import Renaming
-from ..historian.rewriting.neighbours import Neighbourhood
-from ..historian.rewriting.surroundings import Surroundings
-from ..historian.spending.budget import EVOLUTION
+from ..historian.rewriting.dialogue_context import DialogueContext
+from ..historian.rewriting.repeated_events import RepeatedEvents
+from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
@@ -74,7 +74,7 @@ class UseCases:
         self.access = ReadAccess(self.consent, settings)
         self.name_observer = NameObserver(ledger.names, Renaming(adapters.profiles, ledger.profiles), clock)
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
-        self.memos = MemoStore(ledger.notes, adapters.mirror)
+        self.memos = MemoWriter(ledger.notes, adapters.mirror)
         self.pinboard = Pinboard(ledger.notes, clock)
         self.reconciler = self._reconciler()
         self.indexer = self._indexer()
@@ -94,7 +94,7 @@ class UseCases:
         self.forgetting = self._forgetting()
         self.event_forgetting = self._event_forgetting()
         self.event_correcting = EventCorrecting(ledger.events, self.consent, settings)
-        self.upkeep = Upkeep(ledger.log, settings, adapters.watch.horizon, self._erase_due)
+        self.upkeep = LogPruning(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.history = self._history()
         self.reads = self._reads()
         self.listings = Listings(
@@ -195,8 +195,8 @@ class UseCases:
             memos=self.memos,
             name_observer=self.name_observer,
             consent=self.consent,
-            neighbourhood=Neighbourhood(ledger.facts, adapters.lexical),
-            surroundings=Surroundings(ledger.log, ledger.events, self.consent),
+            neighbourhood=RepeatedEvents(ledger.facts, adapters.lexical),
+            surroundings=DialogueContext(ledger.log, ledger.events, self.consent),
             settings=self.settings,
             asks_model=adapters.chat_models.has_model,
         )
@@ -268,9 +268,9 @@ class UseCases:
             on_withdrawn=self.merging.nudge,
         )
 
-    def _forgetting(self) -> Forgetting:
+    def _forgetting(self) -> PermanentErasure:
         ledger = self.adapters.ledger
-        return Forgetting(
+        return PermanentErasure(
             ledger=LedgerErasure(
                 eraser=ledger.eraser, names=ledger.names, archive=ledger.archive, notes=ledger.notes, facts=ledger.facts
             ),

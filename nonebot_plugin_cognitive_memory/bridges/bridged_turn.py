@@ -19,14 +19,14 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..capture_incoming import observe
+from ..command_detection import is_any_command
 from ..config import setup
 from ..event_message import find_message, plain_text
-from ..invocation import is_any_command
 from ..lifecycle import get_memory
+from ..record_end_of_turn import Source, TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain
 from ..tools import MemoryToolbox, Schema, tool_guide, tool_schemas
-from ..turn_end import Source, TurnEnd, consider
 from .companions import PREFIX
 
 PATIENCE = 15.0  # seconds that a companion waits for the memory

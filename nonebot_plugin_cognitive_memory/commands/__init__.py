@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from . import basics, beliefs, configuring, consent, console, events, operations, pins, places, profiles, suggestions
+from . import (
+    beliefs,
+    configuring,
+    consent,
+    console,
+    events,
+    help_and_status,
+    pins,
+    places,
+    profiles,
+    suggestions,
+    superuser,
+)
 
 __all__ = [
-    "basics",
     "beliefs",
     "configuring",
     "consent",
     "console",
     "events",
-    "operations",
+    "help_and_status",
     "pins",
     "places",
     "profiles",
     "suggestions",
+    "superuser",
 ]

@@ -8,11 +8,11 @@ from arclet.alconna import Alconna
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Extension, Text, UniMessage
 
-from ..invocation import called_subcommand, in_standard_form
+from ..command_detection import called_subcommand, in_standard_form
 from ..lifecycle import get_memory
+from ..message_text import worded
 from ..onebot import v11
 from ..scene import agent_of, find_scene, name_of, qq_id, scene_at
-from ..wording import worded
 
 CALL_WORDS = 2  # the command and its subcommand
 

@@ -11,7 +11,7 @@ from .. import replies
 from ..settings_in_force import settings_in_force
 from .authority import superuser_objection
 from .entry import answer, memory_command
-from .words import words_of
+from .plain_text import words_of
 
 
 @memory_command.assign("config")

@@ -16,7 +16,7 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
-from ..erasing import erased_person
+from ..erasing_requests import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11
 from ..params import Here

@@ -26,15 +26,15 @@ import cognitive_memory_core as core
 from .. import replies
 from ..announcing import announce
 from ..capture_outgoing import unrecorded
-from ..invocation import HEAD, SUBCOMMANDS, called_subcommand, is_ours
+from ..command_detection import HEAD, SUBCOMMANDS, called_subcommand, is_ours
 from ..lifecycle import get_memory, lifetime
+from ..message_text import spoken
 from ..scene import find_scene
 from ..throttled_log import complain
-from ..wording import spoken
 from .call_form import CallForm
 from .long_text import send_long
-from .pace import Pace
 from .pictures import Pictured, is_shown
+from .rate_limit import Pace
 
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded

@@ -21,7 +21,7 @@ from .consent import forget_asker
 from .entry import answer, memory_command
 from .forgotten import list_forgotten, showing
 from .numbers import Item, shown_lists
-from .words import words_of
+from .plain_text import words_of
 
 PAGE = 10
 LAST_PAGE = 1_000

@@ -6,8 +6,8 @@ from nonebot.adapters import Bot, Event
 from nonebot.exception import AdapterException
 
 from .. import replies
+from ..message_text import spoken
 from ..onebot import v11
-from ..wording import spoken
 
 PART = 800  # characters
 MOST_PARTS = 12

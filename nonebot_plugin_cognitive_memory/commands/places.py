@@ -9,8 +9,8 @@ from nonebot_plugin_alconna import Match
 
 import cognitive_memory_core as core
 
-from .. import replies, turn_end
-from ..erasing import erased_place
+from .. import record_end_of_turn, replies
+from ..erasing_requests import erased_place
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import contradiction, objection
@@ -74,7 +74,7 @@ async def _switched(bot: Bot, event: Event, scene: core.Scene, switch: Switch) -
 
 async def _considered(scene: core.Scene) -> str:
     try:
-        job_id = await turn_end.submit_dialogue(scene)
+        job_id = await record_end_of_turn.submit_dialogue(scene)
     except core.UnavailableError:
         return replies.commands.CONSIDER_REFUSED
     return replies.commands.CONSIDERED if job_id else replies.commands.NOTHING_TO_CONSIDER

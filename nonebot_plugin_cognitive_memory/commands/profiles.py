@@ -21,7 +21,7 @@ from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
 from .pictures import Pictured, wants_text
-from .words import words_of
+from .plain_text import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 _PLACE = re.compile(replies.commands.VERSION)

@@ -14,7 +14,7 @@ from ..params import Here
 from .authority import objection
 from .entry import answer, memory_command
 from .numbers import ShownLists
-from .words import words_of
+from .plain_text import words_of
 
 MOST_SHOWN = 10
 shown_suggestions = ShownLists()

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from ..erasing import erased_person, erased_place
+from ..erasing_requests import erased_person, erased_place
 from .visit import PAGE, Visit
 
 FACTS = 100

@@ -20,8 +20,8 @@ ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/prompts/": "what models read",
     f"{CORE}/adapters/offline/": "the words that the rule-based historian knows",
     f"{PLUGIN}/demo/": "a script with a voice and a sample conversation of its own",
-    f"{PLUGIN}/invocation.py": "the commands' Chinese names, which people type",
-    f"{PLUGIN}/wording.py": "markers that stand for pictures and cards in what the model reads",
+    f"{PLUGIN}/command_detection.py": "the commands' Chinese names, which people type",
+    f"{PLUGIN}/message_text.py": "markers that stand for pictures and cards in what the model reads",
 }
 
 

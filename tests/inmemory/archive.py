@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import TypeVar
 
 from cognitive_memory_core.domain.belief import Belief, Change
-from cognitive_memory_core.domain.erasure import Tombstones
-from cognitive_memory_core.domain.forgetting import is_covered, names_erased, stays_out
+from cognitive_memory_core.domain.erasure_rules import is_covered, names_erased, stays_out
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.suggestion import SuggestionDecision
+from cognitive_memory_core.domain.tombstones import Tombstones
 from cognitive_memory_core.ports.ledger import (
     Activity,
     Alias,

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from cognitive_memory_core.domain.belief import Belief, Change, without_changer, without_supporter
-from cognitive_memory_core.domain.erasure import Tombstones, covered_until
+from cognitive_memory_core.domain.erasure_rules import texts_of, without_person
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.forgetting import texts_of, without_person
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.missed import MissedEvent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.tombstones import Tombstones, covered_until
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.ledger import Copy, PurgeState, Wiped
 

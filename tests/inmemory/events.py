@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from cognitive_memory_core.domain.erasure_rules import stays_out
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.forgetting import stays_out
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.ports.clock import Clock
 
 from .accounts import InMemoryAccounts
 from .archive import InMemoryArchive

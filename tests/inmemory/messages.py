@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
-from cognitive_memory_core.domain.forgetting import stays_out
+from cognitive_memory_core.domain.erasure_rules import stays_out
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.scope import Scope

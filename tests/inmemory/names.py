@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from cognitive_memory_core.domain.forgetting import is_covered
+from cognitive_memory_core.domain.erasure_rules import is_covered
 from cognitive_memory_core.domain.people import Person, Worn, person_of
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.ledger import MOST_ALIASES, MOST_NAMES, Alias

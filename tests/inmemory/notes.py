@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from cognitive_memory_core.domain.forgetting import stays_out
+from cognitive_memory_core.domain.erasure_rules import stays_out
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.scope import Scope
 

@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import QueueFull
-from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.identity.names import one_line

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from cognitive_memory_core.domain.belief import Belief, Change, relinked
-from cognitive_memory_core.domain.erasure import Tombstones
+from cognitive_memory_core.domain.erasure_rules import texts_of
 from cognitive_memory_core.domain.event import Event, duplicate_key, lifted
-from cognitive_memory_core.domain.forgetting import texts_of
 from cognitive_memory_core.domain.incognito import Incognito
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.missed import MissedEvent
@@ -18,10 +17,11 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.suggestion import SuggestionDecision
-from cognitive_memory_core.ports.ambient import Clock
+from cognitive_memory_core.domain.tombstones import Tombstones
+from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.ledger import Alias, Checkpoint, Copy, PurgeState, Switch
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.text.safety.recitals import retells
+from cognitive_memory_core.text.safety.retold_events import retells
 
 from .waiting_facts import WaitingFacts
 

@@ -24,10 +24,10 @@ from cognitive_memory_core import (
     VectorStoreSettings,
 )
 from cognitive_memory_core.domain.hit import ReadFilter
-from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.overrides import Overrides
+from cognitive_memory_core.ports.supplied_parts import SuppliedParts
 from cognitive_memory_core.recall.nearest import ExactSearch
+from cognitive_memory_core.running_memory import RunningMemory
 from cognitive_memory_core.settings import Live
 from cognitive_memory_core.wiring import opened_adapters
 from tests.support import model_server
@@ -180,12 +180,12 @@ async def test_a_restarted_bot_leaves_a_whole_index_asleep(tmp_path: Path) -> No
 async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Path) -> None:
     """A search too large for exact search is still answered exactly until the store process runs, then by it."""
     live = Live(Settings())
-    adapters = await opened_adapters(live, tmp_path, Overrides())
+    adapters = await opened_adapters(live, tmp_path, SuppliedParts())
     ledger: Any = adapters.ledger
     ledger.index = Wide(ledger.index)
-    engine = Engine(adapters, live)
+    engine = RunningMemory(adapters, live)
     memory = CognitiveMemory()
-    memory._engine = engine
+    memory._state = engine
     try:
         engine.start()
         await memory.remember(Turn(READING, observations=FACTS))

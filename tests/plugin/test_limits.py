@@ -47,7 +47,7 @@ def test_lists_are_bounded(app: object) -> None:
 
 def test_pace_is_of_a_minute(app: object) -> None:
     """Ten calls pass, the eleventh gives a warning, and after a minute calls pass again."""
-    from nonebot_plugin_cognitive_memory.commands.pace import Pace
+    from nonebot_plugin_cognitive_memory.commands.rate_limit import Pace
 
     clock = Seconds()
     pace = Pace(clock)

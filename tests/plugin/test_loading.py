@@ -189,7 +189,7 @@ import nonebot
 
 nonebot.init(driver="~none", localstore_data_dir="files", command_start={start!r})
 nonebot.load_plugin("nonebot_plugin_cognitive_memory")
-from nonebot_plugin_cognitive_memory.invocation import is_ours
+from nonebot_plugin_cognitive_memory.command_detection import is_ours
 print("ANSWER", *(int(is_ours(text)) for text in {texts!r}))
 """
 

@@ -53,9 +53,9 @@ async def test_departures_are_looked_at_after_an_unforeseen_error(
     app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Places that the bot left are still forgotten in time after a round failed in a way that nobody foresaw."""
-    from nonebot_plugin_cognitive_memory.departures import Departures, Leaving
+    from nonebot_plugin_cognitive_memory.left_places import Leaving, LeftPlaces
 
-    leaving, rounds = Leaving(Departures(tmp_path / "departed.json")), list[int]()
+    leaving, rounds = Leaving(LeftPlaces(tmp_path / "departed.json")), list[int]()
 
     async def forget_due() -> int:
         rounds.append(1)

@@ -14,8 +14,8 @@ import cognitive_memory_core as core
 
 from .stage import SUPERUSER, Stage, message, new_id
 from .test_commands import standing, told
-from .test_departures import Calendar, calendar, leaving, looked
 from .test_evolving import Rounds
+from .test_left_places import Calendar, calendar, leaving, looked
 
 __all__ = ["calendar"]  # a fixture of another module
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.context.budget import SHARES, Part, fitted
 from cognitive_memory_core.context.render import block, fenced
+from cognitive_memory_core.context.token_budget import SHARES, Part, fitted
 from cognitive_memory_core.domain.context import Section
 from cognitive_memory_core.text.lexical.tokens import sentences_of, token_count
 

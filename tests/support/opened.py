@@ -12,10 +12,10 @@ import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.overrides import Overrides
+from cognitive_memory_core.ports.supplied_parts import SuppliedParts
+from cognitive_memory_core.running_memory import RunningMemory
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 from tests.inmemory import InMemoryLedger
@@ -110,17 +110,17 @@ async def opened(
     """Open an empty memory over a kind of store; background work runs only when the memory is drained."""
     backend = "chroma" if make == "chroma" else "exact"
     live = Live(core.Settings(vector_store=VectorStoreSettings(backend=backend), **settings))
-    adapters = await opened_adapters(live, data_dir, Overrides(clock=clock))
+    adapters = await opened_adapters(live, data_dir, SuppliedParts(clock=clock))
     if make == "in memory":
         adapters = _in_memory(adapters, clock)
     ledger: Any = adapters.ledger
     vectors = ledger.index = WatchedVectors(ledger.index, adapters, witness)
-    engine = Engine(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
+    engine = RunningMemory(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
     reconciler = engine.opened.reconciler
     vectors.reconciler = reconciler if isinstance(reconciler, IndexReconciler) else None
     await engine.opened.consent.load()
     memory = core.CognitiveMemory()
-    memory._engine = engine
+    memory._state = engine
     try:
         yield memory
     finally:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from cognitive_memory_core.consent import Consent
-from cognitive_memory_core.historian.jobs.memo_store import MemoStore
+from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline
-from cognitive_memory_core.historian.rewriting.neighbours import Neighbourhood
-from cognitive_memory_core.historian.rewriting.surroundings import Surroundings
+from cognitive_memory_core.historian.rewriting.dialogue_context import DialogueContext
+from cognitive_memory_core.historian.rewriting.repeated_events import RepeatedEvents
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory.ledger import InMemoryLedger
 
@@ -22,10 +22,10 @@ def a_pipeline(ledger: InMemoryLedger, historian: Any, **parts: Any) -> Pipeline
     own = {
         "events": ledger.events,
         "log": ledger.log,
-        "memos": MemoStore(ledger.notes, NoMirror()),
+        "memos": MemoWriter(ledger.notes, NoMirror()),
         "name_observer": sightings_of(ledger),
-        "neighbourhood": Neighbourhood(ledger.facts, ledger.lexical),
-        "surroundings": Surroundings(ledger.log, ledger.events, consent),
+        "neighbourhood": RepeatedEvents(ledger.facts, ledger.lexical),
+        "surroundings": DialogueContext(ledger.log, ledger.events, consent),
         "settings": Live(Settings(timezone="Asia/Shanghai")),
     }
     return Pipeline(historian=historian, consent=consent, **{**own, **parts})

@@ -14,7 +14,7 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.configuration import with_hot
-from cognitive_memory_core.historian.messages.upkeep import Upkeep
+from cognitive_memory_core.historian.messages.log_pruning import LogPruning
 from cognitive_memory_core.settings import Live
 from tests.support.clock import FrozenClock
 from tests.support.waiting import until
@@ -198,7 +198,7 @@ async def test_the_bounds_of_the_log_move() -> None:
     """`capture.log_days` and `capture.log_max_mb` bound the log at the next housekeeping."""
     log, live = BoundsLog(), Live(core.Settings())
     bounded: Any = log
-    upkeep = Upkeep(bounded, live, lambda: NOW)
+    upkeep = LogPruning(bounded, live, lambda: NOW)
     await upkeep.prune()
     await upkeep.shrink()
     live.replace(with_hot(live.current, core.Settings.from_mapping({"capture": {"log_days": 1, "log_max_mb": 2}})))

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import pytest
 
+from cognitive_memory_core.closed_memory import ClosedMemory, NullIntake, NullReads
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
@@ -18,11 +19,9 @@ from cognitive_memory_core.domain.hit import Hit, ReadFilter
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.engine import Engine
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.historian.jobs.intake import Intake
-from cognitive_memory_core.null_engine import NullEngine, NullIntake, NullReads
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
@@ -30,6 +29,7 @@ from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import SearchResult
+from cognitive_memory_core.running_memory import RunningMemory
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
@@ -335,7 +335,7 @@ async def test_a_disabled_memory_still_lists() -> None:
 
 @pytest.mark.parametrize(
     ("absent", "real"),
-    [(NullReads, Reads), (NullIntake, Intake), (NullEngine, Engine)],
+    [(NullReads, Reads), (NullIntake, Intake), (ClosedMemory, RunningMemory)],
     ids=lambda one: one.__name__,
 )
 def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:

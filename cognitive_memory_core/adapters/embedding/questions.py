@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from ... import sentences
 from ...completion import seen
 from ...errors import BadAnswer, UnavailableError
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.models import Vector
 from ...text.caches import register_cache
 

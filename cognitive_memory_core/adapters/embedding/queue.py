@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Sequence
 
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.models import Calibration, Embedder, Vector
 from ...settings import Live
 from .batches import Batches

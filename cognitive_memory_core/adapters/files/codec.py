@@ -23,8 +23,8 @@ from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import one_line
+from .job_formats import VERSION, Body, FailureFile, read_job, written_instant, written_job
 from .message_hashes import MessageHashes, hashes_of
-from .schema import VERSION, Body, FailureFile, read_job, written_instant, written_job
 
 ERROR_LENGTH = 500
 _DEEPEST = 64

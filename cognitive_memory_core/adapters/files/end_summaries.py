@@ -23,9 +23,9 @@ from ...disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from .codec import json_of, writable_text
-from .erasing import rows_without, summaries_without
+from .erased_bytes import rows_without, summaries_without
 from .names import SUFFIX, microseconds
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...domain.ids import derived_id
 from ...domain.job import FailedJob, Job
 from ...errors import PermanentError, StorageRefused
-from . import codec, erasing
+from . import codec, erased_bytes
 from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 from .schedule_index import JobEntry, JobState
 
@@ -180,7 +180,7 @@ class JobFiles:
         names: set[str] = set()
         for entry in entries:
             with contextlib.suppress(PermanentError, Vanished):
-                names |= erasing.names_of(self._disk.read(self._path(entry)), user_id)
+                names |= erased_bytes.names_of(self._disk.read(self._path(entry)), user_id)
         return names
 
     def learned_from(self, entry: JobEntry) -> set[str]:

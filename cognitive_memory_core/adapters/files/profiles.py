@@ -17,7 +17,7 @@ from ...disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused, UnknownRevision
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.profiles import Overtaken
 from ...text.identity.names import clean_name
 from ...text.statements.profile_text import tidy

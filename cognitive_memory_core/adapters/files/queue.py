@@ -23,14 +23,14 @@ from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ...locks import KeyedLock
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
-from . import codec, erasing
+from . import codec, erased_bytes
 from .job_files import PENDING, JobFiles
 from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
-from .right_of_way import RightOfWay
 from .schedule_index import JobEntry, JobState, ScheduleIndex
+from .write_priority import WritePriority
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class FileQueue:
         self._instants = Instants()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
-        self._right_of_way = RightOfWay()
+        self._right_of_way = WritePriority()
         self._moving = asyncio.Lock()  # one claim, or one step on many jobs, at a time; taken before a job's lock
         self._jobs = KeyedLock()  # one step at a time on a job's file; different jobs are independent
         self._doors = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
@@ -172,12 +172,12 @@ class FileQueue:
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
         """Rewrite every job's file, and the files that are no job's."""
-        cleaning = partial(erasing.without_person, user_id=user_id, hide=hide)
+        cleaning = partial(erased_bytes.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 
     async def erase_place(self, scope: Scope) -> int:
         """Remove all jobs of a place; return how many."""
-        cleaning = partial(erasing.without_place, scope=scope)
+        cleaning = partial(erased_bytes.without_place, scope=scope)
         return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
 
     async def copy_to(self, folder: Path) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Collection
 
 from ...text.lexical.folding import folded
 from ...text.time.timewords import mentions
-from .lasting import lasting_clause
-from .worth import asks, is_told, worthy
+from .lasting_facts import lasting_clause
+from .worth_remembering import asks, is_told, worthy
 
 MOST = 5  # passages of one message
 ENOUGH = 3  # points

@@ -15,9 +15,9 @@ from ...domain.profile import Profile
 from ...ports.models import ProfileContent
 from ...settings import Live, Settings
 from ...text.identity.names import NAME_LENGTH, one_line
-from ...text.statements.outline import OutlineSection, headed, sections_of, written
-from ...text.statements.traces import WithdrawnClaim, without
-from .lasting import EndedMatter, ended_matters, lasting_clause, speaks_of_rank_or_debt
+from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
+from ...text.statements.withdrawn_claims import WithdrawnClaim, without
+from .lasting_facts import EndedMatter, ended_matters, lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
 _OF_PERSONS, _OF_GROUPS = sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS

@@ -9,8 +9,8 @@ from datetime import datetime
 from ...domain.turn import shortened
 from ...text.identity.names import one_line
 from ...text.lexical.folding import folded
+from ...text.names_and_quotations import Spared, occurrences, quoted
 from ...text.replacements import Edit, edited
-from ...text.spared_spans import Spared, occurrences, quoted
 from ...text.statements.lexicon import Sighting, offences, sightings, spared_in
 from ...text.time.timewords import datings
 from .known_people import Cast

@@ -12,7 +12,7 @@ from ...domain.people import Person
 from ...domain.turn import shortened
 from ...text.identity.names import one_line
 from ...text.lexical.folding import folded
-from ...text.spared_spans import Spared, occurrences, quoted
+from ...text.names_and_quotations import Spared, occurrences, quoted
 from ...text.statements.lexicon import Sighting, sightings, spared_in
 from ...text.time.time_spans import DAY, Stretch
 from ...text.time.timewords import Mention, mentions, resolved

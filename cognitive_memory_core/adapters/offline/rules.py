@@ -16,11 +16,11 @@ from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
 from .choosing import chosen, is_dated, is_in_earnest, puts_right, takes_back
 from .known_people import Cast
-from .lasting import begins_with_speaker, ended_matters, lasting_clause
+from .lasting_facts import begins_with_speaker, ended_matters, lasting_clause
 from .phrasing import Phrasing
 from .quoting import QuotedPassage, Quoting
-from .settling import can_be_settled, settles
-from .worth import kind_of
+from .settling_replies import can_be_settled, settles
+from .worth_remembering import kind_of
 
 CONFIDENCE = 0.6
 _SOON = 8  # lines within which somebody takes back what they said

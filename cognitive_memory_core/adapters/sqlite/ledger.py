@@ -7,18 +7,16 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from ...completion import released_on_failure
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from .database.database import Check, Database
 from .erasing.eraser import SqliteEraser
 from .erasing.event_eraser import SqliteEventEraser
 from .records import hidden_lines
 from .records.accounts import SqliteAccounts
-from .records.archive import SqliteArchive
+from .records.all_rows import SqliteArchive
 from .records.beliefs import SqliteBeliefs
-from .records.calibrations import SqliteCalibrations
-from .records.clock_book import SqliteClockBook
+from .records.clock_state import SqliteClockBook
 from .records.consent import SqliteConsent
-from .records.decisions import SqliteDecisions
 from .records.events import SqliteEvents
 from .records.facts import SqliteFacts
 from .records.incognito import SqliteIncognito
@@ -29,6 +27,8 @@ from .records.names import SqliteNames
 from .records.notes import SqliteNotes
 from .records.profile_index import SqliteProfiles
 from .records.quality import SqliteQuality
+from .records.similarity_calibrations import SqliteCalibrations
+from .records.suggestion_decisions import SqliteDecisions
 from .search import words
 from .search.checkpoints import SqliteCheckpoints
 from .search.exact_search import SqliteExactSearch

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ... import sentences
 from ..bot_directory import BotDirectory, declare_directory
-from ..opening import runner
+from ..open_directory import runner
 from ..output import DONE, FAILED, console, print_json
 from ..parser import Parser, Subcommand
 from . import machine, models, storage, variables

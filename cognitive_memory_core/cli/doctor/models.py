@@ -11,8 +11,8 @@ from ...adapters.openai.embedder import OpenAIEmbedder
 from ...adapters.openai.rerank import HttpReranker
 from ...errors import CognitiveMemoryError
 from ...settings import ChatRole, ModelSettings, RerankSettings, Settings
-from ...wiring.beginning import LEDGER
-from ...wiring.reading import opened_reader
+from ...wiring.lost_ledger import LEDGER
+from ...wiring.read_only import opened_reader
 from .findings import Finding, Patient
 from .storage import dimensions_changed
 

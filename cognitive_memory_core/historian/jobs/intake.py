@@ -15,14 +15,14 @@ from ...domain.note import Memo
 from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened
 from ...locks import KeyedLock
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.ledger import EventLedger
 from ...ports.queue import WatchedQueue
 from ...settings import Live, Settings
 from ...text.identity.names import clean_text
 from ..messages.message_buffer import MessageBuffer
 from .admission import Admission
-from .memo_store import MemoStore
+from .memo_writer import MemoWriter
 from .pipeline import memo_of
 
 MESSAGE_LENGTH = 4000
@@ -38,7 +38,7 @@ class Intake:
 
     queue: WatchedQueue
     events: EventLedger
-    memos: MemoStore
+    memos: MemoWriter
     buffer: MessageBuffer
     consent: Consent
     settings: Live[Settings]

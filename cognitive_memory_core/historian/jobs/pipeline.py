@@ -21,13 +21,13 @@ from ...settings import Live, Settings
 from ...text.identity.names import clean_name
 from ..profiles.name_observer import NameObserver
 from ..rewriting.attribution import called, repeated
-from ..rewriting.gate import judged
-from ..rewriting.neighbours import Neighbourhood
+from ..rewriting.dialogue_context import DialogueContext
 from ..rewriting.progress import Progress
-from ..rewriting.surroundings import Surroundings
+from ..rewriting.repeated_events import RepeatedEvents
+from ..rewriting.statement_gate import judged
 from ..rewriting.vouching import vouched
 from .events_and_facts import drafted
-from .memo_store import MemoStore
+from .memo_writer import MemoWriter
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
@@ -47,11 +47,11 @@ class Pipeline:
     historian: Historian
     events: EventLedger
     log: HidingLog
-    memos: MemoStore
+    memos: MemoWriter
     name_observer: NameObserver
     consent: Consent
-    neighbourhood: Neighbourhood
-    surroundings: Surroundings
+    neighbourhood: RepeatedEvents
+    surroundings: DialogueContext
     settings: Live[Settings]
     asks_model: bool = True
     _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)

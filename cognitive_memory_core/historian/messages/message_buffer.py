@@ -14,7 +14,7 @@ from ...domain.scope import Scope
 from ...errors import UnavailableError
 from ...ports.ledger import HidingLog
 from ..profiles.name_observer import NameObserver
-from .unwritten import UnwrittenMessages
+from .unwritten_messages import UnwrittenMessages
 
 PAUSE = 0.3  # seconds between writes: below the documented half second
 PIECE = 100  # messages per transaction, which bounds how long another write of the ledger waits

@@ -12,7 +12,7 @@ from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...errors import BadAnswer
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.ledger import FactBook, NameBook, ProfileIndex
 from ...ports.models import Merger, ProfileContent
 from ...ports.profiles import Overtaken, ProfileStore

@@ -22,8 +22,8 @@ from ...text.identity.names import clean_text, one_line
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.dated_lines import begins_with_day, once_dated
-from ...text.statements.outline import OutlineSection, headed, sections_of, written
-from ...text.statements.traces import WithdrawnClaim, pieces, without
+from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
+from ...text.statements.withdrawn_claims import WithdrawnClaim, pieces, without
 from .merge_guard import Grounds, objection
 
 MOST_TAGS, TAG_LENGTH = 12, 24

@@ -9,7 +9,7 @@ from datetime import datetime
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scene, Scope
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.ledger import Alias, NameBook
 from ...text.identity.names import clean_name
 from .renaming import Renaming

@@ -15,7 +15,7 @@ from ...ports.ledger import ProfileIndex
 from ...ports.models import Embedder, Vector
 from ...ports.profiles import ProfileStore
 from ...text.failures import described
-from ...text.statements.outline import sections_of
+from ...text.statements.markdown_sections import sections_of
 
 log = logging.getLogger(__name__)
 BATCH = 16

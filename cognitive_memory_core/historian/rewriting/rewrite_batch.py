@@ -15,7 +15,7 @@ from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
 from .attribution import RewriteTask, borrows, called, echoes, is_translated, stated
-from .gate import Around, Verdict, judge_amid
+from .statement_gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt
 CONTRARY = frozenset(("polarity", "question", "figure", "amount"))  # faults of a text that contradicts its lines

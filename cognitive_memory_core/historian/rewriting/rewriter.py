@@ -24,11 +24,11 @@ from ...settings import Live, Settings
 from ...text.failures import described
 from ...text.identity.names import one_line
 from ...text.statements.agreement import Line
-from ..spending.budget import NoModel
+from ..spending.call_budget import NoModel
 from .attribution import RewriteTask, called, said_by, unworded
-from .neighbours import is_dated_anew, is_timeless
+from .fallback_wording import cited_lines, quotations
 from .progress import Progress
-from .quoting import cited_lines, quotations
+from .repeated_events import is_dated_anew, is_timeless
 from .rewrite_batch import Attempt, RewriteBatch
 from .triage import batch_of
 

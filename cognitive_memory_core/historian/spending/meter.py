@@ -11,7 +11,7 @@ from typing import TypeVar
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...completion import completed
 from ...errors import BadAnswer, UnavailableError
-from ...ports.ambient import Clock
+from ...ports.clock import Clock
 from ...ports.ledger import Accounts, Spending
 from ...ports.models import Ask, Chat
 

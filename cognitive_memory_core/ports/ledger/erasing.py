@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ...domain.erasure import Tombstones
 from ...domain.scope import Scope
+from ...domain.tombstones import Tombstones
 
 
 @dataclass(frozen=True)

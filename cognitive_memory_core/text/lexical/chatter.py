@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..names_and_quotations import Spared, quoted
 from ..patterns import Pattern
-from ..spared_spans import Spared, quoted
 from .tokens import sentences_of
 
 _MOST_OFFERS = 3

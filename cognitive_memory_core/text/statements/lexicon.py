@@ -9,8 +9,8 @@ from typing import Literal
 
 from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
+from ..names_and_quotations import Spared, named, quoted
 from ..patterns import Pattern
-from ..spared_spans import Spared, named, quoted
 from ..time.timewords import READ, is_time, leaning
 
 Kind = Literal["pronoun", "time", "place"]

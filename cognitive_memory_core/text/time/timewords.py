@@ -11,8 +11,8 @@ from functools import lru_cache
 from ...domain.interval import Interval, checked_zoned
 from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
+from ..names_and_quotations import Spared, named, quoted
 from ..replacements import Edit, edited
-from ..spared_spans import Spared, named, quoted
 from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed

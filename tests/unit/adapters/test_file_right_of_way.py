@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from cognitive_memory_core.adapters.files.right_of_way import RightOfWay
+from cognitive_memory_core.adapters.files.write_priority import WritePriority
 
 MANY = 1_000_000
 
 
 async def test_the_background_waits_while_a_write_is_under_way() -> None:
     """A background step waits until a running foreground write has ended."""
-    way = RightOfWay(calm=0.0, looks=MANY)
+    way = WritePriority(calm=0.0, looks=MANY)
     with way.taken():
         step = asyncio.create_task(way.given())
         for _ in range(20):
@@ -23,14 +23,14 @@ async def test_the_background_waits_while_a_write_is_under_way() -> None:
 
 async def test_the_background_never_starves() -> None:
     """A background step continues after a few attempts even if writes never end."""
-    way = RightOfWay(calm=0.0, looks=3)
+    way = WritePriority(calm=0.0, looks=3)
     with way.taken():
         await way.given()
 
 
 async def test_a_burst_is_let_through_as_a_whole() -> None:
     """A background step waits until no write has ended recently."""
-    way = RightOfWay(calm=3600.0, looks=MANY)
+    way = WritePriority(calm=3600.0, looks=MANY)
     with way.taken():
         pass
     step = asyncio.create_task(way.given())
@@ -41,7 +41,7 @@ async def test_a_burst_is_let_through_as_a_whole() -> None:
 
 async def test_nobody_waits_where_nothing_is_under_way() -> None:
     """Without a write before it, a background step continues at once."""
-    step = asyncio.create_task(RightOfWay(calm=3600.0, looks=MANY).given())
+    step = asyncio.create_task(WritePriority(calm=3600.0, looks=MANY).given())
     await asyncio.sleep(0)
     assert step.done()
 
@@ -53,7 +53,7 @@ async def refused() -> None:
 
 async def test_a_write_that_fails_gives_the_way_free() -> None:
     """A failed write does not block background steps."""
-    way = RightOfWay(calm=0.0, looks=MANY)
+    way = WritePriority(calm=0.0, looks=MANY)
     with contextlib.suppress(OSError), way.taken():
         await refused()
     await way.given()

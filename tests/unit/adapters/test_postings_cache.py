@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.search import departures
+from cognitive_memory_core.adapters.sqlite.search import removed_rows
 from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS, MESSAGES
 from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.adapters.sqlite.search.postings_cache import AGAIN, TOGETHER, PostingsCache
@@ -165,14 +165,14 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
 async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
     """Only real removals count, and hiding a person in many messages counts once."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * departures.KEPT)])
+    await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * removed_rows.KEPT)])
     await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
-    assert await ledger._database.read(departures.latest, MESSAGES.words) == 0
+    assert await ledger._database.read(removed_rows.latest, MESSAGES.words) == 0
     wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
-    assert wiped.reworded == 2 * departures.KEPT
-    assert await ledger._database.read(departures.latest, MESSAGES.words) == 1
+    assert wiped.reworded == 2 * removed_rows.KEPT
+    assert await ledger._database.read(removed_rows.latest, MESSAGES.words) == 1
     answer = await ledger.lexical.messages(["某位"], ReadFilter(GROUP), 1000)
-    hidden = {f"某位成员 来过{number}次" for number in range(2 * departures.KEPT)}
+    hidden = {f"某位成员 来过{number}次" for number in range(2 * removed_rows.KEPT)}
     assert {message.text for message, _ in answer} == hidden
     assert await ledger.lexical.messages(["2000002"], ReadFilter(GROUP), 1000) == []
     await ledger.close()
@@ -211,7 +211,7 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
     """After too many removals the place is loaded again, and answers are complete."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
-    gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * departures.KEPT)]
+    gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * removed_rows.KEPT)]
     await ledger.log.append([*kept, *gone])
     await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
     await ledger.lexical.loaded()

@@ -19,8 +19,8 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import schema
-from cognitive_memory_core.adapters.sqlite.erasing.needles import FEW, Needles
-from cognitive_memory_core.adapters.sqlite.erasing.purging import purge
+from cognitive_memory_core.adapters.sqlite.erasing.byte_purge import purge
+from cognitive_memory_core.adapters.sqlite.erasing.person_search import FEW, PersonSearch
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -257,8 +257,8 @@ from pathlib import Path
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database import schema
-from cognitive_memory_core.adapters.sqlite.erasing.needles import FEW, Needles
-from cognitive_memory_core.adapters.sqlite.erasing.purging import purge
+from cognitive_memory_core.adapters.sqlite.erasing.person_search import FEW, PersonSearch
+from cognitive_memory_core.adapters.sqlite.erasing.byte_purge import purge
 
 seen = []
 
@@ -405,7 +405,7 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
 def test_needles_are_found_wherever_they_stand(others: int) -> None:
     """Names are found at any position, and not as part of longer ones."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        needles = Needles(connection, ["阿棠", "k", "20001", "", *(f"别名{number}" for number in range(others))])
+        needles = PersonSearch(connection, ["阿棠", "k", "20001", "", *(f"别名{number}" for number in range(others))])
         clause, values = needles.within("t.column1")
         texts = ("阿棠来了", "问阿棠", "问20001吧", "ok", "阿", "棠阿", "2000", "", "大家")
         query = f"SELECT column1 FROM (VALUES {', '.join('(?)' for _ in texts)}) t WHERE {clause}"

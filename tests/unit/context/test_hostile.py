@@ -31,7 +31,7 @@ from tests.support.clock import NOON, FrozenClock
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sizes import sized
-from tests.unit.text.test_fences import PAYLOADS
+from tests.unit.text.test_prompt_fences import PAYLOADS
 
 TITLES = ("置顶", "用户侧写", "群聊背景", "相关回忆", "相关原话", "近期备忘")
 CHAT_TOKEN = re.compile(r"<[|｜]|[|｜]>")

@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.messages.message_buffer import PIECE, MessageBuffer
-from cognitive_memory_core.historian.messages.unwritten import UnwrittenMessages
+from cognitive_memory_core.historian.messages.unwritten_messages import UnwrittenMessages
 from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON

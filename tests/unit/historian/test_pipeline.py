@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.historian.jobs.memo_store import MemoStore
+from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
 from cognitive_memory_core.historian.jobs.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.ports.models import Historian
@@ -85,7 +85,7 @@ def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | Non
         ledger,
         historian or RuleHistorian(SHANGHAI),
         events=Crashing(ledger.events, fuse),
-        memos=MemoStore(Crashing(ledger.notes, fuse), NoMirror()),
+        memos=MemoWriter(Crashing(ledger.notes, fuse), NoMirror()),
         name_observer=sightings_of(ledger, Crashing(ledger.names, fuse)),
         asks_model=historian is not None,
     )

@@ -17,7 +17,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
-from cognitive_memory_core.historian.spending.budget import NoModel
+from cognitive_memory_core.historian.spending.call_budget import NoModel
 from cognitive_memory_core.ports.models import Chat
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import HistorianSettings, Live, Settings

@@ -17,7 +17,7 @@ from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, Una
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rewriting.triage import batch_of
 from cognitive_memory_core.historian.rewriting.vouching import vouched
-from cognitive_memory_core.historian.spending.budget import NoModel
+from cognitive_memory_core.historian.spending.call_budget import NoModel
 from cognitive_memory_core.prompts.answers import Said, Triaged
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings

@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import BadAnswer, PermanentError
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
-from cognitive_memory_core.historian.spending.budget import BackedHistorian
+from cognitive_memory_core.historian.spending.call_budget import BackedHistorian
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.domain.erasure import Tombstones
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.domain.tombstones import Tombstones
 from cognitive_memory_core.ports.ledger import OptOut, Shared
 from cognitive_memory_core.transfer import exported, imported
 from tests.inmemory import InMemoryLedger

@@ -10,8 +10,8 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import Protocol
 
-from ....domain.erasure import Tombstones
 from ....domain.scope import Scope
+from ....domain.tombstones import Tombstones
 from ....ports.ledger import Copy, PurgeState, Wiped
 from ....text.safety.redaction import hides_alone
 from ..database import copies
@@ -21,9 +21,9 @@ from ..database.statements import delete, next_revision, select
 from ..records import facts, tombstones
 from ..search.filters import Filter
 from ..search.keys import OF_KEY, key_values, keys_in
-from . import wiping
-from .needles import Needles
-from .purging import purge
+from . import row_deletion
+from .byte_purge import purge
+from .person_search import PersonSearch
 from .rewording import Rewording
 
 _TABLES = ("events", "messages", "memos", "pins", "names", "withdrawals")
@@ -111,14 +111,14 @@ class SqliteEraser:
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_person(user_id), at)
-    needles = Needles(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
+    needles = PersonSearch(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
     wiped = _wipe(connection, _of_person(user_id))
     for table in (*_OF_PROFILES, "sharing"):
-        wiping.rows(connection, table, ("user_id = ?", bound(user_id)))
+        row_deletion.rows(connection, table, ("user_id = ?", bound(user_id)))
     connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", bound(user_id))
-    wiping.rows(connection, "incognito", ("user_id = ? AND ends_us <= ?", bound(user_id, micros(at))))
-    wiping.rows(connection, "missed", ("user_id = ?", bound(user_id)))
+    row_deletion.rows(connection, "incognito", ("user_id = ? AND ends_us <= ?", bound(user_id, micros(at))))
+    row_deletion.rows(connection, "missed", ("user_id = ?", bound(user_id)))
     rewording = Rewording(user_id, needles, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
@@ -135,14 +135,14 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
     tombstones.lay(connection, tombstones.keyed(connection).of_place(scope), at)
     fed = facts.fed_by(connection, scope)
     if scope.kind == "group":  # a person has facts from other places, too
-        wiping.rows(connection, "facts", keys_in(scope))
+        row_deletion.rows(connection, "facts", keys_in(scope))
     for table in _COPIES:
-        wiping.rows(connection, table, keys_in(scope))
+        row_deletion.rows(connection, table, keys_in(scope))
         connection.executemany(delete(table, OF_KEY), map(key_values, fed))
-    wiping.rows(connection, "incognito", ("scope = ? AND ends_us <= ?", bound(scope.key, micros(at))))
+    row_deletion.rows(connection, "incognito", ("scope = ? AND ends_us <= ?", bound(scope.key, micros(at))))
     for table in ("belief_changes", "evolutions", "decisions", "missed"):
-        wiping.rows(connection, table, ("scope = ?", bound(scope.key)))
-    gone = wiping.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
+        row_deletion.rows(connection, table, ("scope = ?", bound(scope.key)))
+    gone = row_deletion.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
     wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
     facts.wait_again(connection, fed)
     return replace(wiped, beliefs=gone)
@@ -151,7 +151,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
 def _of_person(user_id: str) -> dict[str, Filter]:
     """Compile a person's own rows, by table; the bot's answers to the person are included."""
     person = bound(user_id)
-    private, ending = wiping.of_private_chats(user_id)
+    private, ending = row_deletion.of_private_chats(user_id)
     of_theirs: dict[str, Filter] = {
         table: (f"{private} OR {owner} = ?2", (*ending, *person))
         for table, owner in (("memos", "user_id"), ("pins", "author_id = ?2 OR owner_id"), ("names", "user_id"))
@@ -164,15 +164,15 @@ def _of_person(user_id: str) -> dict[str, Filter]:
 
 
 def _wipe(connection: Connection, which: Mapping[str, Filter]) -> Wiped:
-    event_ids = tuple(wiping.events_of(connection, which["events"]))
-    memo_ids = tuple(wiping.ids_of(connection, "memos", which["memos"]))
-    wiping.rows(connection, "withdrawals", which["withdrawals"])
+    event_ids = tuple(row_deletion.events_of(connection, which["events"]))
+    memo_ids = tuple(row_deletion.ids_of(connection, "memos", which["memos"]))
+    row_deletion.rows(connection, "withdrawals", which["withdrawals"])
     return Wiped(
         events=len(event_ids),
-        messages=wiping.messages_of(connection, which["messages"]),
+        messages=row_deletion.messages_of(connection, which["messages"]),
         memos=len(memo_ids),
-        pins=wiping.rows(connection, "pins", which["pins"]),
-        names=wiping.rows(connection, "names", which["names"]),
+        pins=row_deletion.rows(connection, "pins", which["pins"]),
+        names=row_deletion.rows(connection, "names", which["names"]),
         event_ids=event_ids,
         memo_ids=memo_ids,
     )

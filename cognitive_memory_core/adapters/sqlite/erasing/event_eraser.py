@@ -13,7 +13,7 @@ from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
 from ..records import event_rows, hidden_lines, tombstones
 from ..records.messages import drop
-from . import wiping
+from . import row_deletion
 from .eraser import RowHolder
 
 _FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
@@ -81,15 +81,15 @@ def _retired(connection: Connection) -> list[Event]:
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wiped:
     named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
-    seqs = wiping.seqs_of(connection, "events e", (named, (listed(event_ids),)))
+    seqs = row_deletion.seqs_of(connection, "events e", (named, (listed(event_ids),)))
     if not seqs:
         return Wiped()
-    gone = wiping.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
+    gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
     lines = hidden_lines.hidden_seqs(connection, gone)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
     connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
     messages = drop(connection, lines)
-    erased = wiping.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
+    erased = row_deletion.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
     event_rows.keep_out(connection, erased)
     tombstones.lay_due(connection, at)
     return Wiped(events=len(erased), messages=messages, event_ids=tuple(erased))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from sqlite3 import Connection
 
 from ....domain.belief import Belief, Change, without_changer, without_supporter
+from ....domain.erasure_rules import texts_of, without_person
 from ....domain.event import Event
-from ....domain.forgetting import texts_of, without_person
 from ....domain.message import Message
 from ....domain.profile import Profile
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
@@ -17,8 +17,8 @@ from ..records import beliefs, duplicates, event_rows, profile_index
 from ..search import words
 from ..search.filters import Filter
 from ..search.keys import KEY_COLUMNS, OF_KEY
-from . import wiping
-from .needles import Needles
+from . import row_deletion
+from .person_search import PersonSearch
 
 _EVENT_TEXTS = "e.text || char(10) || e.pain || char(10) || e.solution || char(10) || e.outcome"
 _PROFILE_TEXTS = (
@@ -37,7 +37,7 @@ class Rewording:
     """The person to hide, the hiding function, the person's places, and ``needles``, collected before hiding starts."""
 
     user_id: str
-    needles: Needles
+    needles: PersonSearch
     hide: Callable[[str], str]
     places: Sequence[str]
 
@@ -47,7 +47,7 @@ class Rewording:
         named, values = self._within(texts)
         which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
         changed, joined = 0, list[str]()
-        for seq in wiping.seqs_of(connection, "events e", which):
+        for seq in row_deletion.seqs_of(connection, "events e", which):
             query = select(", ".join(EVENT_FIELDS), "events", "seq = ?")
             old = event_of(connection.execute(query, (seq,)).fetchone())
             new = without_person(old, self.user_id, self.hide)
@@ -58,8 +58,8 @@ class Rewording:
 
     def messages(self, connection: Connection) -> int:
         """Hide the person in the log; returns the number of changed texts."""
-        named = wiping.seqs_of(connection, "messages e", self._within("e.text"))
-        return sum(self._reworded(connection, chunk) for chunk in wiping.chunks(named))
+        named = row_deletion.seqs_of(connection, "messages e", self._within("e.text"))
+        return sum(self._reworded(connection, chunk) for chunk in row_deletion.chunks(named))
 
     def notes(self, connection: Connection, table: str) -> int:
         """Hide the person in memos or pins; returns the number of changed texts."""
@@ -81,7 +81,7 @@ class Rewording:
         """Erase what only the person said, and hide the person elsewhere; returns the numbers of both."""
         named, values = self._within(_BELIEF_TEXTS)
         said = "EXISTS (SELECT 1 FROM json_each(e.supporters) WHERE value = ?)"
-        source = wiping.seqs_of(connection, "beliefs e", (f"{named} OR {said}", (*values, *bound(self.user_id))))
+        source = row_deletion.seqs_of(connection, "beliefs e", (f"{named} OR {said}", (*values, *bound(self.user_id))))
         resting = [one for _, one in beliefs.found(connection, (f"b.seq IN {LISTED}", (listed(source),)))]
         after = [(one, without_supporter(one, self.user_id, self._hiding(one))) for one in resting]
         for belief, left in after:
@@ -147,14 +147,14 @@ def _changed(connection: Connection, seq: int, old: Event, new: Event, revision:
 
     Its recorded observation is dropped, too: the original words name the person.
     """
-    wiping.rows(connection, "heard", ("event_seq = ?", (seq,)))
+    row_deletion.rows(connection, "heard", ("event_seq = ?", (seq,)))
     is_reworded = texts_of(new) != texts_of(old)
     twin = duplicates.standing_twin(connection, new) if is_reworded and new.retired_at is None else None
     if twin not in (None, seq):
         query = select("message_id", "event_sources", "seq = ?")
         sources = [row[0] for row in connection.execute(query, (seq,)).fetchall()]
         duplicates.count_again(connection, twin, new, sources)
-        wiping.events_of(connection, ("e.seq = ?", (seq,)))
+        row_deletion.events_of(connection, ("e.seq = ?", (seq,)))
         return False
     event_rows.put_anew(connection, seq, old, new, revision)
     return True

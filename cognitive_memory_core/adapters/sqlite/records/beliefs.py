@@ -23,9 +23,9 @@ from ....domain.belief import (
     superseded,
     without_message,
 )
-from ....domain.erasure import Tombstones
 from ....domain.event import duplicate_key
 from ....domain.scope import Scope
+from ....domain.tombstones import Tombstones
 from ....errors import BadArgument
 from ....ports.beliefs import EmbeddedBelief, GroupActivity, Listing
 from ....ports.models import Vector

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from sqlite3 import Connection
 
+from ....domain.erasure_rules import texts_of
 from ....domain.event import Event
-from ....domain.forgetting import texts_of
 from ....domain.ids import derived_id
 from ..database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
 from ..database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update

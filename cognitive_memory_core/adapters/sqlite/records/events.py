@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
 
+from ....domain.erasure_rules import stays_out
 from ....domain.event import Draft, Event
-from ....domain.forgetting import stays_out
 from ....domain.hit import ReadFilter
 from ....domain.scope import Scope
-from ....ports.ambient import Clock
+from ....ports.clock import Clock
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, bounded, listed, next_revision, select

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
-from ....domain.erasure import Tombstones
 from ....domain.event import Event
 from ....domain.fact import Fact
 from ....domain.profile import ProfileKey
 from ....domain.scope import Scope
+from ....domain.tombstones import Tombstones
 from ....ports.ledger import PendingFacts
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of

@@ -10,7 +10,7 @@ from ....domain.event import Event
 from ....domain.hit import ReadFilter
 from ....domain.message import Message
 from ....domain.scope import Scene
-from ....text.safety.recitals import retells, statement_of
+from ....text.safety.retold_events import retells, statement_of
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
 from ..database.statements import listed, select
 from ..search import words

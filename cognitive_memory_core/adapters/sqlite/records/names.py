@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from sqlite3 import Connection
 
-from ....domain.forgetting import is_covered
+from ....domain.erasure_rules import is_covered
 from ....domain.people import Person, Worn, person_of
 from ....domain.scope import Scope
 from ....ports.ledger import MOST_ALIASES, MOST_NAMES, Alias

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from sqlite3 import Connection
 
-from ....domain.forgetting import stays_out
+from ....domain.erasure_rules import stays_out
 from ....domain.note import Memo, Pin
 from ....domain.scope import Scope
 from ..database.database import Database

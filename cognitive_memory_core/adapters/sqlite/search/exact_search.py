@@ -14,12 +14,12 @@ from ....domain.hit import ReadFilter
 from ....ports.models import Vector
 from ..database.database import Database
 from ..database.statements import bounded
-from .best import best
-from .changes import dimensions_of
 from .corpus import EVENTS
 from .filters import place_filter
 from .place_cache import PlaceCache
+from .top_rows import best
 from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
+from .vector_changes import dimensions_of
 from .vector_rows import FLOAT_BYTES, Form, VectorPlace, bytes_of, changes_of, compared, scanned
 
 HELD_BYTES = 64 * 1024 * 1024

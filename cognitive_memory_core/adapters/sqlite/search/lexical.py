@@ -16,11 +16,11 @@ from ....domain.message import Message
 from ....errors import UnavailableError
 from ..database.database import Database
 from ..database.statements import bounded, select
-from .best import best
 from .corpus import EVENTS, MESSAGES, Corpus
 from .filters import Filter
 from .postings import Postings
 from .postings_cache import HELD_BYTES, PostingsCache
+from .top_rows import best
 from .words import match
 
 SPARE = 8  # extra matches fetched beyond the limit before a narrow reading costs a second query

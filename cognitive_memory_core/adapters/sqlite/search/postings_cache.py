@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..database.statements import LISTED, listed, select
-from . import departures
+from . import removed_rows
 from .corpus import Corpus
 from .filters import Filter
 from .place_cache import PlaceCache
@@ -75,7 +75,7 @@ class PostingsCache:
     def advance(self, connection: Connection, corpus: Corpus[Any], place: Filter) -> PlacePostings | None:
         """Load some more of a place's rows; returns None if the place is not cached."""
         key = (corpus.table, place)
-        if self._is_refused(key, departures.latest(connection, corpus.words)):
+        if self._is_refused(key, removed_rows.latest(connection, corpus.words)):
             return None
         words = self._cache.fresh(key, PlacePostings, partial(_advanced, connection, corpus, place))
         if self._cache.fits(words.at_least):
@@ -109,8 +109,8 @@ def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: P
 
 
 def _noted(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
-    departed = departures.latest(connection, corpus.words)
-    gone = departures.between(connection, corpus.words, old.departed, departed)
+    departed = removed_rows.latest(connection, corpus.words)
+    gone = removed_rows.between(connection, corpus.words, old.departed, departed)
     if gone is None:
         return _noted(connection, corpus, place, replace(PlacePostings(), departed=departed))
     last = _last(connection, corpus)

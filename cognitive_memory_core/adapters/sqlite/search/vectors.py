@@ -13,7 +13,7 @@ from ....ports.models import Vector
 from ..database.database import Database
 from ..database.rows import bound
 from ..database.statements import bounded, next_revision
-from . import changes
+from . import vector_changes
 from .exact_search import SqliteExactSearch
 
 
@@ -47,19 +47,19 @@ class SqliteVectors:
 
     async def dimensions(self, fingerprint: str) -> int:
         """Return the vector length of a model's oldest standing event; 0 if there is none."""
-        return await self._database.read(changes.dimensions_of, fingerprint)
+        return await self._database.read(vector_changes.dimensions_of, fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
         """Return the changes after a checkpoint in order, each with the event's current state."""
-        return await self._database.read(changes.changes_after, fingerprint, after, bounded(limit))
+        return await self._database.read(vector_changes.changes_after, fingerprint, after, bounded(limit))
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
         """Count the changes that :meth:`changes` has yet to return."""
-        return await self._database.read(changes.changes_left, after)
+        return await self._database.read(vector_changes.changes_left, after)
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
         """Return the ids of all active events that have a vector of this embedding model."""
-        return await self._database.read(changes.embedded_ids, fingerprint)
+        return await self._database.read(vector_changes.embedded_ids, fingerprint)
 
 
 def has_direction(vector: Vector) -> bool:

@@ -25,7 +25,7 @@ from ....text.lexical.terms import SEARCHED, TERMS_VERSION, index_terms
 from ....text.lexical.word_forms import forms_version
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of, moment_of
 from ..database.statements import insert, select
-from . import departures
+from . import removed_rows
 
 EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
@@ -133,7 +133,7 @@ def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str
     dropped = list(rows)
     if dropped:
         connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
-        departures.note(connection, table, [row[0] for row in dropped])
+        removed_rows.note(connection, table, [row[0] for row in dropped])
 
 
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:

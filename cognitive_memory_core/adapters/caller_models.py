@@ -1,0 +1,158 @@
+"""Caller-supplied models, wrapped to keep their ports: our errors, our form of vectors, a deadline."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from array import array
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from .. import sentences
+from ..completion import seen
+from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
+from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Reranker, Vector
+
+SECONDS = 30.0
+RERANK_SECONDS = 4.0  # somebody waits for the answer, and not much longer
+FAILURES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    asyncio.TimeoutError,
+)
+T = TypeVar("T")
+_abandoned: set[asyncio.Future[Any]] = set()  # abandoned calls that still run; the event loop holds tasks weakly
+
+
+class CancelledFromWithin(RuntimeError):
+    """A model raised CancelledError though nobody had cancelled the call."""
+
+
+class CallerEmbedder:
+    """Turns whatever an embedder raises into our errors, and whatever numbers it answers into usable vectors."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        """Wrap an embedder."""
+        self._embedder = embedder
+        self.fingerprint: str = embedder.fingerprint
+        self.calibration: Calibration = getattr(embedder, "calibration", GUESS)
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Embed documents; raise BadAnswer unless there are as many vectors as texts."""
+        answer = await _embedded(lambda: self._embedder.embed_documents(texts))
+        vectors = _listed(answer, sentences.models.EMBEDDER_FAILED)
+        if len(vectors) != len(texts):
+            raise BadAnswer(sentences.models.TOO_FEW_VECTORS.format(given=len(vectors), wanted=len(texts)))
+        return [_vector(numbers) for numbers in vectors]
+
+    async def embed_query(self, text: str) -> Vector:
+        """Embed queries."""
+        return _vector(await _embedded(lambda: self._embedder.embed_query(text)))
+
+
+class CallerReranker:
+    """Turns whatever a reranker raises into our errors, and whatever it answers into a score for each text."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        """Wrap a reranker."""
+        self._reranker = reranker
+
+    async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return a score in [0, 1] for each text, or BadAnswer."""
+        if not texts:
+            return []
+        said = sentences.models.RERANKER_FAILED
+        answer = await _translated(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, said)
+        scores = _listed(answer, said)
+        if len(scores) != len(texts):
+            raise BadAnswer(said.format(reason=f"{len(scores)} / {len(texts)}"))
+        return [_score(score) for score in scores]
+
+
+class CallerChat:
+    """Turns whatever a chat model raises into our errors."""
+
+    def __init__(self, chat: Chat, seconds: float) -> None:
+        """Wrap a chat model whose answers may take this many seconds."""
+        self._chat = chat
+        self._seconds = seconds
+
+    async def ask(self, ask: Ask[T]) -> T:
+        """Return the parsed answer."""
+        return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
+
+
+async def _embedded(act: Callable[[], Awaitable[T]]) -> T:
+    return await _translated(act, SECONDS, sentences.models.EMBEDDER_FAILED)
+
+
+async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: str) -> T:
+    try:
+        return await _bounded(act, seconds)
+    except CognitiveMemoryError:
+        raise
+    except FAILURES as failure:
+        raise UnavailableError(said.format(reason=type(failure).__name__)) from failure
+
+
+async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
+    """Await a call up to a deadline; afterwards it is abandoned, even if it ignores its cancellation.
+
+    A call that raises CancelledError by itself failed like any other: only the caller's own cancellation is raised.
+    """
+    task = asyncio.ensure_future(_awaited(act))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=seconds)
+    finally:
+        if not task.done():
+            _abandon(task)
+    if not done:
+        raise asyncio.TimeoutError
+    if task.cancelled():
+        raise CancelledFromWithin
+    return task.result()
+
+
+async def _awaited(act: Callable[[], Awaitable[T]]) -> T:
+    return await act()
+
+
+def _abandon(task: asyncio.Task[T]) -> None:
+    _abandoned.add(task)
+    task.add_done_callback(_abandoned.discard)
+    task.add_done_callback(seen)
+    task.cancel()
+
+
+def _listed(answer: Iterable[T], said: str) -> list[T]:
+    try:
+        return list(answer)
+    except TypeError as unfit:
+        raise BadAnswer(said.format(reason=type(unfit).__name__)) from unfit
+
+
+def _vector(numbers: Sequence[float]) -> Vector:
+    try:
+        vector = array("f", numbers)
+    except (TypeError, OverflowError) as unfit:
+        raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason=type(unfit).__name__)) from unfit
+    length = math.hypot(*vector)
+    if not length or not math.isfinite(length):
+        raise BadAnswer(sentences.models.EMBEDDER_FAILED.format(reason="no direction"))
+    return vector
+
+
+def _score(value: float) -> float:
+    """Read a score of any numeric type; reject one outside [0, 1]."""
+    try:
+        score = float(value)
+    except (TypeError, ValueError, OverflowError) as unfit:
+        raise BadAnswer(sentences.models.RERANKER_FAILED.format(reason=type(unfit).__name__)) from unfit
+    if not 0.0 <= score <= 1.0:  # NaN, too
+        raise BadAnswer(sentences.models.SCORE_UNUSABLE)
+    return score

@@ -1,0 +1,37 @@
+"""Substring search for a person's names and id over the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from sqlite3 import Connection
+
+from ..database.statements import listed, select
+from ..search.filters import Filter
+
+FEW = 8  # up to this many are searched one by one in SQL; more of them use one Python function
+_FUNCTION = "names_somebody"
+
+
+class PersonSearch:
+    """A person's names and id as search strings; their number is not bounded."""
+
+    def __init__(self, connection: Connection, needles: Iterable[str]) -> None:
+        """Prepare a search on a connection; only one is registered at a time."""
+        self._needles = sorted({needle for needle in needles if needle})
+        self._by_start: dict[str, list[str]] = {}
+        for needle in self._needles:
+            self._by_start.setdefault(needle[:2], []).append(needle)
+        connection.create_function(_FUNCTION, 1, self.name, deterministic=True)
+
+    def name(self, text: str) -> bool:
+        """Return whether a text contains a needle; the cost hardly depends on the number of needles."""
+        starts = {*text, *map("".join, pairwise(text))}
+        return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
+
+    def within(self, texts: str) -> Filter:
+        """Compile the search in an SQL expression."""
+        if len(self._needles) > FEW:
+            return f"{_FUNCTION}({texts})", ()
+        found = select("1", "json_each(?) needle", f"instr({texts}, needle.value)")
+        return f"EXISTS ({found})", (listed(self._needles),)

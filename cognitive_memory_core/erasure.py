@@ -1,0 +1,313 @@
+"""Permanent erasure of a person or a place: from every store at once, and from the disk by a purge soon after."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from . import sentences
+from .consent import Consent
+from .domain.message import Message
+from .domain.profile import ProfileKey
+from .domain.scope import DEFAULT_AGENT, Scene, Scope
+from .domain.tombstones import Erasure
+from .errors import CognitiveMemoryError, NotPermitted
+from .historian.messages.message_buffer import MessageBuffer
+from .ports.clock import Clock
+from .ports.ledger import (
+    MOST_NAMES,
+    Alias,
+    Archive,
+    EmbeddedEvent,
+    Eraser,
+    FactBook,
+    NameBook,
+    NoteBook,
+    PurgeState,
+    Wiped,
+)
+from .ports.memo_mirror import MemoMirror
+from .ports.profiles import ProfileEraser
+from .ports.queue import QueueEraser
+from .text import caches
+from .text.identity.names import clean_name
+from .text.safety.redaction import Redaction
+
+log = logging.getLogger(__name__)
+EVERY = timedelta(hours=1)
+TRIES = 3  # rebuilds in a row while further erasures happen
+
+
+class Purge:
+    """Removes the bytes of erased data from the disk, at most once an hour.
+
+    The index comes first and the ledger last: the ledger records that a purge is due until both are done. If the index
+    is unavailable, the ledger is purged alone.
+    """
+
+    def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
+        """Purge a ledger, and an index by ``rebuild``, which leaves out what was erased."""
+        self._eraser = eraser
+        self._clock = clock
+        self._rebuild = rebuild
+        self._running = asyncio.Lock()
+        self._turn = asyncio.Lock()  # no erasure between the rebuild of the index and the end of the purge
+        self._erasures = 0
+        self._apart: tuple[int, datetime] | None = (
+            None  # number of erasures, and time, of the last purge of the ledger alone
+        )
+        self._task: asyncio.Task[bool] | None = None
+
+    @asynccontextmanager
+    async def erasing(self) -> AsyncGenerator[None, None]:
+        """Run one erasure at a time; a purge that started earlier does not count for it.
+
+        Caches are cleared at the end.
+        """
+        async with self._turn:
+            try:
+                yield
+            finally:
+                self._erasures += 1
+                caches.clear_caches()
+
+    @asynccontextmanager
+    async def undisturbed(self) -> AsyncGenerator[None, None]:
+        """Run no erasure inside the block."""
+        async with self._turn:
+            yield
+
+    async def state(self) -> PurgeState:
+        """Return since when bytes wait to be removed, and when the last purge was."""
+        return await self._eraser.purge_due()
+
+    def begin(self, state: PurgeState) -> None:
+        """Schedule a purge in the background for when it is due."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run_after(self._rest(state)), name="purge")
+
+    async def close(self) -> None:
+        """Cancel the background purge; it stays due for the next start."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def run_if_due(self) -> bool:
+        """Purge if anything waits for it and the last purge is at least an hour ago; return whether it was done.
+
+        An unavailable store does not raise: the purge stays due.
+        """
+        try:
+            async with self._running:
+                return await self._is_due() and await self._has_purged()
+        except CognitiveMemoryError as away:
+            log.warning("%s", sentences.log.PURGE_WAITS.format(reason=str(away)))
+            return False
+
+    async def _run_after(self, seconds: float) -> bool:
+        await asyncio.sleep(seconds)
+        return await self.run_if_due()
+
+    async def _is_due(self) -> bool:
+        state = await self._eraser.purge_due()
+        return state.erased_at is not None and not self._rest(state)
+
+    def _rest(self, state: PurgeState) -> float:
+        """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
+        passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
+        return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0
+
+    async def _has_purged(self) -> bool:
+        for _ in range(TRIES):
+            async with self._turn:  # waits for a running erasure, so that the rebuild sees it
+                erasures = self._erasures
+            try:
+                await self._rebuild()
+            except CognitiveMemoryError:
+                await self._purge_ledger_only()
+                raise
+            async with self._turn:
+                if erasures == self._erasures:
+                    await self._eraser.purge(self._clock.now(), is_over=True)
+                    caches.clear_caches()  # entries cached by searches that ran during an erasure
+                    return True
+        return False
+
+    async def _purge_ledger_only(self) -> None:
+        """Purge only the ledger while the index is unavailable, at most once an hour; the purge stays due."""
+        async with self._turn:
+            now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
+            if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):
+                return
+            await self._eraser.purge(now, is_over=False)
+            self._apart = (self._erasures, now)
+
+
+@dataclass(frozen=True)
+class ErasureSurroundings:
+    """What every erasure involves beside the ledger.
+
+    ``held`` keeps jobs and merges from writing meanwhile. ``unindex`` removes events from the vector index.
+    ``refresh`` refreshes index and caches of changed profiles.
+    """
+
+    buffer: MessageBuffer
+    profiles: ProfileEraser
+    purge: Purge
+    clock: Clock
+    held: Callable[[], AbstractAsyncContextManager[None]]
+    unindex: Callable[[Sequence[str]], Awaitable[None]]
+    refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class LedgerErasure:
+    """The ports of the ledger that an erasure reads or writes."""
+
+    eraser: Eraser
+    names: NameBook
+    archive: Archive
+    notes: NoteBook
+    facts: FactBook
+
+
+@dataclass(frozen=True)
+class PermanentErasure:
+    """Erases persons and places in an order that can be interrupted anywhere and repeated.
+
+    The ledger holds the names and memo ids needed to clean the other stores, so it is erased last, in one transaction.
+    Stores that may have been written meanwhile are cleaned once more after it.
+    """
+
+    ledger: LedgerErasure
+    around: ErasureSurroundings
+    queue: QueueEraser
+    mirror: MemoMirror
+    consent: Consent
+
+    async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
+        """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask."""
+        if scene.kind != "operator" and scene.user_id != user_id:
+            raise NotPermitted(sentences.caller.OTHERS_STAY)
+        async with self.around.purge.erasing():
+            await self.around.buffer.settle()
+            memo_ids = await self.ledger.notes.memo_ids(user_id)
+            hide = await self._hiding(scene, user_id)
+            async with self.around.held():
+                done = await self._erase_person(user_id, hide, memo_ids)
+            await self.around.unindex(done.wiped.event_ids)
+        return await self._erasure(done)
+
+    async def forget_place(self, scene: Scene) -> Erasure:
+        """Erase a group or a private chat of this agent; its switch is kept.
+
+        The caller must check who may erase a group: this layer knows no roles.
+        """
+        scope = scene.scope
+        async with self.around.purge.erasing():
+            async with self.around.held():
+                done = await self._erase_place(scope)
+            await self.around.unindex(done.wiped.event_ids)
+        return await self._erasure(done)
+
+    async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _ErasedParts:
+        place = _chat_with(user_id)
+        await self.around.buffer.erase_person(user_id, hide)
+        jobs = await self.queue.erase_person(user_id, hide)
+        await self.mirror.erase(memo_ids, place, hide)
+        keys = await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
+        wiped = await self.ledger.eraser.forget_person(user_id, self.around.clock.now(), hide)
+        await self.consent.load()
+        await self.mirror.erase(wiped.memo_ids, place, hide)
+        keys |= await self._erase_profiles(self.around.profiles.erase_person(user_id, hide))
+        await self.around.buffer.erase_person(user_id, hide)
+        return _ErasedParts(jobs, wiped, sum(key.user_id == user_id for key in keys), len(keys))
+
+    async def _erase_place(self, scope: Scope) -> _ErasedParts:
+        await self.around.buffer.erase_place(scope)
+        jobs = await self.queue.erase_place(scope)
+        fed = await self.ledger.facts.fed_by(scope)
+        keys = await self._erase_profiles_of(scope, fed)
+        wiped = await self.ledger.eraser.forget_place(scope, self.around.clock.now())
+        await self.consent.load()
+        await self.mirror.erase(wiped.memo_ids, scope, str)
+        keys |= await self._erase_profiles_of(scope, fed)
+        await self.around.buffer.erase_place(scope)
+        return _ErasedParts(jobs, wiped, len(keys), len(keys))
+
+    async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
+        """Remove the profiles of a place, and those of people with facts from it, which are merged again."""
+        keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
+        return keys | await self._erase_profiles(self.around.profiles.erase(fed))
+
+    async def _erase_profiles(self, erasing: Awaitable[Sequence[ProfileKey]]) -> set[ProfileKey]:
+        keys = await erasing
+        await self.around.refresh(keys)
+        return set(keys)
+
+    async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
+        """Return the redaction of a person by all their stored names, in raw and in displayed form.
+
+        Names known only to buffer, queue or caller are stored first, since a crash would lose them.
+        """
+        known = await self.ledger.names.names_of([user_id])
+        waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
+        asking = [scene.user_name] if scene.user_id == user_id else []
+        found = dict.fromkeys((*asking, *known, *sorted(waiting), *await self._names_borne(user_id)))
+        borne = list(found)[:MOST_NAMES]
+        shown, now = {clean_name(name) for name in borne} - {""}, self.around.clock.now()
+        news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
+        await self.ledger.names.note_all(news)
+        shared = frozenset(await self.ledger.names.shared([user_id]))
+        theirs = {name for name in borne if clean_name(name) in shared}
+        return Redaction.of({user_id}, {*borne, *shown}, shared | theirs)
+
+    async def _names_borne(self, user_id: str) -> list[str]:
+        """Return a person's names in their own events and messages, latest first."""
+        latest: dict[str, datetime] = {}
+        async for row in self.ledger.archive.rows(user_id=user_id):
+            if isinstance(row, EmbeddedEvent):
+                name, at = row.event.sender_name, row.event.happened_at
+            elif isinstance(row, Message):
+                name, at = row.scene.user_name, row.sent_at
+            else:
+                continue
+            latest[name] = max(at, latest.get(name, at))
+        return sorted(latest, key=lambda name: latest[name], reverse=True)
+
+    async def _erasure(self, done: _ErasedParts) -> Erasure:
+        copies, wiped = await self.ledger.eraser.copies(), done.wiped
+        state = await self.around.purge.state()
+        self.around.purge.begin(state)
+        return Erasure(
+            events=wiped.events,
+            messages=wiped.messages,
+            memos=wiped.memos,
+            pins=wiped.pins,
+            beliefs=wiped.beliefs,
+            names=wiped.names,
+            jobs=done.jobs,
+            profiles=done.profiles,
+            reworded=wiped.reworded + done.touched - done.profiles,
+            purged=state.erased_at is None,
+            copies=tuple(copy.path for copy in copies),
+        )
+
+
+@dataclass(frozen=True)
+class _ErasedParts:
+    """What was erased: jobs, ledger rows, ``profiles`` removed, out of ``touched`` removed or reworded."""
+
+    jobs: int
+    wiped: Wiped
+    profiles: int
+    touched: int
+
+
+def _chat_with(user_id: str) -> Scope:
+    """Return the private chat with a person; the agent is irrelevant, since all are erased."""
+    return Scope(DEFAULT_AGENT, "private", user_id)

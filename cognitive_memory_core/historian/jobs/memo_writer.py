@@ -1,0 +1,29 @@
+"""Memos: stored in the ledger, and copied to the file that is read where no memory is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...domain.note import Memo
+from ...ports.ledger import NoteBook
+from ...ports.memo_mirror import MemoMirror
+
+COPIED_AGAIN = 200  # memos; far more than are made between two writes of the copy
+
+
+@dataclass(frozen=True)
+class MemoWriter:
+    """Keeps each memo in the ledger and in its copy."""
+
+    notes: NoteBook
+    mirror: MemoMirror
+
+    async def keep(self, memo: Memo) -> None:
+        """Store a memo, then copy it."""
+        await self.notes.write_memo(memo)
+        await self.mirror.copy(memo)
+
+    async def copy_latest(self) -> None:
+        """Copy the latest memos again: the copy lacks some if a process was killed between two writes."""
+        for memo in await self.notes.latest_memos(COPIED_AGAIN):
+            await self.mirror.copy(memo)

@@ -1,0 +1,64 @@
+"""Hourly housekeeping: bounds the message log by age and size."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+from ... import sentences
+from ...background import BackgroundLoop
+from ...ports.ledger import BoundedLog
+from ...settings import Live, Settings
+
+EVERY = 3600.0  # seconds
+SPARED = 200  # newest messages of each place: as many as one dialogue holds, so none that waits to be considered goes
+MEGABYTE = 1_000_000
+log = logging.getLogger(__name__)
+
+
+class LogPruning:
+    """Bounds the message log once an hour, and runs the purge of erased data."""
+
+    def __init__(
+        self,
+        message_log: BoundedLog,
+        settings: Live[Settings],
+        horizon: Callable[[], datetime],
+        purge: Callable[[], Awaitable[object]] | None = None,
+    ) -> None:
+        """Prune a log by its age at ``horizon``, an instant that has certainly passed.
+
+        ``purge`` decides itself whether it is due, and does not raise.
+        """
+        self._purge = purge
+        self._log = message_log
+        self._settings = settings
+        self._horizon = horizon
+        self.removed = 0  # messages deleted since the start because the log was too large
+        self.loop = BackgroundLoop("housekeeping", self._round)
+        self.run = self.loop.run
+
+    async def _round(self) -> float:
+        """Prune and purge; the purge also runs if pruning fails, which the loop retries soon."""
+        try:
+            await self.prune()
+            await self.shrink()
+        finally:
+            if self._purge is not None:
+                await self._purge()
+        return EVERY
+
+    async def prune(self) -> None:
+        """Delete messages older than ``capture.log_days``."""
+        await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
+
+    async def shrink(self) -> None:
+        """Delete the oldest messages over ``capture.log_max_mb``; the log says so once."""
+        most = self._settings.current.capture.log_max_mb
+        if not most:
+            return
+        removed = await self._log.shrink(round(most * MEGABYTE), spared=SPARED)
+        if removed and not self.removed:
+            log.warning("%s", sentences.log.LOG_TOO_LARGE.format(most=most, removed=removed))
+        self.removed += removed

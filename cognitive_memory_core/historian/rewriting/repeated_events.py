@@ -1,0 +1,137 @@
+"""Finds stored events of the same place that a job may repeat, before any model is called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from ...domain.event import Event
+from ...domain.hit import ReadFilter
+from ...domain.message import Message
+from ...domain.turn import Dialogue, Turn
+from ...errors import UnavailableError
+from ...ports.ledger import FactBook, LexicalIndex
+from ...text.identity.persons import MYSELF
+from ...text.lexical.folding import folded
+from ...text.lexical.terms import query_terms
+from ...text.names_and_quotations import Spared, named
+from ...text.statements.corrections import puts_right
+from ...text.statements.episodes import is_episode
+from ...text.statements.lexicon import is_leaning_word, sightings
+from ...text.time.timewords import mentions
+
+MOST = 8  # neighbours shown to a model
+LOOKED_AT = 12  # events per search; in private some of them are of groups
+SEARCHED = 20  # texts of a job that are searched for
+LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
+NEAR = 0.15  # least share of a text's terms that an event must have to count as near
+NEAR_TO_CHANGE = 0.05  # the same for a correction, which may share only one word with what it corrects
+_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+
+
+@dataclass(frozen=True)
+class RepeatedEvents:
+    """Finds the events that a job may repeat; an unavailable store yields none."""
+
+    facts: FactBook
+    lexical: LexicalIndex
+
+    async def heard(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
+        """Return, by observation, the event stored here before for the identical words of the same person.
+
+        Only for words that mean the same on any day: 明天去北京 said twice means two trips.
+        """
+        scene = turn.scene
+        asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
+        if not asked:
+            return {}
+        try:
+            heard = await self.facts.heard(scene.scope, scene.user_id, asked)
+        except UnavailableError:
+            return {}
+        reading = ReadFilter(scene, without=frozenset(without))
+        return {
+            text: event
+            for text, event in heard.items()
+            if event.sender_id == scene.user_id and event.scope == scene.scope and reading.admits(event)
+        }
+
+    async def near(
+        self, work: Turn | Dialogue, without: Collection[str], names: Collection[str] = ()
+    ) -> tuple[Event, ...]:
+        """Return the nearest events of the same place by speakers of the work, best first.
+
+        Times and people's names do not count towards nearness.
+        """
+        reading, speakers = ReadFilter(work.scene, without=frozenset(without)), _speakers(work)
+        found: dict[str, tuple[float, Event]] = {}
+        for text in _texts(work):
+            for nearness, event in await self._beside(text, names, reading):
+                is_here = event.scope == work.scene.scope and event.sender_id in {*speakers, ""}
+                if is_here and nearness > found.get(event.id, (0.0, event))[0]:
+                    found[event.id] = (nearness, event)
+        best = sorted(found.values(), key=lambda pair: -pair[0])
+        return tuple(event for _, event in best[:MOST])
+
+    async def _beside(self, text: str, names: Collection[str], reading: ReadFilter) -> list[tuple[float, Event]]:
+        terms = query_terms(_content(text, names))
+        if not terms:
+            return []
+        try:
+            rows = await self.lexical.events(terms, reading, LOOKED_AT)
+        except UnavailableError:
+            return []
+        least, fewest = (NEAR_TO_CHANGE, 1) if puts_right(text) else (NEAR, min(LEAST_COMMON, len(terms)))
+        common = ((_common(terms, event, names), event) for event, _ in rows if reading.admits(event))
+        near = ((number / len(terms), event) for number, event in common if number >= fewest)
+        return [(nearness, event) for nearness, event in near if nearness >= least]
+
+
+def is_timeless(text: str, names: Collection[str] = ()) -> bool:
+    """Return whether the same words of the same person mean the same at any time; quotations count.
+
+    An episode is not timeless: 感冒了 said twice means two illnesses.
+    """
+    if is_episode(text) or any(mention.kind == "yearless" for mention in mentions(text)):  # recurs every year
+        return False
+    found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
+    return all(folded(sighting.offence.word) in MYSELF for sighting in found)
+
+
+def _content(text: str, names: Collection[str]) -> str:
+    """Return the text with labels, names and times blanked."""
+    spans = [match.span() for match in _LABEL.finditer(text)]
+    spans += [(mention.start, mention.stop) for mention in mentions(text)]
+    return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
+
+
+def is_dated_anew(text: str, heard: str) -> bool:
+    """Return whether a rewrite names a time that the original words do not; repeated, they mean another time."""
+    said = folded(heard)
+    return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
+
+
+def _common(terms: Collection[str], event: Event, names: Collection[str]) -> int:
+    """Return how many of a text's terms an event has beside people's names.
+
+    A word that is somebody's name in one text and a thing in another (饺子) makes nothing near.
+    """
+    return len(set(terms).intersection(query_terms(_content(event.text, (*names, event.sender_name)))))
+
+
+def _texts(work: Turn | Dialogue) -> list[str]:
+    if isinstance(work, Turn):
+        return list(work.observations[:SEARCHED])
+    said = [line.text for line in work.messages if line.sender_id]
+    return sorted(dict.fromkeys(said), key=len, reverse=True)[:SEARCHED]
+
+
+def _speakers(work: Turn | Dialogue) -> set[str]:
+    """Return the ids of the people whose words the work may hold."""
+    return {work.scene.user_id, *_senders(work)}
+
+
+def _senders(work: Turn | Dialogue) -> Iterator[str]:
+    lines = work.recent_messages if isinstance(work, Turn) else work.messages
+    return (line.sender_id for line in lines if isinstance(line, Message) and line.sender_id)

@@ -1,0 +1,18 @@
+"""Components that the caller may supply when a memory is opened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .clock import Clock
+from .models import Chat, Embedder, Reranker
+
+
+@dataclass(frozen=True)
+class SuppliedParts:
+    """A clock, an embedder, a chat model for every purpose, a reranker; None for the memory's own."""
+
+    clock: Clock | None = None
+    embedder: Embedder | None = None
+    chat: Chat | None = None
+    reranker: Reranker | None = None

@@ -1,0 +1,156 @@
+"""The state of a memory that is open: owns the background loops of its use cases, from start to close."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from . import sentences
+from .completion import completed
+from .context.compression import Compressor, admitted
+from .domain.belief import Evolution
+from .domain.job import FailedJob
+from .domain.message import Message
+from .domain.scope import Scene
+from .draining import Draining
+from .evolution.belief_keeping import group_of
+from .historian.jobs.intake import Intake
+from .ports.ledger import Activity
+from .ports.supplied_parts import SuppliedParts
+from .reads import Reads
+from .settings import Live, Settings
+from .status import Status
+from .status_report import StatusReport
+from .wiring import Adapters, UseCases, opened_adapters
+
+
+class RunningMemory:
+    """The running components of an open memory. :meth:`start` and :meth:`stop` are idempotent."""
+
+    def __init__(self, adapters: Adapters, settings: Live[Settings]) -> None:
+        """Build the use cases over adapters; no loop runs yet."""
+        self.settings = settings
+        self._use_cases = UseCases(adapters, settings)
+        self._loops: list[asyncio.Task[None]] = []
+
+    @classmethod
+    async def open(cls, settings: Live[Settings], data_dir: Path, given: SuppliedParts) -> RunningMemory:
+        """Open a data directory as its owner; the caller must call :meth:`close`."""
+        running = cls(await opened_adapters(settings, data_dir, given), settings)
+        try:
+            await running.opened.consent.load()
+            await running.opened.memos.copy_latest()
+        except BaseException:
+            await completed(running.close())
+            raise
+        return running
+
+    @property
+    def is_running(self) -> bool:
+        """Whether new memories are made."""
+        return self.settings.current.enabled
+
+    @property
+    def reason(self) -> str:
+        """Why the memory is not running; "" while it is."""
+        return "" if self.is_running else sentences.caller.NOT_RUNNING
+
+    @property
+    def opened(self) -> UseCases:
+        """The use cases; a memory that is not open (ClosedMemory) raises here."""
+        return self._use_cases
+
+    @property
+    def reads(self) -> Reads:
+        """The reads; they work whether or not a memory is open."""
+        return self._use_cases.reads
+
+    @property
+    def intake(self) -> Intake:
+        """The intake; without an open memory it accepts nothing."""
+        return self._use_cases.intake
+
+    async def compress(self, lines: Sequence[Message], budget: int) -> str:
+        """Shorten a dialogue without people who opted out; by a model if one is set and the memory is enabled."""
+        consent = self._use_cases.consent
+        summariser = self._use_cases.adapters.chat_models.summariser if self.is_running else None
+        return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)
+
+    async def evolve(self, scene: Scene, days: int) -> Evolution:
+        """Evolve the beliefs of a scene's group by the lines of the last days."""
+        group_of(scene)
+        if not self.is_running:
+            return Evolution(message=self.reason)
+        now = self._use_cases.adapters.clock.now()
+        return await self._use_cases.evolver.evolve(scene, now - timedelta(days=days))
+
+    async def activity(self, scene: Scene, days: int) -> Activity:
+        """Count what is stored of a place, or of everything for an operator, in total and for each of the last days."""
+        return await StatusReport(self._use_cases).activity(scene, days)
+
+    async def evolve_groups(self, within: float) -> int:
+        """Evolve the groups that are due, spread over so many seconds; return how many."""
+        return await self._use_cases.evolution_rounds.run(within) if self.is_running else 0
+
+    async def failed_jobs(self) -> list[FailedJob]:
+        """Return the buried jobs with their errors, oldest first."""
+        return await self._use_cases.adapters.queue.failed()
+
+    async def status(self) -> Status:
+        """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so."""
+        return await StatusReport(self._use_cases).status(reason=self.reason)
+
+    def reconsider(self) -> None:
+        """Wake the loops that wait for a time computed from settings which changed."""
+        self._use_cases.reconsider()
+
+    def start(self) -> None:
+        """Start the loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
+        if self._loops:
+            return
+        use, embedding = self._use_cases, self._use_cases.adapters.embedding
+        wanted = [loop.run() for loop in use.loops]
+        if self.is_running:
+            wanted += [use.worker.run(), use.merging.run(), use.profile_indexer.run()]
+            wanted += [loop.run() for loop in use.index_loops]
+            wanted += [embedding.calibrating.run()] if embedding.calibrating else []
+        self._loops = [asyncio.create_task(loop) for loop in wanted]
+
+    async def stop(self) -> None:
+        """Stop the loops; running jobs get ``shutdown_seconds`` to end."""
+        await asyncio.gather(self._use_cases.worker.stop(), self._use_cases.merging.stop())
+        for loop in self._loops:
+            loop.cancel()
+        await asyncio.gather(*self._loops, return_exceptions=True)
+        self._loops = []
+        await self._use_cases.buffer.settle()
+
+    async def close(self) -> None:
+        """Stop, and release files and directory even if stopping fails."""
+        async with self._use_cases.adapters.resources:
+            try:
+                await self.stop()
+            finally:
+                await self._use_cases.purge.close()
+
+    async def drain(self, seconds: float) -> bool:
+        """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
+        resting = not self._loops
+        self.start()
+        try:
+            return await asyncio.wait_for(self._until_idle(), max(seconds, 0.0))
+        except asyncio.TimeoutError:
+            return False
+        finally:
+            if resting:
+                await self.stop()
+
+    async def _until_idle(self) -> bool:
+        draining = Draining(self._use_cases)
+        is_written = await draining.until_written()
+        if not self.is_running:
+            return is_written  # no job will run: what waits stays stored, and is counted by the status
+        await draining.until_idle()
+        return True

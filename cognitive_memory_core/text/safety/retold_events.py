@@ -1,0 +1,61 @@
+"""Detection of lines that retell an event: its source messages, and lines of the bot that repeat it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from ...domain.event import Event
+from ...domain.message import Message
+from ..caches import cleared_on_erasure
+from ..statements.withdrawn_claims import WithdrawnClaim, without
+
+_LABEL = re.compile(r"[^\s，。！？、：；,.!?:;()（）]{1,32}[(（][0-9]{5,}[)）]")
+
+
+def retells(message: Message, event: Event) -> bool:
+    """Return whether a line retells an event by its words.
+
+    Lines of the bot count in the event's scope and towards its sender. If an event has no source messages, earlier
+    lines of its sender in that scope count, too.
+    """
+    if message.is_bot:
+        is_there = message.scene.scope == event.scope or _is_towards_sender(message, event)
+    else:
+        is_there = not event.message_ids and _is_earlier_by_sender(message, event)
+    return is_there and statement_of(event).is_recited_by(message.text)
+
+
+def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] | None = None) -> Callable[[str], str]:
+    """Return a function that removes the sentences retelling one of these events from a text.
+
+    ``corrected`` names the events that stand in place of one, by its id; what they say too is kept.
+    """
+    standing = corrected or {}
+    statements = [statement_of(event, *standing.get(event.id, ())) for event in events]
+
+    def is_told(piece: str) -> bool:
+        return any(one.is_told_by(piece) or one.is_recited_by(piece) for one in statements)
+
+    return lambda text: without(text, is_told) if statements else text
+
+
+def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
+    """Return the claim of an event, without the names of people, which any line may contain, and what others say."""
+    return _statement(event.text, event.sender_name, event.sender_id, *(one.text for one in standing))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)
+def _statement(text: str, *but: str) -> WithdrawnClaim:
+    return WithdrawnClaim(text, tuple(filter(None, (*_LABEL.findall(text), *but))))
+
+
+def _is_towards_sender(message: Message, event: Event) -> bool:
+    return bool(event.sender_id) and (message.scene.agent, message.scene.user_id) == (event.agent, event.sender_id)
+
+
+def _is_earlier_by_sender(message: Message, event: Event) -> bool:
+    is_earlier = event.retired_at is None or message.sent_at <= event.retired_at
+    return is_earlier and (message.scene.scope, message.sender_id) == (event.scope, event.sender_id)

@@ -1,0 +1,174 @@
+"""Opens a data directory for reading only, also beside the bot that owns it; writes nothing there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ..adapters.files.profiles import FileProfiles
+from ..adapters.files.queue_snapshot import counted_jobs, failed_jobs
+from ..adapters.sqlite import SqliteLedger
+from ..consent import Consent
+from ..domain.hit import Hit, ReadFilter
+from ..domain.job import FailedJob, QueueCounts
+from ..domain.quality import QualityReport
+from ..ports.ledger import ArchiveRow, ClockState, Spending, Totals
+from ..ports.models import Embedder
+from ..profile_history import without_forgotten
+from ..quality.reporting import Reporting
+from ..read_access import ReadAccess
+from ..recall.current_names import CurrentNames
+from ..recall.message_search import MessageSearch
+from ..recall.retriever import Retriever
+from ..recall.search import Search
+from ..settings import Live, Settings
+from ..transfer import checked_target, exported
+from .adapters import SystemClock
+from .embedding import embedding_of
+from .lost_ledger import LEDGER
+
+
+@dataclass(frozen=True)
+class DirectorySnapshot:
+    """The figures of a data directory.
+
+    ``index_lag`` counts events without a vector of the embedder that is set, ``dimensions`` is the length of its stored
+    vectors, 0 without any. ``clock`` is what the last bot believed of the machine's clock.
+    """
+
+    totals: Totals
+    jobs: QueueCounts
+    failed: tuple[FailedJob, ...]
+    spent_today: tuple[Spending, ...]
+    index_lag: int
+    dimensions: int
+    clock: ClockState | None
+
+
+class MemoryReader:
+    """Reads a data directory; made by :func:`opened_reader`. People who opted out are left out, as for the bot."""
+
+    def __init__(self, ledger: SqliteLedger, embedder: Embedder, settings: Settings, data_dir: Path) -> None:
+        """Read with a ledger that is opened read-only; ``embedder`` embeds queries."""
+        self._ledger = ledger
+        self._embedder = embedder
+        self._settings = Live(settings)
+        self._data_dir = data_dir
+        self._clock = SystemClock()
+        self._consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
+        self._access = ReadAccess(self._consent, self._settings)
+
+    async def load(self) -> None:
+        """Load who opted out."""
+        await self._consent.load()
+
+    async def snapshot(self) -> DirectorySnapshot:
+        """Return the figures now."""
+        ledger, queues = self._ledger, self._data_dir / "queues"
+        fingerprint = self._embedder.fingerprint
+        today = self._clock.now().astimezone(self._settings.current.zone).date()
+        return DirectorySnapshot(
+            await ledger.archive.totals(),
+            await asyncio.to_thread(counted_jobs, queues),
+            tuple(await asyncio.to_thread(failed_jobs, queues)),
+            tuple(await ledger.accounts.spent(today)),
+            await ledger.vectors.lag(fingerprint),
+            await ledger.vectors.dimensions(fingerprint),
+            await ledger.clock_book.find(),
+        )
+
+    async def report(self, *, days: int) -> QualityReport:
+        """Return the quality report of all agents; what the bot counted in the last minute is missing."""
+        ledger, queues = self._ledger, self._data_dir / "queues"
+
+        async def counts() -> QueueCounts:
+            return await asyncio.to_thread(counted_jobs, queues)
+
+        async def lag() -> int:
+            return await ledger.vectors.lag(self._embedder.fingerprint)
+
+        reporting = Reporting(
+            ledger.quality,
+            ledger.names,
+            ledger.facts,
+            self._consent,
+            self._settings,
+            self._clock,
+            counts,
+            lag,
+            ledger.missed,
+        )
+        return await reporting.report(None, days=days)
+
+    async def search(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
+        """Search what the reading's scene may read, best first, by words and by the vectors in the ledger."""
+        ledger = self._ledger
+        retriever = Retriever(
+            ledger.events,
+            ledger.lexical,
+            ledger.index,
+            self._embedder,
+            self._settings,
+            self._clock,
+            names=ledger.names,
+        )
+        lines = MessageSearch(ledger.lexical, ledger.log, self._clock, _settled)
+        reading = replace(reading, without=self._access.hidden_people)
+        found = await Search(retriever, lines, self._settings, ledger.events).find(reading, query, top_k=top_k)
+        return self._access.hits(reading, await CurrentNames(ledger.names).of_hits(found.hits))
+
+    async def export(self, path: Path, *, user_id: str | None, on_row: Callable[[], None]) -> int:
+        """Write an export, complete or not at all; ``on_row`` is called for each row of the ledger.
+
+        Raises BadArgument for a target inside the data directory, StorageRefused.
+        """
+        target = await asyncio.to_thread(checked_target, path, self._data_dir)
+        settings, events = self._settings.current, self._ledger.event_eraser
+        return await exported(
+            _CountedRows(self._ledger, on_row),
+            target,
+            user_id=user_id,
+            profiles=FileProfiles(self._data_dir, settings.profile.revision_keep, self._clock, settings.zone),
+            edited=lambda profile: without_forgotten(profile, events),
+        )
+
+
+@asynccontextmanager
+async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[MemoryReader, None]:
+    """Open a data directory for reading; raises UnavailableError if there is no ledger that can be read."""
+    async with AsyncExitStack() as stack:
+        ledger = await SqliteLedger.open(data_dir / LEDGER, read_only=True)
+        stack.push_async_callback(ledger.close)
+        embedding = await embedding_of(settings, ledger, _Uncounted(), stack, clock=SystemClock(), given=None)
+        ledger.index.follow(embedding.embedder.fingerprint)
+        reader = MemoryReader(ledger, embedding.embedder, settings, data_dir)
+        await reader.load()
+        yield reader
+
+
+class _Uncounted:
+    """A meter that counts nothing: the ledger is open for reading only."""
+
+    def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
+        """Count nothing."""
+
+
+@dataclass(frozen=True)
+class _CountedRows:
+    """The ledger's rows; each is reported as it is yielded."""
+
+    ledger: SqliteLedger
+    on_row: Callable[[], None]
+
+    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
+        """Stream rows."""
+        async for row in self.ledger.archive.rows(user_id=user_id):
+            self.on_row()
+            yield row
+
+
+async def _settled() -> None:
+    """Return at once: lines that the bot has not written yet are not seen."""

@@ -1,0 +1,196 @@
+"""Places that the bot left: kept, with a hint in the log, and forgotten after ``capture.forget_left_days``.
+
+A group counts as left when the bot leaves it, is removed from it, or it is dissolved; a private chat when the
+friendship ends (OneBot v12; v11 does not report it). A person who leaves a group takes nothing along: what they said
+there stays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+from nonebot import get_driver, logger, on_notice
+from nonebot.adapters import Bot, Event
+
+import cognitive_memory_core as core
+
+from . import replies
+from .config import setup
+from .erasing_requests import erased_place, on_erased
+from .json_file import replace_json
+from .lifecycle import get_memory
+from .onebot import v11, v12
+from .running_loops import RunningLoops
+from .scene import agent_of, qq_id, scene_at, text_id
+from .throttled_log import complain
+
+FILE = "departed.json"
+EVERY = 3_600.0  # seconds between two looks for places whose time is over
+GONE = frozenset({"kick_me", "disband"})
+Place = tuple[str, str, str]  # agent, group, person; the person is "" for a group
+
+
+class LeftPlaces:
+    """When the bot left which place, in a file; ``now`` returns the current instant."""
+
+    def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
+        """Keep departures in the file at ``path``, which is read later."""
+        self._path = path
+        self._now = now
+        self._left: dict[Place, datetime] | None = None
+        self._turn = asyncio.Lock()
+
+    def is_left(self, scene: core.Scene) -> bool:
+        """Return whether the bot left the place of a scene, as far as the file was read."""
+        return _place(scene) in (self._left or {})
+
+    async def load(self) -> None:
+        """Read the file."""
+        async with self._turn:
+            await self._known()
+
+    async def leave(self, scene: core.Scene) -> None:
+        """Record that the bot left a place now; raises OSError if the file cannot be written."""
+        async with self._turn:
+            await self._write({**await self._known(), _place(scene): self._now()})
+
+    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
+        """Drop places to which the bot came back, or that were erased; raises OSError."""
+        async with self._turn:
+            known = await self._known()
+            left = {place: at for place, at in known.items() if not ((scene := _scene(place)) and goes(scene))}
+            if len(left) < len(known):
+                await self._write(left)
+
+    async def due(self, days: float) -> list[core.Scene]:
+        """Return the places that were left so many days ago or earlier; none if 0."""
+        async with self._turn:
+            known = await self._known()
+        over = self._now() - timedelta(days=days)
+        return [scene for place, at in known.items() if days and at <= over and (scene := _scene(place))]
+
+    async def _known(self) -> dict[Place, datetime]:
+        if self._left is None:
+            self._left = await asyncio.to_thread(self._read)
+        return self._left
+
+    async def _write(self, left: Mapping[Place, datetime]) -> None:
+        self._left = dict(left)
+        rows = [[*place, at.isoformat()] for place, at in left.items()]
+        await asyncio.to_thread(replace_json, self._path, rows)
+
+    def _read(self) -> dict[Place, datetime]:
+        try:
+            rows: Any = json.loads(self._path.read_text("utf-8"))
+            return {(str(agent), str(group), str(user)): _instant(at) for agent, group, user, at in rows}
+        except (OSError, ValueError, TypeError):
+            return {}
+
+
+class Leaving:
+    """Notices departures and returns, and forgets places in the background once their time is over."""
+
+    def __init__(self, departures: LeftPlaces) -> None:
+        """Use a record of departures."""
+        self.departures = departures
+        self._loops = RunningLoops(core.BackgroundLoop("departures", self._round, longest_pause=EVERY))
+
+    async def start(self) -> None:
+        """Start the background loop."""
+        self._loops.start()
+
+    async def stop(self) -> None:
+        """End the background loop."""
+        await self._loops.stop()
+
+    async def note(self, scene: core.Scene) -> None:
+        """Record that the bot left a place, and say so in the log."""
+        days = setup.settings.capture.forget_left_days
+        logger.warning(replies.log.logged(replies.log.left_place(scene, days)))
+        try:
+            await self.departures.leave(scene)
+        except OSError as refused:
+            complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
+
+    async def forget_due(self) -> int:
+        """Erase the places whose time is over; return how many. The next call tries again what failed."""
+        days, count = setup.settings.capture.forget_left_days, 0
+        if not (days and get_memory().is_running):
+            return 0
+        for scene in await self.departures.due(days):
+            await erased_place(scene)
+            logger.warning(replies.log.logged(replies.log.forgot_place(scene, days)))
+            count += 1
+        return count
+
+    async def _round(self) -> float:
+        await self.departures.load()
+        await self.forget_due()
+        return EVERY
+
+
+def left_scene(bot: Bot, event: Event) -> core.Scene | None:
+    """Return the place that the bot left by an event, else None."""
+    agent, own_id = agent_of(bot), bot.self_id
+    match event:
+        case v11.GroupDecreaseNoticeEvent(group_id=group, user_id=user, sub_type=why):
+            return scene_at(agent, qq_id(group), own_id) if why in GONE or str(user) == own_id else None
+        case v12.GroupMemberDecreaseEvent(group_id=group, user_id=user):
+            return scene_at(agent, text_id(group), own_id) if user == own_id else None
+        case v12.FriendDecreaseEvent(user_id=user):
+            return scene_at(agent, "", text_id(user))
+        case _:
+            return None
+
+
+async def returned(scene: core.Scene) -> None:
+    """Record that something was heard in a place; one that counted as left no longer does."""
+    if leaving is None or not leaving.departures.is_left(scene):
+        return
+    try:
+        await leaving.departures.forget(_is_in(scene))
+    except OSError as refused:
+        complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
+
+
+def _is_in(scene: core.Scene) -> Callable[[core.Scene], bool]:
+    return lambda other: other.scope == scene.scope
+
+
+def _place(scene: core.Scene) -> Place:
+    return scene.agent, scene.group_id, "" if scene.group_id else scene.user_id
+
+
+def _scene(place: Place) -> core.Scene | None:
+    agent, group_id, user_id = place
+    return scene_at(agent, group_id, user_id or "0")
+
+
+def _instant(text: object) -> datetime:
+    at = datetime.fromisoformat(str(text))
+    if at.tzinfo is None:
+        raise ValueError
+    return at
+
+
+departure = on_notice(priority=1, block=False)
+
+
+@departure.handle()
+async def note_departure(bot: Bot, event: Event) -> None:
+    """Note that the bot left a group or lost a friend."""
+    scene = left_scene(bot, event)
+    if scene is not None and leaving is not None:
+        await leaving.note(scene)
+
+
+leaving = Leaving(LeftPlaces(setup.data_dir / FILE)) if setup.data_dir else None
+if leaving is not None:
+    on_erased(leaving.departures.forget)
+    get_driver().on_startup(leaving.start)
+    get_driver().on_shutdown(leaving.stop)

@@ -1,0 +1,160 @@
+"""The end of a turn: hands what a chat plugin answered to the memory, with the lines before it added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import cognitive_memory_core as core
+
+from . import replies
+from .auto_consider import considerer
+from .config import setup
+from .lifecycle import lifetime
+from .message_text import unrecalled, writable
+from .pending_store import unlearned
+from .throttled_log import complain
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a turn answers: the text, and the message if it is known."""
+
+    text: str = ""
+    message_ids: tuple[str, ...] = ()
+    sent_at: datetime | None = None
+
+    @classmethod
+    def of(cls, message: core.Message) -> Source:
+        """Build from a message."""
+        return cls(message.text, (message.id,), message.sent_at)
+
+
+@dataclass(frozen=True)
+class TurnEnd:
+    """Ends turns of one scene; without a source, a turn answers the asker's newest line."""
+
+    scene: core.Scene
+    source: Source | None = None
+
+    async def __call__(
+        self,
+        memo: str = "",
+        observations: Iterable[str] = (),
+        *,
+        perspective: str | None = None,
+        force: bool = False,
+    ) -> str | None:
+        """Hand in a turn; return None if it was refused. Errors of the memory are logged, not raised."""
+        early = self._answered(lifetime.waiting_lines(self.scene))
+        async with lifetime.in_order() as memory:
+            lines = await _recent(memory, self.scene)
+            source = early if early.message_ids else self._answered(lines)  # later lines may have arrived meanwhile
+            try:
+                turn = core.Turn(
+                    self.scene,
+                    memo=_text(memo),
+                    observations=_texts(observations),
+                    perspective=perspective or None,
+                    force=bool(force),
+                    source_message=source.text,
+                    recent_messages=_before(lines, source),
+                    message_ids=source.message_ids,
+                    happened_at=source.sent_at,
+                )
+                job_id = await memory.remember(turn)
+            except core.CognitiveMemoryError as refused:
+                complain(replies.log.not_recorded(refused))
+                return None
+        if job_id is not None and turn.observations:  # a memo states what was done, not what was learned
+            considerer.learned(self.scene, source.message_ids)
+        return job_id
+
+    def _answered(self, lines: list[core.Message]) -> Source:
+        return _known(self.source, self.scene, lines) if self.source else _newest(self.scene, lines)
+
+
+async def record_end(  # the public signature is part of the contract
+    scene: core.Scene,
+    memo: str = "",
+    observations: Iterable[str] = (),
+    *,
+    perspective: str | None = None,
+    force: bool = False,
+    source_message: str | None = None,
+) -> str | None:
+    """Record a finished turn of a scene; without ``source_message`` it answers the asker's newest line there."""
+    source = None if source_message is None else Source(_text(source_message))
+    return await TurnEnd(scene, source)(memo, observations, perspective=perspective, force=force)
+
+
+async def consider(scene: core.Scene) -> str | None:
+    """Hand in the recent dialogue of a scene without what was learned already; None if nothing is new or accepted."""
+    try:
+        return await submit_dialogue(scene)
+    except core.CognitiveMemoryError:
+        return None
+
+
+async def submit_dialogue(scene: core.Scene) -> str | None:
+    """Hand in the dialogue that :func:`consider` does; None if nothing is new, a refusal is logged and raised."""
+    async with lifetime.in_order() as memory:
+        try:
+            lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
+            new = await unlearned(memory, scene, considerer.fresh(scene, lines))
+            new = new if any(not line.is_bot for line in new) else []
+            job_id = await memory.consider(scene, new) if new else None
+        except core.CognitiveMemoryError as refused:
+            complain(replies.log.not_considered(refused))
+            raise
+    considerer.learned(scene, [line.id for line in new])
+    return job_id
+
+
+async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
+    """Return enough lines of the log to find the answered one and those before it."""
+    try:
+        return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
+    except core.CognitiveMemoryError:
+        return []
+
+
+def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
+    return next(map(Source.of, _own(scene, lines)), Source())
+
+
+def _known(source: Source, scene: core.Scene, lines: list[core.Message]) -> Source:
+    """Find the answered line by its text if its id is unknown, since a recorded turn marks its line as learned."""
+    if source.message_ids or not source.text:
+        return source
+    return next((Source.of(line) for line in _own(scene, lines) if line.text == source.text.strip()), source)
+
+
+def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]:
+    return (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == scene.user_id)
+
+
+def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
+    """Return the lines before the answered one, which is identified by its id.
+
+    The answered line itself is left out unless it is a reply: then it is last, and the line that it replies to is kept.
+    """
+    at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
+    before = lines[:at]
+    if at == len(lines) or not lines[at].reply_to:
+        return tuple(before)
+    room = max(setup.settings.historian.recent_messages_inject_k - 2, 0)
+    cut, kept = before[: max(at - room, 0)], before[max(at - room, 0) :]
+    return (*(line for line in cut if line.id == lines[at].reply_to), *kept, lines[at])
+
+
+def _text(value: Any) -> Any:
+    """Clean a text; any other value is left for the core to reject."""
+    return unrecalled(writable(value)) if isinstance(value, str) else value or ""
+
+
+def _texts(values: Any) -> tuple[Any, ...]:
+    is_many = isinstance(values, Iterable) and not isinstance(values, str | dict)
+    return tuple(map(_text, values)) if is_many else (_text(values),)

@@ -1,0 +1,196 @@
+"""The contract of Archive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import (
+    Activity,
+    Alias,
+    ArchiveRow,
+    DayCount,
+    EmbeddedEvent,
+    OptOut,
+    Shared,
+    Totals,
+)
+from cognitive_memory_core.text.lexical.terms import query_terms
+from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ledgers import MODEL, Ledger, a_memo, a_pin, a_vector, archived, committed, embedded, later, shown
+
+EMBEDDED = EmbeddedEvent(an_event("乌龙茶", subjects=("2000001",), message_ids=("m-1",)), MODEL, a_vector(1, 0))
+ROWS: list[ArchiveRow] = [
+    OptOut("2000009", NOON),
+    Shared("2000001", later(hours=2)),
+    Alias(GROUP.scope, "2000001", "阿棠", NOON, later(hours=1)),
+    EMBEDDED,
+    EmbeddedEvent(an_event("红茶", PRIVATE)),
+    a_message("乌龙茶真香", reply_to="m0"),
+    a_message("机器人说", is_bot=True),
+    a_memo(user_id="2000001"),
+    a_pin(owner_id="2000001"),
+]
+
+
+async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
+    """Rows that were imported are exported unchanged, vectors included, with consent rows first."""
+    assert await ledger.archive.absorb(ROWS) == len(ROWS)
+    rows = await archived(ledger)
+    assert rows[:2] == ROWS[:2]
+    assert sorted(rows, key=repr) == sorted(ROWS, key=repr)
+
+
+async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
+    """An import is idempotent by id, and existing rows win over imported ones."""
+    await ledger.archive.absorb(ROWS)
+    changed: list[ArchiveRow] = [
+        replace(EMBEDDED, event=replace(EMBEDDED.event, text="改了")),
+        replace(ROWS[7], text="改了"),
+        replace(ROWS[8], text="改了"),
+        Shared("2000001", NOON),
+    ]
+    assert await ledger.archive.absorb(ROWS) == 0
+    assert await ledger.archive.absorb(changed) == 0
+    assert sorted(await archived(ledger), key=repr) == sorted(ROWS, key=repr)
+
+
+async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
+    """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
+    await ledger.archive.absorb(ROWS)
+    events = await ledger.lexical.events(query_terms("乌龙"), ReadFilter(GROUP), 5)
+    messages = await ledger.lexical.messages(query_terms("乌龙"), ReadFilter(GROUP), 5)
+    assert [event.text for event, _ in events] == ["乌龙茶"]
+    assert [message.text for message, _ in messages] == ["乌龙茶真香"]
+    assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[4].event.id, "红茶")]
+    near = await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 5)
+    assert [one.id for one, _ in near] == [EMBEDDED.event.id]
+
+
+async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
+    """An opt-out excludes all rows of and about that person, even if it comes after them in the same batch."""
+    theirs = Scene.group("10001", "2000009")
+    rows: list[ArchiveRow] = [
+        EmbeddedEvent(an_event("他说", theirs)),
+        EmbeddedEvent(an_event("说他", subjects=("2000009",))),
+        a_message("他说", theirs),
+        a_message("对他说", theirs, is_bot=True),
+        a_memo(user_id="2000009"),
+        a_pin(owner_id="2000009"),
+        Alias(GROUP.scope, "2000009", "他", NOON, NOON),
+        Shared("2000009", NOON),
+        OptOut("2000009", NOON),
+    ]
+    assert await ledger.archive.absorb(rows) == 1
+    assert await archived(ledger) == [OptOut("2000009", NOON)]
+
+
+async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Ledger) -> None:
+    """An import does not bring back a retired event or a withdrawn message."""
+    forgotten = an_event("忘掉", message_ids=("m-9",))
+    await committed(ledger, forgotten)
+    await ledger.events.retire(forgotten.id, NOON)
+    await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
+    withdrawn = a_message("撤回", id="m-1")
+    assert await ledger.archive.absorb([EmbeddedEvent(forgotten), EMBEDDED, withdrawn]) == 1
+    assert await shown(ledger, OPERATOR) == []
+    assert await archived(ledger) == []
+
+
+async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) -> None:
+    """Importing an equal statement under another id writes nothing and counts nothing, however often it is repeated."""
+    event = an_event("甲")
+    await committed(ledger, event)
+    for _ in range(2):
+        assert await ledger.archive.absorb([EmbeddedEvent(an_event("甲。"))]) == 0
+    assert await archived(ledger) == [EmbeddedEvent(event)]
+
+
+@pytest.mark.parametrize("bad", [(math.nan, 1), (0, 0), ()])
+async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: tuple[float, ...]) -> None:
+    """An event with an unusable vector is imported without it and waits for a new one."""
+    event = an_event("甲", count=10**40)
+    assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
+    assert await ledger.vectors.lag(MODEL) == 1
+    assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5) == []
+
+
+async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(ledger: Ledger) -> None:
+    """An imported vector whose length differs from the existing ones is dropped; its event is embedded again."""
+    stands, odd, other = an_event("甲"), an_event("乙"), an_event("丙")
+    await embedded(ledger, [(stands, a_vector(1, 0))])
+    rows = [EmbeddedEvent(odd, MODEL, a_vector(1, 0, 0)), EmbeddedEvent(other, "another", a_vector(1, 0, 0))]
+    assert await ledger.archive.absorb(rows) == 2
+    assert await ledger.vectors.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
+    assert await ledger.vectors.embedded_ids("another") == {other.id}
+
+
+async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger) -> None:
+    """In an empty ledger the most frequent vector length among the imported rows is taken as the model's."""
+    events = [an_event(text) for text in "甲乙丙"]
+    vectors = [a_vector(1), a_vector(1, 0), a_vector(0, 1)]
+    await ledger.archive.absorb([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
+    assert await ledger.vectors.dimensions(MODEL) == 2
+    assert await ledger.vectors.waiting(MODEL, 9) == [(events[0].id, "甲")]
+
+
+async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:
+    """A person's export holds what they said and pinned, not what others or the bot said, and no memos."""
+    await ledger.archive.absorb(ROWS)
+    other = EmbeddedEvent(an_event("别人说", sender_id="2000002", subjects=("2000001",)))
+    written = a_pin("替群里记的", author_id="2000001")
+    await ledger.archive.absorb([other, a_pin("群的"), a_pin("别人记的", author_id="2000002"), written])
+    mine = await archived(ledger, user_id="2000001")
+    assert sorted(mine, key=repr) == sorted([ROWS[3], ROWS[4], ROWS[5], ROWS[8], written], key=repr)
+    assert await archived(ledger, user_id="nobody") == []
+
+
+async def test_retired_events_are_not_streamed(ledger: Ledger) -> None:
+    """An export holds no retired events."""
+    event = an_event()
+    await embedded(ledger, [(event, a_vector(1, 0))])
+    await ledger.events.retire(event.id, NOON)
+    assert await archived(ledger) == []
+
+
+async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: Ledger) -> None:
+    """An export gives every row that existed at its start exactly once, while events are added and removed."""
+    events = [an_event(f"第{number}件") for number in range(1234)]
+    await committed(ledger, *events)
+    seen: list[str] = []
+    async for row in ledger.archive.rows():
+        if not seen:
+            await committed(ledger, an_event("后来的"))
+        seen.append(row.event.id)
+    assert seen[:1234] == [event.id for event in events]
+    assert len(seen) in (1234, 1235)
+
+
+async def test_totals_count_what_there_is(ledger: Ledger) -> None:
+    """Active events, retired events, messages, memos and pins are counted separately."""
+    assert await ledger.archive.totals() == Totals()
+    await ledger.archive.absorb(ROWS)
+    await ledger.events.retire(EMBEDDED.event.id, NOON)
+    assert await ledger.archive.totals() == Totals(events=1, retired=1, messages=2, memos=1, pins=1)
+
+
+async def test_activity_counts_a_place_by_day(ledger: Ledger) -> None:
+    """Active events and messages are counted per place and day; an instant belongs to the day that starts with it."""
+    days = [Interval(later(days=back), later(days=back + 1)) for back in (-1, 0)]
+    early = [an_event("绿茶", happened_at=later(hours=-1)), an_event("白茶", happened_at=later(days=-9))]
+    await ledger.archive.absorb([*ROWS, *map(EmbeddedEvent, early)])
+    yesterday, today = (day.start.date() for day in days)
+    assert await ledger.archive.activity(GROUP.scope, days) == Activity(
+        3, 2, (DayCount(yesterday, 0, 1), DayCount(today, 2, 1))
+    )
+    everything = await ledger.archive.activity(None, days)
+    assert (everything.events, everything.days[1]) == (4, DayCount(today, 2, 2))
+    await ledger.events.retire(EMBEDDED.event.id, NOON)
+    assert (await ledger.archive.activity(GROUP.scope, days)).days[1].events == 0
+    assert await ledger.archive.activity(GROUP.scope, []) == Activity(2, 2)

@@ -1,0 +1,270 @@
+"""Tests of the opening phase: early lines and calls wait in order, within limits, and losses are reported."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+
+from .stage import Stage, message, notice
+from .test_lifecycle import lifetime_of
+
+NOW = datetime.now(timezone.utc).replace(microsecond=0)
+HERE = core.Scene.group("10001", "2000001", user_name="阿棠")
+ELSEWHERE = core.Scene.group("10002", "2000001", user_name="阿棠")
+
+
+def said(number: int, text: str = "", scene: core.Scene = HERE, **fields: Any) -> core.Message:
+    """Return a line."""
+    at = NOW + timedelta(seconds=number)
+    return core.Message(f"m{number}", scene, text or f"第 {number} 句", at, addressed_to_bot=True, **fields)
+
+
+async def until(it_is_so: Callable[[], bool]) -> None:
+    """Wait for a condition, up to a minute."""
+    for _ in range(6_000):
+        if it_is_so():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError
+
+
+async def begun(*calls: Awaitable[Any]) -> list[asyncio.Task[Any]]:
+    """Start calls in this order, and let them run as far as they can without the memory."""
+    tasks = [asyncio.ensure_future(call) for call in calls]
+    await asyncio.sleep(0.05)
+    return tasks
+
+
+@pytest.fixture
+async def lifetime(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Any]:
+    """Replace the plugin's lifetime by an unstarted one over a test folder."""
+    from nonebot_plugin_cognitive_memory import capture_outgoing, lifecycle, record_end_of_turn, tools
+    from nonebot_plugin_cognitive_memory.auto_consider import considerer
+    from nonebot_plugin_cognitive_memory.commands import help_and_status
+
+    life = lifetime_of(tmp_path / "data", vector_store={"backend": "exact"})
+    life.on_late_line(considerer.note)
+    for module in (lifecycle, record_end_of_turn, capture_outgoing, tools, help_and_status):
+        monkeypatch.setattr(module, "lifetime", life)
+    monkeypatch.setattr(lifecycle, "PATIENCE", 0.01)
+    yield life
+    await life.stop()
+
+
+@asynccontextmanager
+async def opening(lifetime: Any) -> AsyncIterator[core.CognitiveMemory]:
+    """Start while another process owns the directory; after the block the memory is open."""
+    async with core.CognitiveMemory.open(core.Settings(), lifetime._setup.data_dir, background=False):
+        await lifetime.start()
+        assert not lifetime.memory.is_running
+        yield lifetime.memory
+    await until(lambda: lifetime.memory.is_running)
+
+
+async def test_lines_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
+    """Lines observed while the memory opens are stored in order, and nothing is recalled before."""
+    async with opening(lifetime) as early:
+        for number in range(1_000):
+            await early.observe(said(number))
+        assert await early.recent_messages(HERE, 50) == []
+        assert (await early.context(HERE, "第 1 句")).degraded == ("disabled",)
+    log = await lifetime.memory.recent_messages(HERE, 200)
+    assert [line.id for line in log] == [f"m{number}" for number in range(800, 1_000)]
+    assert len(await lifetime.memory.find_messages(HERE, [f"m{number}" for number in range(1_000)])) == 1_000
+
+
+async def test_turns_wait_in_the_order_of_their_arrival(lifetime: Any) -> None:
+    """Turns that end while the memory opens are recorded before later ones."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    async with opening(lifetime):
+        ends = await begun(*(record_end(HERE, f"第 {number} 轮") for number in range(50)))
+        assert not any(end.done() for end in ends)
+    ends += await begun(record_end(HERE, "第 50 轮"))
+    ids = await asyncio.gather(*ends)
+    assert len(set(ids)) == 51
+    assert None not in ids
+    assert [memo.text for memo in await lifetime.memory.memos(HERE, 100)] == [f"第 {n} 轮" for n in range(51)]
+
+
+async def test_a_waiting_turn_answers_what_was_said_before_it(lifetime: Any) -> None:
+    """A turn without a source answers the newest line at its end, not at the opening."""
+    from nonebot_plugin_cognitive_memory import record_end
+
+    async with opening(lifetime) as early:
+        await early.observe(said(1, "我怕猫"))
+        ends = await begun(record_end(HERE, "听到了", ["阿棠怕猫"]))
+        await early.observe(said(2, "我怕狗"))
+    await asyncio.gather(*ends)
+    assert await lifetime.memory.learned_messages(HERE, ["m1", "m2"]) == {"m1"}
+
+
+async def test_through_a_real_bot(lifetime: Any, stage: Stage, group: int) -> None:
+    """Early lines, a chat plugin's turn and answer, and a withdrawal all reach the memory."""
+    from .companion import Companion, listening
+
+    withdrawn, kept = message("我怕猫", 2000001, group), message("我怕狗", 2000001, group)
+    with listening(Companion(says="你好", ends=("打了招呼", ["阿棠怕狗"]))) as chat:
+        async with opening(lifetime):
+            handled = await begun(stage.hear(withdrawn), stage.hear(kept))
+            gone = {"user_id": 2000001, "operator_id": 2000001, "message_id": withdrawn.message_id}
+            handled += await begun(stage.hear(notice("group_recall", group_id=group, **gone)))
+        await asyncio.gather(*handled)
+    assert len(chat.ended) == 3
+    assert None not in chat.ended
+    here = core.Scene.group(str(group), "2000001")
+    log = await lifetime.memory.recent_messages(here, 50)
+    assert [line.text for line in log if not line.is_bot] == ["我怕狗"]
+    assert [line.text for line in log if line.is_bot] == ["你好"] * 3
+
+
+async def test_early_lines_are_considered(lifetime: Any) -> None:
+    """All lines that had to wait are collected for the historian."""
+    from nonebot_plugin_cognitive_memory.auto_consider import Considerer
+
+    now = [0.0]
+    considerer = Considerer(lambda: lifetime.memory, core.Settings().capture, lambda: now[0])
+    lifetime.on_late_line(considerer.note)
+    async with opening(lifetime) as early:
+        for number in range(500):
+            line = said(number, f"我喜欢喝第{number + 300}号茶")  # 233 is laughter
+            await early.observe(line)
+            considerer.note(line)
+    now[0] += 10_000
+    await considerer.submit_due()
+    assert await lifetime.memory.drain(60)
+    assert (await lifetime.memory.status()).totals.events == 500
+
+
+async def test_considering_waits_too(lifetime: Any) -> None:
+    """A dialogue handed in while the memory opens is considered once it is open."""
+    from nonebot_plugin_cognitive_memory import consider
+
+    there = core.Scene.group("10003", "2000001", user_name="阿棠")
+    async with opening(lifetime) as early:
+        await early.observe(said(1, "我对花生过敏", there))
+        handed = await begun(consider(there), early.consider(ELSEWHERE, [said(2, "我喜欢喝乌龙茶", ELSEWHERE)]))
+    assert all(await asyncio.gather(*handed))
+    assert await lifetime.memory.drain(60)
+    assert (await lifetime.memory.status()).totals.events == 2
+
+
+async def test_a_tool_call_that_ends_a_turn_waits(lifetime: Any) -> None:
+    """The tool ``end`` waits while the memory opens; tools that read answer that there is no memory yet."""
+    from nonebot_plugin_cognitive_memory import call_tool
+
+    async with opening(lifetime):
+        assert "未启用" in await call_tool("memory_list", {}, HERE)
+        ended = await begun(call_tool("end", {"memo": "打了招呼"}, HERE))
+    assert '"ok": true' in await ended[0]
+    assert [memo.text for memo in await lifetime.memory.memos(HERE)] == ["打了招呼"]
+
+
+async def test_what_the_bounds_refuse_is_counted_and_told_once(
+    lifetime: Any, stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch, log: list[str]
+) -> None:
+    """Lines and turns beyond the limits are refused and counted in one log line and in the status."""
+    from nonebot_plugin_cognitive_memory import opening_memory as waiting
+    from nonebot_plugin_cognitive_memory import record_end
+
+    monkeypatch.setattr(waiting, "LINES", 3)
+    monkeypatch.setattr(waiting, "CALLS", 2)
+    async with opening(lifetime) as early:
+        for number in range(5):
+            await early.observe(said(number))
+        ends = await begun(*(record_end(HERE, f"第 {number} 轮") for number in range(5)))
+        assert sum(end.done() and end.result() is None for end in ends) == 3
+    assert [end is None for end in await asyncio.gather(*ends)] == [False, False, True, True, True]
+    assert [line.id for line in await lifetime.memory.recent_messages(HERE, 50)] == ["m0", "m1", "m2"]
+    assert (lifetime.refused.lines, lifetime.refused.calls) == (2, 3)
+    assert "2 条消息、3 次记录" in await stage.ask("/记忆 状态", 2000001, group)
+    assert len([line for line in log if "2 条消息、3 次记录" in line]) == 1
+
+
+async def test_turns_do_not_wait_for_ever(lifetime: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that waits too long returns None and is counted; lines still wait, and later turns work."""
+    from nonebot_plugin_cognitive_memory import lifecycle, record_end
+
+    monkeypatch.setattr(lifecycle, "WAIT", 0.1)
+    async with opening(lifetime) as early:
+        await early.observe(said(1))
+        assert await record_end(HERE, "等不到") is None
+        assert await record_end(HERE, "太晚了") is None
+    assert await record_end(HERE, "打开了")
+    assert (lifetime.refused.lines, lifetime.refused.calls) == (0, 2)
+    assert [line.id for line in await lifetime.memory.recent_messages(HERE, 50)] == ["m1"]
+
+
+async def test_an_opening_that_fails_is_told_with_what_waited(
+    app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: list[str]
+) -> None:
+    """If the opening fails, waiting turns return None, and one log line counts what was refused."""
+    life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0}, vector_store={"backend": "exact"})
+    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
+        await life.start()
+        early = life.memory
+        await early.observe(said(1))
+        ends = await begun(early.remember(core.Turn(HERE, memo="一轮")), early.consider(HERE, [said(1)]))
+        assert await asyncio.gather(*ends) == [None, None]
+        await until(lambda: bool([line for line in log if "1 条消息、2 次记录" in line]))
+        assert not life.is_listening
+        await early.observe(said(2))
+        assert await early.remember(core.Turn(HERE, memo="一轮")) is None
+        await life.stop()
+    assert len([line for line in log if "没有收下" in line]) == 1
+
+
+async def test_a_bot_that_stops_waits_for_what_was_said(lifetime: Any, log: list[str]) -> None:
+    """A bot that stops while lines wait lets the memory open, within the time limit of stopping."""
+    directory = lifetime._setup.data_dir
+    async with core.CognitiveMemory.open(core.Settings(), directory, background=False):
+        await lifetime.start()
+        await lifetime.memory.observe(said(1))
+        ends = await begun(lifetime.memory.remember(core.Turn(HERE, memo="一轮")))
+        stopping = asyncio.create_task(lifetime.stop())
+        await asyncio.sleep(0.05)
+        assert not stopping.done()
+    await stopping
+    assert await ends[0]
+    async with core.CognitiveMemory.open(core.Settings(), directory, background=False) as memory:
+        assert [line.id for line in await memory.recent_messages(HERE)] == ["m1"]
+        assert [memo.text for memo in await memory.memos(HERE)] == ["一轮"]
+    assert not lifetime.refused
+
+
+async def test_a_bot_that_cannot_wait_tells_what_it_lost(app: object, tmp_path: Path, log: list[str]) -> None:
+    """A bot that ends before its memory opened logs how many lines and turns were lost."""
+    life = lifetime_of(tmp_path, historian={"shutdown_seconds": 0.2}, vector_store={"backend": "exact"})
+    async with core.CognitiveMemory.open(core.Settings(), tmp_path, background=False):
+        await life.start()
+        await life.memory.observe(said(1))
+        ends = await begun(life.memory.remember(core.Turn(HERE, memo="一轮")))
+        await life.stop()
+        assert await ends[0] is None
+    assert len([line for line in log if "1 条消息、1 次记录" in line]) == 1
+
+
+async def test_whoever_kept_the_opening_memory_reaches_the_open_one(lifetime: Any) -> None:
+    """A memory object injected while it opened works afterwards too."""
+    async with opening(lifetime) as early:
+        pass
+    await early.observe(said(1))
+    assert await early.remember(core.Turn(HERE, memo="一轮"))
+    assert [line.id for line in await lifetime.memory.recent_messages(HERE)] == ["m1"]
+
+
+async def test_what_is_no_message_is_refused_at_once(lifetime: Any) -> None:
+    """An invalid message is rejected at once and does not disturb the opening."""
+    async with opening(lifetime) as early:
+        with pytest.raises(core.BadArgument):
+            await early.observe("早")  # type: ignore[arg-type]
+        await early.observe(said(1))
+    assert [line.id for line in await lifetime.memory.recent_messages(HERE)] == ["m1"]

@@ -1,0 +1,211 @@
+"""Tests of wrappers around custom models."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from array import array
+from collections.abc import Awaitable, Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters import caller_models
+from cognitive_memory_core.adapters.caller_models import CallerChat, CallerEmbedder, CallerReranker
+from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
+from cognitive_memory_core.ports.models import GUESS, Calibration
+from tests.support.waiting import until
+
+TEXTS = ["茶", "咖啡"]
+
+
+class Reranker:
+    """A reranker that returns or raises what it was given."""
+
+    def __init__(self, answer: Any) -> None:
+        """Use this answer."""
+        self.answer = answer
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Any:
+        """Return or raise."""
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "answer", [[0.25, 1], (0.25, 1.0), array("d", (0.25, 1.0)), [Decimal("0.25"), True], iter([0.25, 1])]
+)
+async def test_scores_of_any_kind_are_read(answer: Any) -> None:
+    """Any iterable of numbers between 0 and 1 is accepted as scores."""
+    assert await CallerReranker(Reranker(answer)).scores("喝什么", TEXTS) == [0.25, 1.0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [],
+        [0.5],
+        [0.5, 0.5, 0.5],
+        [0.5, math.nan],
+        [0.5, math.inf],
+        [0.5, 1.5],
+        [-0.1, 0.5],
+        [0.5, None],
+        [0.5, "x"],
+        [0.5, [0.5]],
+        None,
+        7,
+        BadAnswer("own"),
+    ],
+)
+async def test_what_is_no_score_for_each_text_is_refused(answer: Any) -> None:
+    """Scores that are too few, too many, out of range or no numbers raise BadAnswer."""
+    with pytest.raises(BadAnswer):
+        await CallerReranker(Reranker(answer)).scores("喝什么", TEXTS)
+
+
+@pytest.mark.parametrize("failure", [RuntimeError("x"), ConnectionError("x"), KeyError("x"), asyncio.TimeoutError()])
+async def test_whatever_a_reranker_raises_means_that_it_is_away(failure: Exception) -> None:
+    """Any error of a reranker becomes UnavailableError without its text."""
+    with pytest.raises(UnavailableError, match="重排"):
+        await CallerReranker(Reranker(failure)).scores("喝什么", TEXTS)
+
+
+@pytest.mark.parametrize("failure", [PermanentError("x"), TooSlow("x")])
+async def test_our_own_errors_pass(failure: Exception) -> None:
+    """Errors of the port itself are raised unchanged."""
+    with pytest.raises(type(failure), match="x"):
+        await CallerReranker(Reranker(failure)).scores("喝什么", TEXTS)
+
+
+@pytest.mark.parametrize("vectors", [None, 7, [], [[1.0]], [[1.0], None], [[1.0], ["x"]], [[1.0], [math.nan]]])
+async def test_what_is_no_vector_for_each_text_is_refused(vectors: Any) -> None:
+    """An answer without one valid vector per text raises BadAnswer."""
+
+    class Odd(Plain):
+        async def embed_documents(self, texts: Sequence[str]) -> Any:
+            return vectors
+
+    odd: Any = Odd()
+    with pytest.raises(BadAnswer):
+        await CallerEmbedder(odd).embed_documents(TEXTS)
+
+
+async def test_a_model_that_is_not_even_asynchronous_is_away() -> None:
+    """A model that raises at once or returns nothing awaitable counts as unavailable."""
+
+    class Hasty:
+        def scores(self, query: str, texts: Sequence[str]) -> list[float]:
+            if query == "raise":
+                raise RuntimeError("x")
+            return [0.5 for _ in texts]
+
+    hasty: Any = Hasty()
+    for query in ("raise", "give"):
+        with pytest.raises(UnavailableError):
+            await CallerReranker(hasty).scores(query, TEXTS)
+
+
+async def test_nothing_to_score_asks_nobody() -> None:
+    """Without texts the model is not called."""
+    assert await CallerReranker(Reranker(RuntimeError("x"))).scores("喝什么", []) == []
+
+
+class Plain:
+    """An embedder without a calibration."""
+
+    fingerprint = "plain"
+
+    async def embed_documents(self, texts: Sequence[str]) -> list[list[float]]:
+        """Return lists."""
+        return [[1.0, 0.0] for _ in texts]
+
+    async def embed_query(self, text: str) -> list[float]:
+        """Return a list."""
+        return [0.0, 2.0]
+
+
+async def test_an_embedder_keeps_the_name_it_began_with() -> None:
+    """The fingerprint of an embedder cannot change later, and a missing calibration is guessed."""
+    plain: Any = Plain()
+    embedder = CallerEmbedder(plain)
+    plain.fingerprint = "other"
+    assert (embedder.fingerprint, embedder.calibration) == ("plain", GUESS)
+    plain.calibration = Calibration(0.1, 0.2)
+    assert CallerEmbedder(plain).calibration == Calibration(0.1, 0.2)
+    assert await embedder.embed_documents(TEXTS) == [array("f", (1.0, 0.0))] * 2
+
+
+def test_somebody_waits_for_a_reranker() -> None:
+    """A reranker has less time than an embedder in the background."""
+    assert caller_models.RERANK_SECONDS < caller_models.SECONDS
+
+
+class Stubborn:
+    """A model that cancels itself or ignores cancellation."""
+
+    fingerprint = "stubborn"
+
+    def __init__(self, *, cancels_itself: bool) -> None:
+        """Choose the behaviour."""
+        self.cancels_itself = cancels_itself
+        self.is_cancelled = False
+
+    async def ask(self, ask: Any) -> Any:
+        """Never answer."""
+        if self.cancels_itself:
+            raise asyncio.CancelledError
+        while True:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                if self.is_cancelled:
+                    raise
+                self.is_cancelled = True
+
+    embed_documents = embed_query = ask
+
+    async def scores(self, query: str, texts: Sequence[str]) -> Any:
+        """Never answer."""
+        return await self.ask(query)
+
+
+CALLS: dict[str, Callable[[Any], Awaitable[Any]]] = {
+    "chat": lambda model: CallerChat(model, 0.01).ask(model),
+    "embedder": lambda model: CallerEmbedder(model).embed_documents(TEXTS),
+    "query": lambda model: CallerEmbedder(model).embed_query("茶"),
+    "reranker": lambda model: CallerReranker(model).scores("茶", TEXTS),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_a_model_that_cancels_itself_is_away(call: str) -> None:
+    """CancelledError raised by a model becomes UnavailableError."""
+    with pytest.raises(UnavailableError, match="CancelledFromWithin"):
+        await CALLS[call](Stubborn(cancels_itself=True))
+
+
+@pytest.mark.parametrize("call", CALLS)
+async def test_nobody_waits_for_a_model_that_swallows_its_cancellation(call: str) -> None:
+    """A cancelled caller returns at once even if the model ignores cancellation."""
+    model = Stubborn(cancels_itself=False)
+    asking = asyncio.ensure_future(CALLS[call](model))
+    await asyncio.sleep(0.001)
+    asking.cancel()
+    with pytest.raises((asyncio.CancelledError, UnavailableError)):
+        await asking
+    await until(lambda: model.is_cancelled)
+    for task in list(caller_models._abandoned):
+        task.cancel()
+
+
+async def test_a_model_that_never_answers_is_given_up_in_time() -> None:
+    """A model that never answers and ignores cancellation costs its caller only the time limit."""
+    model = Stubborn(cancels_itself=False)
+    with pytest.raises(UnavailableError, match="TimeoutError"):
+        await CALLS["chat"](model)
+    await until(lambda: model.is_cancelled)
+    for task in list(caller_models._abandoned):
+        task.cancel()

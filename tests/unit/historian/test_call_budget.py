@@ -1,0 +1,256 @@
+"""Tests of the daily limit of model calls and of working by rules when it is reached."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.people import JobContext, Person
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
+from cognitive_memory_core.historian.spending.call_budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
+from cognitive_memory_core.historian.spending.meter import MeteredChat, SpendingMeter
+from cognitive_memory_core.ports.ledger import Spending
+from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.settings import Live, Settings
+from tests.inmemory.accounts import InMemoryAccounts
+from tests.support.builders import GROUP, OTHER_GROUP
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.waiting import PATIENCE
+
+ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
+JOB_CONTEXT = JobContext(NOON, GROUP.scope, "", Person(GROUP.user_id))
+
+
+class OneChat:
+    """A chat model that gives the same answer or error once it is allowed to."""
+
+    def __init__(self, answer: object) -> None:
+        """Give this answer or error."""
+        self.answer = answer
+        self.asked = 0
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
+
+    async def ask(self, ask: Ask[Any]) -> Any:
+        """Wait, then answer or raise."""
+        self.asked += 1
+        await self.may_answer.wait()
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+class Says:
+    """A historian that returns one statement or raises."""
+
+    def __init__(self, said: str | Exception) -> None:
+        """Use this statement or error."""
+        self.said = said
+
+    async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+        """Return the statement."""
+        if isinstance(self.said, Exception):
+            raise self.said
+        return [Statement(self.said)]
+
+    async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
+        """Return the statement."""
+        return await self.rewrite(Turn(GROUP), job_context)
+
+
+class Looks:
+    """A first check that accepts every dialogue or none."""
+
+    def __init__(self, *, lets_through: bool = True) -> None:
+        """Accept every dialogue or none."""
+        self.lets_through = lets_through
+
+    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
+        """Return the same for every dialogue."""
+        return self.lets_through
+
+
+LOOK = Looks()
+
+
+def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, InMemoryAccounts]:
+    """Return a meter with a limit of calls per day."""
+    accounts = InMemoryAccounts()
+    meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)
+    return meter, Budget(meter, Live(Settings(daily_calls=limit))), accounts
+
+
+async def test_calls_end_with_the_budget_and_come_back_next_day() -> None:
+    """After ``daily_calls`` calls no model is called until the next day of the configured zone."""
+    clock = FrozenClock()
+    meter, budget, _ = metered(2, clock)
+    chat = OneChat("ja")
+    budgeted = BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget)
+    assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
+    with pytest.raises(NoModel, match="daily_calls=2"):
+        await budgeted.ask(ASK)
+    assert chat.asked == 2
+    clock.advance(hours=13)
+    assert await budgeted.ask(ASK) == "ja"
+
+
+async def test_a_clock_that_goes_to_and_fro_gives_no_calls_back() -> None:
+    """Calls used on a day stay used if the clock returns to that day."""
+    clock = FrozenClock()
+    meter, budget, _ = metered(2, clock)
+    meter.count("rewrite", 1)
+    meter.count("merge", 1)
+    clock.advance(days=1)
+    assert not budget.is_spent
+    meter.count("rewrite", 1)
+    clock.advance(days=-1)
+    assert budget.is_spent
+    assert meter.calls_today("merge") == 1
+
+
+async def test_calls_under_way_count() -> None:
+    """Two simultaneous requests do not both use the last call of a day."""
+    _, budget, _ = metered(1)
+    chat = OneChat("ja")
+    chat.may_answer.clear()
+    budgeted = BudgetedChat(chat, budget)
+    first = asyncio.create_task(budgeted.ask(ASK))
+    await asyncio.sleep(0)
+    with pytest.raises(NoModel):
+        await budgeted.ask(ASK)
+    chat.may_answer.set()
+    assert await first == "ja"
+    assert not any(budget.under_way.values())
+
+
+async def test_profiles_take_half_of_a_day_at_most() -> None:
+    """Merging profiles uses at most half of the daily calls, including running ones."""
+    clock = FrozenClock()
+    meter, budget, _ = metered(4, clock)
+    chat, merge = OneChat("ja"), replace(ASK, purpose=MERGE)
+    budgeted = BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget)
+    assert await budgeted.ask(merge) == "ja"
+    chat.may_answer.clear()
+    second = asyncio.create_task(BudgetedChat(chat, budget).ask(merge))
+    await asyncio.sleep(0)
+    with pytest.raises(NoModel):
+        await asyncio.wait_for(budgeted.ask(merge), PATIENCE)
+    chat.may_answer.set()
+    assert await second == await budgeted.ask(merge) == "ja"
+    with pytest.raises(NoModel):
+        await budgeted.ask(merge)
+    assert [await budgeted.ask(ASK), await budgeted.ask(ASK)] == ["ja", "ja"]
+    clock.advance(hours=13)
+    assert await budgeted.ask(merge) == "ja"
+    _, endless, _ = metered(0)
+    assert endless.bears(MERGE)
+
+
+async def test_zero_is_no_limit_and_embeddings_do_not_count() -> None:
+    """``daily_calls=0`` means no limit, and embedding and reranking do not count against the limit."""
+    meter, budget, _ = metered(0)
+    meter.count("rewrite", 1)
+    assert not budget.is_spent
+    meter, budget, _ = metered(1)
+    meter.count("embedding", 1)
+    meter.count("rerank", 1)
+    assert not budget.is_spent
+    meter.count("rewrite", 1)
+    assert budget.is_spent
+
+
+async def test_a_restart_does_not_begin_a_new_day() -> None:
+    """Calls made today before a restart count."""
+    _, _, accounts = metered(0)
+    await accounts.spend(NOON.date(), Spending("merge", 3, 10))
+    await accounts.spend(NOON.date(), Spending("embedding", 50, 10))
+    meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
+    await meter.load()
+    assert meter.chat_calls_today == 3
+
+
+@pytest.mark.parametrize(
+    ("failure", "counted"),
+    [
+        (UnavailableError("away"), Spending("rewrite", 1, unreachable=1)),
+        (BadAnswer("?"), Spending("rewrite", 1, bad=1)),
+    ],
+)
+async def test_unreachable_and_badly_answered_are_counted_apart(failure: Exception, counted: Spending) -> None:
+    """Unreachable models and bad answers are counted separately."""
+    meter, _, accounts = metered(0)
+    with pytest.raises(type(failure)):
+        await MeteredChat(OneChat(failure), meter, counts_calls=True).ask(ASK)
+    await meter.settle()
+    assert await accounts.spent(NOON.date()) == [counted]
+
+
+async def test_the_rules_go_on_without_a_model() -> None:
+    """Rules are used if no model may be called, but not if a model is unavailable."""
+    _, budget, _ = metered(0)
+    spent = BackedHistorian(Says(NoModel("spent")), Says("rules"), budget, LOOK)
+    assert [one.text for one in await spent.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["rules"]
+    assert [one.text for one in await spent.triage(Dialogue(GROUP, ()), JOB_CONTEXT)] == ["rules"]
+    well = BackedHistorian(Says("model"), Says("rules"), budget, LOOK)
+    assert [one.text for one in await well.rewrite(Turn(GROUP), JOB_CONTEXT)] == ["model"]
+    with pytest.raises(UnavailableError, match="away"):
+        await BackedHistorian(Says(UnavailableError("away")), Says("rules"), budget, LOOK).rewrite(
+            Turn(GROUP), JOB_CONTEXT
+        )
+
+
+async def test_the_rules_judge_what_a_provider_refuses(caplog: pytest.LogCaptureFixture) -> None:
+    """If the provider refuses a dialogue, rules judge it, and this is logged."""
+    _, budget, _ = metered(0)
+    refused = BackedHistorian(Says(PermanentError("内容过滤")), Says("rules"), budget, LOOK)
+    assert [one.text for one in await refused.triage(Dialogue(GROUP, ()), JOB_CONTEXT)] == ["rules"]
+    assert "内容过滤" in caplog.text
+    with pytest.raises(PermanentError):
+        await refused.rewrite(Turn(GROUP), JOB_CONTEXT)
+
+
+async def test_what_the_first_look_passes_over_costs_nothing() -> None:
+    """A dialogue rejected by the first check uses neither model nor rules, nor a share of the daily calls."""
+    _, budget, _ = metered(20)
+    unasked = Says(AssertionError("asked"))
+    passed_over = BackedHistorian(unasked, unasked, budget, Looks(lets_through=False))
+    assert [await passed_over.triage(Dialogue(GROUP, ()), JOB_CONTEXT) for _ in range(20)] == [[]] * 20
+    assert budget.take(GROUP.scope)
+    assert (
+        await BackedHistorian(Says("model"), Says("rules"), budget, LOOK).triage(Dialogue(GROUP, ()), JOB_CONTEXT)
+    ) == [Statement("model")]
+
+
+async def test_a_role_without_a_model_is_never_asked() -> None:
+    """Asking a chat model that is not configured raises NoModel."""
+    _, budget, _ = metered(0)
+    with pytest.raises(NoModel):
+        await BudgetedChat(None, budget).ask(ASK)
+
+
+async def test_one_place_does_not_take_everybodys_calls() -> None:
+    """After half of the daily calls, a place that used a quarter gets rules, and others still get the model."""
+    meter, budget, _ = metered(20)
+    chat = OneChat("ja")
+
+    class Asks(Says):
+        """A historian that makes a call."""
+
+        async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
+            """Make a call and return the statement."""
+            await BudgetedChat(MeteredChat(chat, meter, counts_calls=True), budget).ask(ASK)
+            return await super().rewrite(turn, job_context)
+
+    backed = BackedHistorian(Asks("model"), Says("rules"), budget, LOOK)
+    other = JobContext(NOON, OTHER_GROUP.scope, "", Person(GROUP.user_id))
+    said = [(await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text for _ in range(12)]
+    assert said == ["model"] * 12, "alone, a place may take what there is"
+    assert [(await backed.rewrite(Turn(OTHER_GROUP), other))[0].text for _ in range(4)] == ["model"] * 4
+    assert (await backed.rewrite(Turn(GROUP), JOB_CONTEXT))[0].text == "rules"
+    assert (await backed.rewrite(Turn(OTHER_GROUP), other))[0].text == "model"

@@ -1,0 +1,58 @@
+"""Tests of the hourly cleaning of the message log."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import pytest
+
+from cognitive_memory_core.historian.messages.log_pruning import MEGABYTE, SPARED, LogPruning
+from cognitive_memory_core.settings import CaptureSettings, Live, Settings
+from tests.inmemory import InMemoryLedger
+from tests.support.builders import GROUP, a_message
+from tests.support.clock import NOON
+from tests.support.ledgers import later
+
+FILES = "cognitive_memory_core.historian.messages.log_pruning"
+
+
+async def crowded(count: int, **capture: float) -> tuple[InMemoryLedger, LogPruning]:
+    """Return a ledger with messages a minute apart, and its upkeep."""
+    ledger = InMemoryLedger()
+    await ledger.log.append([a_message("话" * 100, sent_at=later(minutes=number)) for number in range(count)])
+    live = Live(Settings(capture=CaptureSettings.model_validate(capture)))
+    return ledger, LogPruning(ledger.log, live, lambda: NOON + timedelta(days=1))
+
+
+async def left(ledger: InMemoryLedger) -> int:
+    """Count the remaining messages."""
+    return len(await ledger.log.recent(GROUP.scope, 10_000))
+
+
+async def test_the_log_stays_within_its_size(caplog: pytest.LogCaptureFixture) -> None:
+    """Over ``log_max_mb`` the oldest messages are deleted and counted, and logged once."""
+    ledger, upkeep = await crowded(1_000, log_max_mb=1)
+    room = MEGABYTE // a_message("话" * 100).weight
+    with caplog.at_level(logging.WARNING, FILES):
+        await upkeep.shrink()
+        assert (await left(ledger), upkeep.removed) == (room, 1_000 - room)
+        await ledger.log.append([a_message("话" * 100, sent_at=later(days=1)) for _ in range(9)])
+        await upkeep.shrink()
+    assert (await left(ledger), upkeep.removed) == (room, 1_009 - room)
+    (told,) = caplog.messages
+    assert "LOG_MAX_MB" in told
+
+
+async def test_a_place_keeps_what_one_dialogue_holds() -> None:
+    """The newest messages of a place are kept even over the limit, because they may be judged later."""
+    ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
+    await upkeep.shrink()
+    assert await left(ledger) == SPARED
+
+
+async def test_no_bound_deletes_nothing() -> None:
+    """A limit of 0 deletes nothing."""
+    ledger, upkeep = await crowded(1_000, log_max_mb=0)
+    await upkeep.shrink()
+    assert (await left(ledger), upkeep.removed) == (1_000, 0)

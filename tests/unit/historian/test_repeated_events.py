@@ -1,0 +1,232 @@
+"""Tests of finding related events before observations are rewritten."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.scope import Scene, Scope
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_dated_anew, is_timeless
+from tests.inmemory.ledger import InMemoryLedger
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
+from tests.support.clock import NOON
+from tests.support.ports import Away, ListedWords
+
+TEA = an_event("阿棠(2000001)喜欢乌龙茶")
+QI = Scene.group("10001", "28471095", user_name="老齐")
+
+
+class ListedFacts:
+    """A fact store that returns the same events to everybody and records the queries."""
+
+    def __init__(self, heard: Mapping[str, Event]) -> None:
+        """Return these events."""
+        self._heard = heard
+        self.asked: list[tuple[Scope, str, tuple[str, ...]]] = []
+
+    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+        """Return all events, because a store may be wrong."""
+        self.asked.append((scope, sender_id, tuple(observations)))
+        return self._heard
+
+
+def beside(*events: Event) -> RepeatedEvents:
+    """Return a neighbourhood whose word search finds these events, best first."""
+    return RepeatedEvents(Away(), ListedWords([(event, 1.0) for event in events]))  # type: ignore[arg-type]  # only heard is asked
+
+
+def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
+    """Return a turn."""
+    return Turn(scene, observations=observations or ("阿棠喜欢乌龙茶",), **fields)
+
+
+async def test_neighbours_out_of_a_ledger() -> None:
+    """An event that shares words with an observation is a neighbour; others are not."""
+    ledger = InMemoryLedger()
+    await ledger.events.commit(a_draft(TEA, an_event("阿棠(2000001)养了一只猫")))
+    near = await RepeatedEvents(ledger.facts, ledger.lexical).near(a_turn(), (), ["阿棠"])
+    assert [event.id for event in near] == [TEA.id]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        an_event(TEA.text, OTHER_GROUP),
+        an_event(TEA.text, PRIVATE),
+        an_event(TEA.text, retired_at=NOON),
+        an_event(TEA.text, QI),
+        an_event(TEA.text, subjects=("7000001",)),
+        an_event("今天天气很好"),
+    ],
+    ids=["another group", "in private", "retired", "of nobody here", "of somebody who left", "far"],
+)
+async def test_no_neighbour(event: Event) -> None:
+    """Only valid, related events of the same scope by its speakers are neighbours, without people who opted out."""
+    assert await beside(event).near(a_turn(), {"7000001"}) == ()
+
+
+async def test_a_group_is_no_private_chat() -> None:
+    """In private, the same person's statements in groups are no neighbours."""
+    assert await beside(TEA).near(a_turn(scene=PRIVATE), ()) == ()
+    own = an_event(TEA.text, PRIVATE)
+    assert await beside(TEA, own).near(a_turn(scene=PRIVATE), ()) == (own,)
+
+
+async def test_whoever_has_a_line_here_speaks_here() -> None:
+    """Events of people with recent lines in the turn are neighbours too."""
+    theirs = an_event(TEA.text, QI)
+    line = a_message("我喜欢乌龙茶", QI)
+    assert await beside(theirs).near(a_turn(recent_messages=[line]), ()) == (theirs,)
+    assert await beside(theirs).near(Dialogue(GROUP, (line,)), ()) == (theirs,)
+    assert await beside(theirs).near(a_turn(recent_messages=[a_message("好", QI, is_bot=True)]), ()) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "stands"),
+    [
+        ("周会从下周起改周三晚九点 语音", "读书会(10001)的周会定在每周二21:00语音进行，不来要提前说"),
+        ("周会改周四晚九点吧 周二我要接闺女", "读书会(10001)的周会定在每周二21:00语音进行，不来要提前说"),
+        ("我家仓鼠生了 现在五只了", "阿棠(2000001)养了两只仓鼠"),
+        ("哦 过敏那个是小时候的事 去年查了 虾已经没事了", "阿棠(2000001)对虾过敏，聚餐别点虾"),
+        ("oh the weekly call was moved to an evening slot somewhere", "阿棠(2000001) holds the weekly review by phone"),
+    ],
+)
+async def test_what_puts_it_right_sees_it(said: str, stands: str) -> None:
+    """A correction finds the corrected event by one word; an ordinary line needs more."""
+    event = an_event(stands)
+    assert await beside(event).near(a_turn(said), ()) == (event,)
+    rare = an_event("老齐的键盘换了青轴")
+    assert await beside(rare).near(a_turn("我今天晚饭后去江边走了好久的路，拍了一张键盘的照片"), ()) == ()
+
+
+async def test_names_and_times_make_nothing_near() -> None:
+    """An event that shares only a name, a label or a date is no neighbour."""
+    event = an_event("阿棠大王(2000001)2026年3月4日去北京")
+    said = "阿棠大王（2000001）2026年3月4日换药"
+    assert await beside(event).near(a_turn(said), (), ["阿棠大王"]) == ()
+    asked = ListedWords([(event, 1.0)])
+    await RepeatedEvents(Away(), asked).near(a_turn(said), (), ["阿棠大王"])  # type: ignore[arg-type]  # only words are asked
+    assert asked.asked[0][0] == ("换药",)
+    assert await beside(event).near(a_turn("阿棠大王 2026年3月4日"), (), ["阿棠大王"]) == ()
+
+
+@pytest.mark.parametrize(("said", "is_near"), [("晚上吃饺子吧", False), ("饺子请假开题", True)], ids=["thing", "topic"])
+async def test_a_word_that_names_somebody_makes_nothing_near(said: str, *, is_near: bool) -> None:
+    """An event is near by what it tells, not by the name of the person whom it tells of."""
+    event = an_event("饺子(2000001)因开题请假，导师说好吃的都留着", sender_name="饺子")
+    assert bool(await beside(event).near(a_turn(said), (), ["煎饺"])) is is_near
+
+
+async def test_the_nearest_come_first_and_only_so_many() -> None:
+    """At most eight neighbours are returned, each once, the closest first."""
+    others = [an_event(f"阿棠(2000001)喜欢第{index}种红茶") for index in range(20)]
+    near = await beside(*others, TEA).near(a_turn("阿棠喜欢红茶", "阿棠喜欢乌龙茶"), ())
+    assert len(near) == MOST
+    near = await beside(*others[:3], TEA).near(a_turn("阿棠喜欢乌龙茶"), ())
+    assert near[0] == TEA
+    assert len(near) == len(set(near))
+
+
+async def test_an_event_is_as_near_as_to_the_nearest_observation() -> None:
+    """The similarity to the closest observation counts for each event."""
+    cat = an_event("阿棠(2000001)养了一只猫")
+    near = await beside(TEA, cat).near(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只会飞的大猫和小狗", "阿棠喜欢一壶浓茶"), ())
+    assert [event.id for event in near] == [TEA.id, cat.id]
+
+
+async def test_an_index_that_is_away_knows_no_neighbours() -> None:
+    """If a store fails, there are no neighbours and no shortcuts, but the job continues."""
+    away = RepeatedEvents(Away(), Away())  # type: ignore[arg-type]  # both are away
+    assert await away.near(a_turn(), ()) == ()
+    assert await away.heard(a_turn(), (), ()) == {}
+
+
+async def test_heard_before() -> None:
+    """Words that the same person said here before are found with their event."""
+    ledger = InMemoryLedger()
+    await ledger.events.commit(Draft("j", (TEA,), heard={TEA.id: "阿棠喜欢乌龙茶"}))
+    heard = await RepeatedEvents(ledger.facts, ledger.lexical).heard(a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ())
+    assert {said: event.id for said, event in heard.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
+
+
+async def test_only_timeless_words_are_looked_up() -> None:
+    """Words that depend on the moment are not looked up."""
+    facts = ListedFacts({})
+    await RepeatedEvents(facts, Away()).heard(a_turn("明天去北京", "木鱼是小偷"), (), ())  # type: ignore[arg-type]  # a part of the port
+    assert facts.asked == [(GROUP.scope, "2000001", ("木鱼是小偷",))]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        an_event(TEA.text, OTHER_GROUP),
+        an_event(TEA.text, QI),
+        an_event(TEA.text, retired_at=NOON),
+        an_event(TEA.text, subjects=("7000001",)),
+    ],
+    ids=["another place", "another person", "retired", "of somebody who left"],
+)
+async def test_a_book_that_errs_is_not_believed(event: Event) -> None:
+    """Only valid events of this person and scope are accepted from the store."""
+    facts = ListedFacts({"木鱼是小偷": event})
+    assert await RepeatedEvents(facts, Away()).heard(a_turn("木鱼是小偷"), (), {"7000001"}) == {}  # type: ignore[arg-type]  # a part of the port
+
+
+async def test_a_private_chat_has_heard_nothing_in_groups() -> None:
+    """What a person said in a group does not count as said in private."""
+    facts = ListedFacts({"木鱼是小偷": TEA})
+    assert await RepeatedEvents(facts, Away()).heard(a_turn("木鱼是小偷", scene=PRIVATE), (), ()) == {}  # type: ignore[arg-type]  # a part of the port
+
+
+@pytest.mark.parametrize(
+    "said", ["木鱼是小偷", "我喜欢乌龙茶", "I like tea", "其他人没来", "老齐的电脑是2024年3月4日买的", ""]
+)
+def test_timeless(said: str) -> None:
+    """Words that mean the same on any day are timeless."""
+    assert is_timeless(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "明天去北京",
+        "他是小偷",
+        "我们决定了",
+        "群里不许剧透",
+        "3月4日交稿",
+        "老齐说“明天见”",
+        "《明天》我看过",
+        "you like tea",
+        "木鱼感冒发烧了",
+        "木鱼同意了",
+        "木鱼通过了考试",
+        "木鱼要搬家",
+    ],
+)
+def test_not_timeless(said: str) -> None:
+    """Words that mean something else on another day, elsewhere or by others are not timeless, even in quotes."""
+    assert not is_timeless(said)
+
+
+def test_a_name_is_no_time() -> None:
+    """A known name that contains a time word is timeless."""
+    assert is_timeless("今天也很困喜欢猫", ("今天也很困",))
+    assert not is_timeless("今天也很困喜欢猫")
+
+
+@pytest.mark.parametrize(
+    ("text", "heard", "is_anew"),
+    [
+        ("木鱼(1)是小偷", "木鱼是小偷", False),
+        ("2026年3月4日木鱼(1)发烧", "木鱼发烧", True),
+        ("木鱼(1)在2024年3月4日发烧", "木鱼2024年3月4日发烧", False),
+        ("木鱼(1)每周三跑步", "木鱼每周三跑步", False),
+    ],
+)
+def test_dated_anew(text: str, heard: str, *, is_anew: bool) -> None:
+    """A date that the observation itself contains does not count as added."""
+    assert is_dated_anew(text, heard) is is_anew

@@ -1,0 +1,518 @@
+"""Tests of forgetting a person or a place permanently, and of the purge afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.adapters.offline.rules import RuleHistorian
+from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.job import Job
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.tombstones import Erasure
+from cognitive_memory_core.domain.turn import Dialogue, Turn
+from cognitive_memory_core.erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
+from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
+from cognitive_memory_core.historian.jobs.admission import Admission
+from cognitive_memory_core.historian.jobs.intake import Intake
+from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
+from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
+from cognitive_memory_core.historian.profiles.name_observer import NameObserver
+from cognitive_memory_core.historian.profiles.renaming import Renaming
+from cognitive_memory_core.ports.ledger import Copy
+from cognitive_memory_core.settings import Live, QueueSettings, Settings
+from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.profiles import InMemoryProfiles
+from tests.inmemory.queue import InMemoryQueue
+from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
+from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.ledgers import a_memo, a_pin, archived
+from tests.support.mirrors import ListedMirror
+from tests.support.pipelines import a_pipeline
+from tests.support.ports import Away
+from tests.support.profiles import GROUP_KEY, MILI_THERE, TANG, TANG_THERE, a_profile
+
+MILI = Scene.group("10001", "2000002", user_name="米粒", group_name="读书会")
+WORDS = ("2000001", "阿棠", "队列里的名片", "还没写下的名片", "记录里的名片", "悄悄话")
+SAID = timedelta(minutes=-5)
+
+
+class Step:
+    """A port that records its calls, of which a chosen one fails."""
+
+    def __init__(self, port: object, world: World, name: str) -> None:
+        """Wrap a port."""
+        self._port, self._world, self._name = port, world, name
+
+    def __getattr__(self, method: str) -> Any:
+        """Record a call and forward it, unless it is the one that fails."""
+        call = getattr(self._port, method)
+
+        async def step(*arguments: Any, **named: Any) -> Any:
+            self._world.take_step(f"{self._name}.{method}")
+            answer = await call(*arguments, **named)
+            if self._name == "ledger":
+                await self._world.journal.settle()
+            return answer
+
+        return call if method == "rows" else step
+
+
+class World:
+    """All stores that forgetting reaches, in memory."""
+
+    def __init__(self) -> None:
+        """Start empty and without a failing call."""
+        self.clock = FrozenClock()
+        self.ledger = InMemoryLedger(clock=self.clock)
+        self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
+        self.profiles = InMemoryProfiles(5, self.clock)
+        self.sightings = NameObserver(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
+        self.journal = MessageBuffer(self.ledger.log, self.sightings)
+        self.consent = Consent(self.ledger.consent, self.ledger.names, self.ledger.eraser)
+        self.mirror = ListedMirror()
+        self.steps: list[str] = []
+        self.unindexed: list[str] = []
+        self.unportrayed: set[ProfileKey] = set()
+        self.rebuilt = 0
+        self.fails_at = 0
+        self.is_away = False
+        eraser = Step(self.ledger.eraser, self, "ledger")
+        self.purge = Purge(self.ledger.eraser, self.clock, self.rebuild)
+        self.forgetting = PermanentErasure(
+            LedgerErasure(
+                eraser,  # type: ignore[arg-type]
+                self.ledger.names,
+                self.ledger.archive,
+                self.ledger.notes,
+                self.ledger.facts,
+            ),
+            ErasureSurroundings(
+                self.journal,
+                Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
+                self.purge,
+                self.clock,
+                self.held,
+                self.unindex,
+                self.unportray,
+            ),
+            Step(self.queue, self, "queue"),  # type: ignore[arg-type]
+            Step(self.mirror, self, "mirror"),  # type: ignore[arg-type]
+            self.consent,
+        )
+
+    @property
+    def intake(self) -> Intake:
+        """Return the intake."""
+        ledger, settings = self.ledger, Live(Settings())
+        return Intake(
+            queue=self.queue,
+            events=ledger.events,
+            memos=MemoWriter(ledger.notes, self.mirror),
+            buffer=self.journal,
+            consent=self.consent,
+            settings=settings,
+            clock=self.clock,
+            admission=Admission(settings),
+        )
+
+    def take_step(self, step: str) -> None:
+        """Record a step and fail if it is the chosen one."""
+        self.steps.append(step)
+        if len(self.steps) == self.fails_at:
+            raise StorageRefused("满了")
+
+    @asynccontextmanager
+    async def held(self) -> AsyncIterator[None]:
+        """Record when the worker is paused."""
+        self.take_step("held")
+        yield
+        self.take_step("let go")
+
+    async def unindex(self, event_ids: Sequence[str]) -> None:
+        """Record the ids that were removed from the index."""
+        self.take_step("unindex")
+        self.unindexed += event_ids
+
+    async def unportray(self, keys: Sequence[ProfileKey]) -> None:
+        """Record the keys of changed profiles."""
+        self.take_step("unportray")
+        self.unportrayed |= {*keys}
+
+    async def rebuild(self) -> None:
+        """Count the rebuilt indexes."""
+        self.rebuilt += 1
+        if self.is_away:
+            raise UnavailableError("away")
+
+    async def fill(self) -> None:
+        """Store data about the person everywhere."""
+        ledger, at = self.ledger, NOON + SAID
+        await ledger.names.note(GROUP.scope, "2000001", "阿棠", at)
+        theirs = an_event("阿棠(2000001) 的悄悄话", happened_at=at, id="e1", sender_name="阿棠")
+        about = an_event("米粒(2000002) 说阿棠(2000001) 怕狗", MILI, happened_at=at, id="e2")
+        await ledger.events.commit(a_draft(theirs, about))
+        log = [a_message("悄悄话", replace(GROUP, user_name="记录里的名片"), at), a_message("记录里的名片呢", MILI, at)]
+        await ledger.log.append(log)
+        for memo in (a_memo("悄悄话", id="memo1", user_id="2000001", at=at), a_memo("问起阿棠", id="memo2", at=at)):
+            await ledger.notes.write_memo(memo)
+            await self.mirror.copy(memo)
+        await ledger.notes.write_pin(a_pin("悄悄话", owner_id="2000001"))
+        await ledger.notes.write_pin(a_pin("队列里的名片管水果"))
+        await self.queue.enqueue(a_job("悄悄话", scene=replace(OTHER_GROUP, user_name="队列里的名片"), at=at))
+        await self.queue.enqueue(a_job("阿棠就是还没写下的名片", scene=MILI, at=at))
+        for key in (TANG, TANG_THERE):
+            await self.profiles.write(a_profile("悄悄话", key, at))
+        for words in ("阿棠和米粒的群", "安静的群"):
+            standing = await self.profiles.find(GROUP_KEY)
+            profile = a_profile(words, GROUP_KEY, at, name="群", tags=("阿棠",))
+            await self.profiles.write(replace(profile, version=standing.version if standing else ""))
+        await self.profiles.write(a_profile("爱茶", MILI_THERE, at, name="米粒"))
+        self.journal.take(a_message("悄悄话", replace(PRIVATE, user_name="还没写下的名片"), at))
+        self.journal.take(a_message("阿棠来吗", MILI, at))
+
+    async def told(self) -> set[str]:
+        """Return the words about the person that are still stored anywhere."""
+        rows = await archived(self.ledger)
+        jobs = [row.job for row in self.queue._rows.values()]
+        profiles = [self.profiles._standing, self.profiles._past]
+        text = repr([rows, jobs, self.mirror.memos, list(self.journal._unwritten), profiles])
+        return {word for word in WORDS if word in text}
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    """Return stores with data about the person; end background work afterwards."""
+    world = World()
+    await world.fill()
+    yield world
+    await world.purge.close()
+
+
+async def test_a_forgotten_person_is_nowhere(world: World) -> None:
+    """After a person is forgotten, their statements are gone, and all their names are hidden in others' words."""
+    assert await world.told() == set(WORDS)
+    found = await world.forgetting.forget_person(PRIVATE, "2000001")
+    assert await world.told() == set()
+    assert found == Erasure(
+        events=1, messages=2, memos=1, pins=1, names=4, jobs=2, profiles=2, reworded=6, purged=False
+    )
+    assert world.unportrayed == {TANG, TANG_THERE, GROUP_KEY}
+    assert await world.profiles.keys() == [GROUP_KEY, MILI_THERE]
+    assert "e1" in world.unindexed
+    assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
+
+
+async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World) -> None:
+    """The worker is paused until queue and ledger are erased, in this order."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    order = [
+        *("held", "queue.erase_person", "mirror.erase", "profiles.erase_person", "unportray", "ledger.forget_person"),
+        *("mirror.erase", "profiles.erase_person", "unportray", "let go", "unindex"),
+    ]
+    assert [step for step in world.steps if step in order] == order
+
+
+@pytest.mark.parametrize("at", range(1, 16))
+async def test_forgetting_that_broke_off_can_be_repeated(world: World, at: int) -> None:
+    """If any step fails, repeating the request forgets the person completely, and others lose nothing."""
+    world.fails_at = at
+    try:
+        await world.forgetting.forget_person(GROUP, "2000001")
+    except StorageRefused:
+        await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.told() == set()
+    assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
+    assert world.queue.counts().pending == 1
+    assert await world.purge.run_if_due() or (await world.purge.state()).purged_at
+
+
+@pytest.mark.parametrize("scene", [MILI, Scene.private("2000002")])
+async def test_nobody_forgets_somebody_else(world: World, scene: Scene) -> None:
+    """A person may forget only themselves, in a group or in private; an operator may forget anybody."""
+    with pytest.raises(NotPermitted, match="你自己"):
+        await world.forgetting.forget_person(scene, "2000001")
+    assert await world.told() == set(WORDS)
+    await world.forgetting.forget_person(OPERATOR, "2000001")
+    assert await world.told() == set()
+
+
+async def test_copies_made_before_are_named(world: World) -> None:
+    """The result of forgetting names earlier exports and backups that still have the data."""
+    await world.ledger.eraser.copies(made=Copy("/old.jsonl", "export", NOON))
+    assert (await world.forgetting.forget_person(GROUP, "2000001")).copies == ("/old.jsonl",)
+
+
+async def test_lines_gathered_before_do_not_come_in_afterwards(world: World) -> None:
+    """Of messages submitted after the erasure, older ones are dropped and new ones accepted."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    world.clock.advance(minutes=5)
+    old, new = a_message("悄悄话", sent_at=NOON + SAID), a_message("我又来了", sent_at=world.clock.now())
+    kept = a_message("欢迎", MILI, NOON + SAID)
+    assert await world.intake.consider(GROUP, [old]) is None
+    job_id = await world.intake.consider(GROUP, [old, new, kept])
+    [job] = [row.job for row in world.queue._rows.values() if row.job.id == job_id]
+    assert isinstance(job.work, Dialogue)
+    assert list(job.work.messages) == [new, kept]
+    world.intake.observe(old)
+    assert await world.intake.remember(Turn(GROUP, memo="悄悄话", happened_at=NOON + SAID)) is None
+    assert await world.told() == {"2000001", "阿棠"}
+    assert await world.intake.remember(Turn(MILI, memo="聊了茶", recent_messages=[old, new])) is not None
+    assert await world.intake.remember(Turn(GROUP, memo="又聊了茶")) is not None
+
+
+async def test_waiting_lines_are_cleaned_while_the_log_refuses(world: World) -> None:
+    """Messages not yet written to the log are erased and reworded too."""
+    await world.journal.erase_person("2000001", lambda text: text.replace("阿棠", "某位成员"))
+    assert [message.text for message in world.journal._unwritten] == ["某位成员来吗"]
+    await world.journal.erase_place(MILI.scope)
+    assert not world.journal._unwritten
+
+
+async def test_what_waited_while_the_log_refused_is_written_clean(world: World) -> None:
+    """Older messages of others that reach the log after the erasure do not name the person."""
+    world.journal._log, log = Away(), world.journal._log  # type: ignore[assignment]
+    world.journal.take(a_message("阿棠还没来", MILI, NOON + SAID))
+    forget = world.ledger.eraser.forget_person
+
+    async def and_mend(*arguments: Any) -> Any:
+        world.journal._log = log
+        return await forget(*arguments)
+
+    world.ledger.eraser.forget_person = and_mend  # type: ignore[method-assign]
+    await world.forgetting.forget_person(GROUP, "2000001")
+    said = [row.text for row in await archived(world.ledger) if isinstance(row, Message)]
+    assert "某位成员还没来" in said
+    assert await world.told() == set()
+
+
+async def test_a_forgotten_place_is_gone_and_others_stay(world: World) -> None:
+    """A forgotten group is erased from all stores, other scopes are kept, and its old messages stay out."""
+    await world.ledger.events.commit(a_draft(an_event("别处的事", OTHER_GROUP)))
+    found = await world.forgetting.forget_place(GROUP)
+    assert found == Erasure(events=2, messages=2, memos=2, pins=2, names=1, jobs=1, profiles=3)
+    assert world.unportrayed == {TANG_THERE, GROUP_KEY, MILI_THERE}
+    assert world.steps.index("profiles.erase_place") < world.steps.index("ledger.forget_place")
+    assert await world.profiles.keys() == [TANG]
+    assert {row.event.text for row in await archived(world.ledger) if hasattr(row, "event")} == {"别处的事"}
+    assert world.mirror.memos == {}
+    assert [row.scene.kind for row in await archived(world.ledger) if isinstance(row, Message)] == ["private"]
+    assert [row.job.scope for row in world.queue._rows.values()] == [OTHER_GROUP.scope]
+    assert sorted(world.unindexed) == ["e1", "e2"]
+    assert await world.intake.consider(MILI, [a_message("旧话", MILI, NOON + SAID)]) is None
+
+
+@pytest.mark.parametrize("at", range(1, 13))
+async def test_forgetting_a_place_can_be_repeated(world: World, at: int) -> None:
+    """If any step fails, repeating the request forgets the place completely."""
+    world.fails_at = at
+    try:
+        await world.forgetting.forget_place(MILI)
+    except StorageRefused:
+        await world.forgetting.forget_place(MILI)
+    assert not [row for row in await archived(world.ledger) if "10001" in repr(row)]
+    assert world.mirror.memos == {}
+    assert await world.profiles.keys() == [TANG]
+    assert {row.job.scope for row in world.queue._rows.values()} == {OTHER_GROUP.scope}
+
+
+async def test_an_operator_names_the_place(world: World) -> None:
+    """An operator must name the group to forget."""
+    with pytest.raises(BadArgument):
+        await world.forgetting.forget_place(OPERATOR)
+    assert (await world.forgetting.forget_place(Scene.operator(group_id="10001"))).events == 2
+
+
+async def test_the_first_erasure_is_purged_at_once_in_the_background(world: World) -> None:
+    """The first erasure starts a purge in the background, which rebuilds the index."""
+    assert not (await world.forgetting.forget_person(GROUP, "2000001")).purged
+    assert world.purge._task is not None
+    assert await world.purge._task
+    assert (await world.purge.state()).erased_at is None
+    assert world.rebuilt == 1
+
+
+async def test_a_purge_runs_at_most_once_an_hour(world: World) -> None:
+    """A second purge waits for an hour, and none runs without an erasure."""
+    assert not await world.purge.run_if_due()
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(minutes=59)
+    await world.forgetting.forget_person(MILI, "2000002")
+    assert not await world.purge.run_if_due()
+    assert (await world.purge.state()).erased_at == world.clock.now()
+    world.clock.advance(minutes=1)
+    assert await world.purge.run_if_due()
+    assert world.rebuilt == 2
+
+
+async def test_a_purge_that_must_wait_runs_when_its_hour_comes(world: World) -> None:
+    """A delayed purge runs by itself an hour after the first one."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(minutes=59, seconds=59.9)
+    await world.purge.close()
+    await world.forgetting.forget_person(MILI, "2000002")
+    waiting = world.purge._task
+    assert waiting is not None
+    world.clock.advance(seconds=1)
+    assert world.rebuilt == 1
+    assert await waiting
+    assert world.rebuilt == 2
+
+
+async def test_a_clock_that_was_set_back_does_not_stop_purges(world: World) -> None:
+    """If the last purge is in the future because the clock was set back, the next one is due."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert await world.purge.run_if_due()
+    world.clock.advance(days=-300)
+    await world.forgetting.forget_person(MILI, "2000002")
+    assert await world.purge.run_if_due()
+
+
+async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None:
+    """A purge is complete only after the index is rebuilt, even if the vector store is unavailable at first."""
+    world.is_away = True
+    await world.forgetting.forget_person(GROUP, "2000001")
+    assert not await world.purge.run_if_due()
+    assert (await world.purge.state()).erased_at is not None
+    world.is_away = False
+    assert await world.purge.run_if_due()
+    assert (await world.purge.state()).erased_at is None
+
+
+async def test_who_is_forgotten_during_a_purge_is_purged_too(world: World) -> None:
+    """An erasure during a purge causes another rebuild of the index."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
+    building, may_end = asyncio.Event(), asyncio.Event()
+    rebuild = world.rebuild
+
+    async def slowly() -> None:
+        building.set()
+        await may_end.wait()
+        await rebuild()
+
+    purge = world.purge._rebuild = slowly
+    purging = asyncio.create_task(world.purge.run_if_due())
+    await building.wait()
+    await world.forgetting.forget_person(MILI, "2000002")
+    may_end.set()
+    assert await purging
+    assert world.rebuilt == 2
+    assert purge is slowly
+
+
+async def test_who_is_being_forgotten_when_a_purge_begins_is_purged_too(world: World) -> None:
+    """An index built from rows that were read before the erasure is rebuilt."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
+    held, rows, built = asyncio.Event(), {"2000002"}, list[set[str]]()
+
+    async def rebuild() -> None:
+        built.append(set(rows))
+
+    async def forget_slowly() -> None:
+        async with world.purge.erasing():
+            await held.wait()
+            await world.ledger.eraser.forget_person("2000002", world.clock.now(), str)
+            rows.clear()
+
+    world.purge._rebuild = rebuild
+    forgetting = asyncio.create_task(forget_slowly())
+    await asyncio.sleep(0)
+    purging = asyncio.create_task(world.purge.run_if_due())
+    await asyncio.sleep(0)
+    held.set()
+    await asyncio.gather(forgetting, purging)
+    assert built[-1] == set()
+    assert (await world.purge.state()).erased_at is None
+
+
+async def test_an_index_that_is_away_keeps_no_bytes_in_the_ledger(world: World) -> None:
+    """Without the vector store the ledger is still purged, once per erasure and at most once an hour."""
+    world.is_away, times = True, list[bool]()
+    purge = world.purge._eraser.purge
+
+    class Counted:
+        purge_due = world.ledger.eraser.purge_due
+
+        async def purge(self, at: datetime, *, is_over: bool) -> None:
+            times.append(is_over)
+            await purge(at, is_over=is_over)
+
+    world.purge._eraser = Counted()  # type: ignore[assignment]
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
+    for _ in range(2):
+        assert not await world.purge.run_if_due()
+    await world.forgetting.forget_person(MILI, "2000002")
+    await world.purge.close()
+    assert not await world.purge.run_if_due()
+    assert times == [False]
+    world.clock.advance(hours=1)
+    assert not await world.purge.run_if_due()
+    assert times == [False, False]
+    assert (await world.purge.state()).erased_at is not None
+    world.is_away = False
+    assert await world.purge.run_if_due()
+    assert times == [False, False, True]
+
+
+async def test_a_namesake_keeps_their_name(world: World) -> None:
+    """Statements about another person with the same name in the group are kept."""
+    await world.ledger.names.note(GROUP.scope, "2000009", "阿棠", NOON)
+    await world.ledger.events.commit(a_draft(an_event("阿棠(2000009) 怕猫，阿棠爱茶", MILI, happened_at=NOON, id="e3")))
+    await world.forgetting.forget_person(GROUP, "2000001")
+    events = [await world.ledger.events.find(one) for one in ("e2", "e3")]
+    assert [event.text for event in events if event] == [
+        "米粒(2000002) 说某位成员 怕狗",
+        "阿棠(2000009) 怕猫，阿棠爱茶",
+    ]
+
+
+async def test_a_profile_written_during_an_erasure_is_cleaned_too(world: World) -> None:
+    """A profile that was written during the erasure is cleaned as well."""
+    forget = world.ledger.eraser.forget_person
+
+    async def and_write(*arguments: Any) -> Any:
+        await world.profiles.write(a_profile("阿棠又来了", ProfileKey.group("10002"), name="群"))
+        return await forget(*arguments)
+
+    world.ledger.eraser.forget_person = and_write  # type: ignore[method-assign]
+    assert (await world.forgetting.forget_person(GROUP, "2000001")).reworded == 7
+    assert await world.told() == set()
+
+
+async def test_purges_do_not_run_side_by_side(world: World) -> None:
+    """Simultaneous purge requests cause one purge."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    await asyncio.gather(*(world.purge.run_if_due() for _ in range(3)))
+    assert world.rebuilt == 1
+
+
+async def test_a_job_of_somebody_erased_writes_nothing(world: World) -> None:
+    """A job of an erased person that reappears from a copy stores nothing and counts as done."""
+    await world.forgetting.forget_person(GROUP, "2000001")
+    ledger, historian = world.ledger, RuleHistorian(SHANGHAI)
+    pipeline = a_pipeline(
+        ledger,
+        historian,
+        consent=world.consent,
+        memos=MemoWriter(ledger.notes, world.mirror),
+        name_observer=world.sightings,
+    )
+    await pipeline.process(
+        Job("old", Turn(GROUP, memo="悄悄话", observations=("悄悄话",), happened_at=NOON + SAID), NOON + SAID)
+    )
+    await pipeline.process(Job("older", Dialogue(MILI, (a_message("悄悄话", sent_at=NOON + SAID),)), NOON + SAID))
+    assert await world.told() == set()
+    assert await ledger.events.done("old")
