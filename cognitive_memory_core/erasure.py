@@ -1,4 +1,7 @@
-"""Permanent erasure of a person or a place: from every store at once, and from the disk by a purge soon after."""
+"""Permanent erasure of a person or a place (``forget_person``, ``forget_place``): nothing restores it.
+
+The rows go from every store at once, their bytes from the disk by a purge soon after.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgets single events: hides them with the lines that repeat them, and erases them when the restore period ends."""
+"""Forgets single events: hides them with the lines that repeat them, and erases them after 30 days."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ class EventForgetting:
             self.on_changed()
 
     async def restore(self, event: Event) -> Event:
-        """Restore a retired event; raises UnknownEvent if that is impossible or its restore period is over."""
+        """Make a forgotten event active again and return it, or the active event of equal text if there is one.
+
+        Raises UnknownEvent if it was forgotten over 30 days ago, is erased, or its messages were withdrawn.
+        """
         is_over = event.retired_at is not None and event.retired_at < self.around.clock.now() - RESTORABLE
         restored = None if is_over else await self.events.restore(event.id)
         if restored is None:

@@ -299,7 +299,7 @@ class CognitiveMemory:
         return await self._opened.pinboard.update(scene, pin_id, _admitted(self._opened, text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
-        """Remove a pin, found as :meth:`update_pin` does."""
+        """Delete a pin; raises UnknownPin if the id is unknown or the scene (place and asker) may not see the pin."""
         await self._opened.pinboard.unpin(scene, pin_id)
 
     async def pins(self, scene: Scene) -> list[Pin]:
@@ -476,7 +476,7 @@ class CognitiveMemory:
         self._opened.pause()
 
     async def resume(self) -> None:
-        """Continue after :meth:`pause`."""
+        """Let the historian process waiting jobs again after :meth:`pause`; no effect if it is not paused."""
         self._opened.resume()
 
     async def drain(self, timeout: float) -> bool:

@@ -60,7 +60,7 @@ class Pinboard:
         return pin
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
-        """Remove a pin that the scene may see."""
+        """Delete a pin; raises UnknownPin if the id is unknown or the scene (place and asker) may not see the pin."""
         async with self._turn:
             await self._notes.erase_pin((await self._get(scene, pin_id)).id)
 

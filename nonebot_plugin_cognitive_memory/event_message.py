@@ -20,7 +20,10 @@ LINES = 2_000  # heard lines whose speaker is known while the bot may still answ
 
 
 class RecentLines:
-    """Who said a line and when, for the lines heard last, recorded or not; in memory only, without texts or names."""
+    """Maps a place and a message id to the sender's id and time, for the last lines heard, recorded or not.
+
+    In memory only; texts and names are not kept.
+    """
 
     def __init__(self, limit: int = LINES) -> None:
         """Keep at most ``limit`` lines."""
@@ -28,14 +31,14 @@ class RecentLines:
         self._heard: OrderedDict[tuple[Hashable, str], tuple[core.Scene, datetime]] = OrderedDict()
 
     def note(self, message: core.Message) -> None:
-        """Keep a line; the oldest is dropped where there are too many."""
+        """Keep the sender and time of a message; drops the oldest one beyond the limit."""
         nameless = replace(message.scene, user_name="", group_name="")
         self._heard[message.scene.scope, message.id] = nameless, message.sent_at
         if len(self._heard) > self._limit:
             self._heard.popitem(last=False)
 
     def find(self, scene: core.Scene, message_id: str) -> tuple[core.Scene, datetime] | None:
-        """Return who said a line of a place, and when; None if it is not known."""
+        """Return the scene (place and sender) and the time of a message; None if it is not among the last lines."""
         return self._heard.get((scene.scope, message_id))
 
 

@@ -1,1 +1,1 @@
-"""The write path: from accepted jobs to stored events."""
+"""The write path: makes statements, events and profiles of what was said; reading them is ``recall``."""

@@ -57,7 +57,7 @@ class JobQueue(Protocol):
 
 
 class QueueView(Protocol):
-    """Read access to the queue without claims, and withdrawal of messages."""
+    """Reads the queue without claiming jobs, and removes messages that were withdrawn in the chat from waiting jobs."""
 
     def knows(self, job_id: str) -> bool:
         """Return whether the job is pending, processing or failed."""

@@ -30,7 +30,11 @@ class ProfileQuestion:
     calibration: Calibration
 
     def similarity(self, vector: Vector | None) -> float | None:
-        """Return the calibrated similarity to a unit vector; None if either vector is missing or lengths differ."""
+        """Return the similarity of the question to a profile's vector, in [0, 1] by the embedder's calibration.
+
+        Both vectors must have length 1, which is not checked. None if one is missing, they differ in their number of
+        dimensions, or their product is not finite.
+        """
         if self.vector is None or vector is None or len(self.vector) != len(vector):
             return None
         cosine = sum(map(mul, self.vector, vector))

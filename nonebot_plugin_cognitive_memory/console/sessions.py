@@ -90,7 +90,10 @@ class LoginCodes:
         self._issued: OrderedDict[bytes, float] = OrderedDict()
 
     def issue(self) -> str:
-        """Return a new code."""
+        """Return a new random login code and keep its hash in memory, at most :data:`MOST_CODES`.
+
+        It opens one session, within :data:`CODE_SECONDS`; earlier codes stay valid.
+        """
         code = "".join(secrets.choice(_SIGNS) for _ in range(_CODE_LENGTH))
         self._issued[_digest(code)] = self._clock()
         while len(self._issued) > MOST_CODES:

@@ -72,12 +72,18 @@ class ChromaStore:
         return self._supervisor.pid
 
     async def open(self) -> Generation | None:
-        """Return the generation in use, checked and loaded; None if there is none."""
+        """Load the generation (one complete build of the index) in use; None if there is none.
+
+        None also if it is damaged or of another version: the caller builds a new one. Raises if the store is away.
+        """
         number = _expected(protocol.InUse, await self._supervisor.write(protocol.FindInUse())).number
         return None if number is None else await self._opened(number)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Create an empty generation."""
+        """Create an empty generation, which is not in use yet; raises UnavailableError if the store refuses it.
+
+        ``fingerprint`` names the embedding model of its vectors, ``dimensions`` their length.
+        """
         await self._swept()
         opened = _expected(protocol.Opened, await self._asked(protocol.Begin(fingerprint, dimensions)))
         if opened.generation is None:
@@ -87,13 +93,16 @@ class ChromaStore:
         return opened.generation
 
     async def put_in_use(self, generation: Generation) -> None:
-        """Put a generation in use and drop the others."""
+        """Search in this generation from now on, and delete all others."""
         await self._written(generation, protocol.PutInUse(generation))
         self._open = {number: birth for number, birth in self._open.items() if number == generation.number}
         await self._swept()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
-        """Write rows in batches and remove retired ones; all rows are validated before any is written."""
+        """Write the vectors of events in batches, and remove those of forgotten or replaced (retired) events.
+
+        All rows are validated before any is written; writing a row again replaces it.
+        """
         checked, retired = await asyncio.to_thread(_checked, generation, rows)
         for batch in _batches(checked, ROWS_AT_ONCE):
             await self._written(generation, _upsert(generation, batch))

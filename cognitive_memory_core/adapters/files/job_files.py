@@ -214,7 +214,10 @@ class JobFiles:
         return found
 
     def strangers(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
-        """Return files that somebody put into pending by hand; cheap while the folder has not changed."""
+        """Return job files in the pending folder whose names ``is_known`` rejects: somebody put them there by hand.
+
+        Files written a moment ago are left for the next call. Does not list the folder again while it is unchanged.
+        """
         folder = self._root / PENDING
         changed_at = self._disk.changed_at(folder)
         if changed_at == self._pending_seen:

@@ -1,1 +1,1 @@
-"""Replacements for models that need neither a key nor a network."""
+"""What works without a model: a historian, a profile merger and vectors made by rules, no key, no network."""

@@ -38,12 +38,13 @@ _PAUSES = frozenset("，。：；、,.:;!?！？「“\"'")
 
 @dataclass(frozen=True)
 class RuleMerger:
-    """Adds facts without judging them: two facts that contradict each other both stay, dated.
+    """Merges facts into a profile by rules: each is a dated line, and two that contradict each other both stay.
 
-    If the profile exceeds ``profile.max_chars``, the oldest lines written by this class are removed and their number is
-    noted; text of a model or a person stays. Tags are not changed.
+    If the profile exceeds ``profile.max_chars`` characters, the oldest lines written by this class are removed, and a
+    line of the profile counts how many. Text written by a model or a person stays.
 
-    For a withdrawn fact its line is removed, and every sentence or tag by a model or a person that tells most of it.
+    For a withdrawn fact (its event was forgotten or corrected) its line is removed, and every sentence or tag by a
+    model or a person that repeats more than half of it. Other tags are not changed.
     """
 
     settings: Live[Settings]

@@ -67,7 +67,11 @@ class Verdict:
 
     @property
     def reasons(self) -> frozenset[str]:
-        """Why it is rejected: its faults, "drift", and the kinds of its offences."""
+        """Codes of why the statement is rejected; empty if it passes.
+
+        They are its :data:`Fault` codes (it does not follow from the observation), "drift" (it is about other people),
+        and the kinds of its offences (words such as "I" or "yesterday" that mean nothing out of their chat).
+        """
         drift = ("drift",) if self.has_drift else ()
         return frozenset((*self.faults, *drift, *(offence.kind for offence in self.offences)))
 

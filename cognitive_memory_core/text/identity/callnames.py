@@ -88,7 +88,7 @@ def characters(name: str) -> frozenset[str]:
 
 
 def titled(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the characters that a normalised text uses with a title, each with where it stands."""
+    """Yield the surnames that a normalised text joins to a title, each after its position: (0, "王") for "王老师"."""
     for match in _TITLED.finditer(text):
         if match.group() not in _COMMON:
             yield match.start(), match["after"] or match["before"]

@@ -76,9 +76,10 @@ class _Figure(NamedTuple):
 
 
 def differing_figures(statement: str, lines: Sequence[Dated], around: str = "") -> bool:
-    """Return whether a statement has a number, hour or day that contradicts those of the lines; omissions do not.
+    """Return whether a statement names a number, hour or day that contradicts the lines it was made from.
 
-    A number may come from the texts ``around`` if the lines hold none or the statement tells what was before.
+    A figure that the statement leaves out is no contradiction. A figure is also allowed if the texts ``around`` hold it
+    and either the lines hold no number or the clause is about a former state ("used to", "originally").
     """
     told, said = _spelled(_TITLE.sub(" ", statement)), _spelled("\n".join(line.text for line in lines))
     days = [(_spelled(line.text), line.when) for line in lines]

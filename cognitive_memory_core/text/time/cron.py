@@ -23,7 +23,7 @@ class _Field:
     names: Sequence[str] = ()
 
     def values(self, text: str) -> set[int] | None:
-        """Return the values that a field names; None for a text that is no field."""
+        """Return the numbers that a cron field stands for, such as {0, 30} for "*/30"; None if the text is no field."""
         found: set[int] = set()
         for part in text.split(","):
             values = self._values_of(part)

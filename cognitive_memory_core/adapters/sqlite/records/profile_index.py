@@ -54,11 +54,15 @@ class SqliteProfiles:
         await self._database.write(_store, fingerprint, profile, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Return the profiles that a scene may read; ``shared`` are the persons who share theirs, None means all."""
+        """Return the profiles that a scene (place and asker) may read, each with its vector.
+
+        In a group, a person's profile of all places is read only if the person is in ``shared``, the asker's included;
+        None means that all share. ``fingerprint`` names the embedding model: profiles without a vector of it have None.
+        """
         return await self._database.read(_readable, scene, shared, fingerprint)
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Return the version of every stored profile."""
+        """Return the version (a hash of the profile file) of every profile in the index."""
         return await self._database.read(_versions)
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:

@@ -40,11 +40,17 @@ class SqliteLexical:
         self._turns = asyncio.Lock()
 
     async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[Event]:
-        """Return events that share terms, best first."""
+        """Return at most ``limit`` events that contain one of ``terms`` or more, highest BM25 score first.
+
+        ``reading`` bounds which events may be returned; empty without terms.
+        """
         return await self._search(EVENTS, terms, reading, bounded(limit))
 
     async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[Message]:
-        """Return messages that share terms, best first."""
+        """Return at most ``limit`` messages that contain one of ``terms`` or more, highest BM25 score first.
+
+        ``reading`` bounds which messages may be returned; empty without terms.
+        """
         return await self._search(MESSAGES, terms, reading, bounded(limit))
 
     def clear_caches(self) -> None:

@@ -18,7 +18,7 @@ from .exact_search import SqliteExactSearch
 
 
 class SqliteVectors:
-    """One vector per event; storing one of another model replaces it."""
+    """Stores one vector per event; a vector of another embedding model replaces the one before."""
 
     def __init__(self, database: Database, index: SqliteExactSearch) -> None:
         """Keep vectors in a database, and set the current model of an index."""
@@ -50,7 +50,10 @@ class SqliteVectors:
         return await self._database.read(vector_changes.dimensions_of, fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
-        """Return the changes after a checkpoint in order, each with the event's current state."""
+        """Return at most ``limit`` changes of event vectors after a checkpoint, oldest first.
+
+        Each has the event's current state, not the state at the change.
+        """
         return await self._database.read(vector_changes.changes_after, fingerprint, after, bounded(limit))
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
