@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from itertools import groupby
 
 from starlette.responses import Response
@@ -16,7 +17,7 @@ PREFIX = "COGNITIVE_MEMORY__"
 
 async def settings(visit: Visit) -> Response:
     """Show every setting by group; secrets are hidden by the core."""
-    states = [settings_in_force.value(key) for key in core.setting_keys()]
+    states = await asyncio.to_thread(lambda: [settings_in_force.value(key) for key in core.setting_keys()])
     groups = [(name, list(found)) for name, found in groupby(states, _group_of)]
     problems = settings_in_force.problems
     return await visit.show(

@@ -65,10 +65,11 @@ class Browser:
         element.click()
 
     def until(self, condition: Any) -> Any:
-        """Wait until a condition of the page holds, at most 30 s."""
+        """Wait until a condition of the page holds, at most 30 s; while a page is replaced, it does not."""
+        from selenium.common.exceptions import WebDriverException
         from selenium.webdriver.support.wait import WebDriverWait
 
-        return WebDriverWait(self.driver, 30).until(lambda _: condition())
+        return WebDriverWait(self.driver, 30, ignored_exceptions=[WebDriverException]).until(lambda _: condition())
 
     def text(self) -> str:
         """Return the text that is shown."""
