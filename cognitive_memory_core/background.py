@@ -135,7 +135,7 @@ class BackgroundLoop:
         return self.trouble.error
 
     def nudge(self) -> None:
-        """Request a round soon."""
+        """Request a round soon; requests made until it starts are one."""
         self._wake.set()
 
     def hurry(self) -> None:

@@ -270,7 +270,7 @@ class CognitiveMemory:
         await self._opened.event_forgetting.forget(event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
-        """Restore a retired event; raises UnknownEvent after 30 days."""
+        """Make a forgotten event active again and return it; raises UnknownEvent if unknown, or after 30 days."""
         event = await self._stored(scene, event_id)
         return await self._opened.event_forgetting.restore(event)
 

@@ -160,11 +160,11 @@ class GuardedLexical:
         self._breaker = breaker
 
     async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Find events that share terms."""
+        """Find events that contain any of the terms."""
         return await self._breaker.call(lambda: self._lexical.events(terms, reading, limit))
 
     async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
-        """Find messages that share terms."""
+        """Find messages that contain any of the terms."""
         return await self._breaker.call(lambda: self._lexical.messages(terms, reading, limit))
 
 

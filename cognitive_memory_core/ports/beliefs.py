@@ -53,7 +53,7 @@ class BeliefVectors(Protocol):
     """The vectors of current beliefs, kept with them."""
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
-        """Return active beliefs without a vector of this fingerprint, oldest first."""
+        """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
         ...
 
     async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:

@@ -117,7 +117,7 @@ class UseCases:
         self.worker.paused = self.merging.paused = True
 
     def resume(self) -> None:
-        """Continue claiming jobs and starting merges."""
+        """Process waiting jobs and merge profiles again; no effect if not paused."""
         self.worker.paused = self.merging.paused = False
         self.worker.nudge()
         self.merging.nudge()

@@ -114,7 +114,7 @@ async def place(visit: Visit) -> Response:
 
 
 async def switch(visit: Visit) -> Response:
-    """Set the switch of a place."""
+    """Set the switch of a place; replaces the one before."""
     scope, wanted = visit.place(visit.sent("place")), visit.sent("switch")
     if scope is None or wanted not in SWITCHES:
         return visit.go("/places")

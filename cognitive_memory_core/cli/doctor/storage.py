@@ -54,14 +54,14 @@ def owner(patient: Patient) -> Iterator[Finding]:
 
 
 def disk(patient: Patient) -> Iterator[Finding]:
-    """Find a disk that is nearly full."""
+    """Yield a finding if the disk of the data directory is nearly full."""
     data_dir = _data_dir(patient)
     there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
     yield from disk_findings(there, shutil.disk_usage(there).free)
 
 
 def disk_findings(there: Path, free: int) -> Iterator[Finding]:
-    """Judge the free bytes of a disk."""
+    """Yield a finding if the ``free`` bytes of a disk are fewer than :data:`LOW`."""
     if free < LOW:
         level = "fault" if free < TOO_LOW else "hint"
         what = sentences.doctor.LOW_DISK.format(path=there, megabytes=free // 1_000_000)

@@ -49,7 +49,7 @@ class VectorLedger(Protocol):
     """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Return ids and texts of active events without a vector of this fingerprint, oldest first."""
+        """Return ids and texts of active events without a vector of this embedding model, oldest first."""
         ...
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:

@@ -40,7 +40,7 @@ class EventLedger(Protocol):
         ...
 
     async def find(self, event_id: str) -> Event | None:
-        """Return an event, active or retired; None if there is none."""
+        """Return an event, active or retired (forgotten, withdrawn, corrected); None if the id is unknown."""
         ...
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
@@ -76,11 +76,11 @@ class LexicalIndex(Protocol):
     """Full-text search over events and messages, within what a reading admits."""
 
     async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return events that share terms, best first, with their BM25 score (higher is better, unbounded)."""
+        """Return events with any of the terms, best first, with their BM25 score (higher is better, unbounded)."""
         ...
 
     async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
-        """Return messages of the log that share terms, as :meth:`events` does."""
+        """Return messages of the log that contain any of the terms, as :meth:`events` does."""
         ...
 
 

@@ -32,7 +32,7 @@ class MessageLog(Protocol):
         ...
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return which of the messages of a place are sources of an event, active or retired."""
+        """Return which of the messages of a place are sources of an event, active or retired (forgotten, corrected)."""
         ...
 
     async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:

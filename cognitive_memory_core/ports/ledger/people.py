@@ -32,7 +32,7 @@ class ConsentBook(Protocol):
         ...
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
-        """Set the switch of a place."""
+        """Set the switch of a place; replaces the one before."""
         ...
 
     async def switches(self) -> Mapping[Scope, Switch]:
@@ -56,7 +56,7 @@ class IncognitoBook(Protocol):
         ...
 
     async def stretches(self) -> list[Incognito]:
-        """Return all stretches, oldest first."""
+        """Return all incognito stretches (times in which nothing is recorded), oldest first."""
         ...
 
     async def drop(self, before: datetime) -> None:

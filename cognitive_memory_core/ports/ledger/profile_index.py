@@ -31,7 +31,7 @@ class ProfileIndex(Protocol):
         ...
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Return profiles without a vector of this fingerprint."""
+        """Return profiles without a vector of this fingerprint (embedding model)."""
         ...
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:

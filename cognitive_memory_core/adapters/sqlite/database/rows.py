@@ -166,7 +166,7 @@ def event_values(event: Event) -> tuple[Any, ...]:
 
 
 def event_of(row: Row) -> Event:
-    """Read an event from :data:`EVENT_FIELDS`."""
+    """Convert a row of :data:`EVENT_FIELDS` to an event."""
     fields: dict[str, Any] = dict(zip(EVENT_FIELDS, row, strict=True))
     fields["subjects"] = _ids(fields["subjects"])
     fields["message_ids"] = _ids(fields["message_ids"])
@@ -228,7 +228,7 @@ def memo_values(memo: Memo) -> tuple[Any, ...]:
 
 
 def memo_of(row: Row) -> Memo:
-    """Read a memo from :data:`MEMO_COLUMNS`."""
+    """Convert a row of :data:`MEMO_COLUMNS` to a memo (a note on what the bot did in a turn)."""
     identifier, scope, text, written_at, user_id, _ = row
     return Memo(identifier, Scope.of_key(scope), text, moment_of(written_at), user_id)
 
@@ -240,7 +240,7 @@ def pin_values(pin: Pin) -> tuple[Any, ...]:
 
 
 def pin_of(row: Row) -> Pin:
-    """Read a pin from :data:`PIN_COLUMNS`."""
+    """Convert a row of :data:`PIN_COLUMNS` to a pin (a fact shown in every turn of its place)."""
     identifier, scope, text, owner_id, pinned_at, _, author_id = row
     return Pin(identifier, Scope.of_key(scope), text, owner_id, moment_of(pinned_at), author_id)
 

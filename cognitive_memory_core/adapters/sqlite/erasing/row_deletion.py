@@ -16,7 +16,7 @@ _FIELDS = ", ".join(("seq", *EVENT_FIELDS))
 
 
 def events_of(connection: Connection, which: Filter) -> list[str]:
-    """Erase events, retired or not; returns their ids."""
+    """Delete the rows of events, active or retired, with their index entries; returns their ids."""
     ids: list[str] = []
     for chunk in chunks(seqs_of(connection, "events e", which)):
         query = select(_FIELDS, "events", f"seq IN {LISTED}")
@@ -28,7 +28,7 @@ def events_of(connection: Connection, which: Filter) -> list[str]:
 
 
 def messages_of(connection: Connection, which: Filter) -> int:
-    """Erase messages; returns their number."""
+    """Delete the rows of messages with their index entries; returns how many."""
     return sum(drop(connection, chunk) for chunk in chunks(seqs_of(connection, "messages e", which)))
 
 

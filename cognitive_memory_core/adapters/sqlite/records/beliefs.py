@@ -82,7 +82,7 @@ class SqliteBeliefs:
         return await self._database.read(_changes, scope, since)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
-        """Return active beliefs without a vector of this fingerprint, oldest first."""
+        """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:

@@ -33,7 +33,7 @@ class SqliteConsent:
         return await self._database.read(opted_out)
 
     async def set_switch(self, scope: Scope, switch: Switch) -> None:
-        """Set the switch of a place."""
+        """Set the switch of a place; replaces the one before."""
         await self._database.write(_set_switch, scope, switch)
 
     async def switches(self) -> Mapping[Scope, Switch]:

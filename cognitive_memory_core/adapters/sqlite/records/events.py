@@ -39,7 +39,7 @@ class SqliteEvents:
         return await self._database.read(_is_done, job_id)
 
     async def find(self, event_id: str) -> Event | None:
-        """Return an event, retired or not; None if it is unknown."""
+        """Return an event, active or retired (forgotten, withdrawn, corrected); None if the id is unknown."""
         return await self._database.read(_find, event_id)
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:

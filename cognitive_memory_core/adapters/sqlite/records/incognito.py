@@ -26,7 +26,7 @@ class SqliteIncognito:
         await self._database.write(_keep, stretch)
 
     async def stretches(self) -> list[Incognito]:
-        """Return all stretches, oldest first."""
+        """Return all incognito stretches (times in which nothing is recorded), oldest first."""
         return await self._database.read(_stretches)
 
     async def drop(self, before: datetime) -> None:

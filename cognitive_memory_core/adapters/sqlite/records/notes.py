@@ -44,7 +44,7 @@ class SqliteNotes:
         await self._database.write(_write_pin, pin)
 
     async def find_pin(self, pin_id: str) -> Pin | None:
-        """Return a pin of any place."""
+        """Return the pin of an id in any place; None if there is none."""
         return await self._database.read(_pin, pin_id)
 
     async def pins(self, scope: Scope) -> list[Pin]:

@@ -42,7 +42,7 @@ class SqliteProfiles:
         await self._database.write(_remove, keys)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Return profiles without a vector of this fingerprint, in order of insertion."""
+        """Return profiles without a vector of this fingerprint (embedding model), in order of insertion."""
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
@@ -62,7 +62,7 @@ class SqliteProfiles:
         return await self._database.read(_readable, scene, shared, fingerprint)
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Return the version (a hash of the profile file) of every profile in the index."""
+        """Return the version of every profile in the index; it changes with every change of the profile's file."""
         return await self._database.read(_versions)
 
     async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:

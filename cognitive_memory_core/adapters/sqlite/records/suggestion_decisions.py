@@ -56,7 +56,7 @@ def add(connection: Connection, decision: SuggestionDecision, erased: Tombstones
 
 
 def decision_of(row: Row) -> SuggestionDecision:
-    """Read a decision."""
+    """Convert a row to a suggestion's decision."""
     decision_id, scope, kind, is_accepted, decided_at, decided_by, evidence = row
     return SuggestionDecision(
         decision_id,

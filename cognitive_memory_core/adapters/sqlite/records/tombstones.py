@@ -31,7 +31,7 @@ def lay(connection: Connection, digest: str, at: datetime) -> None:
 
 
 def lay_due(connection: Connection, at: datetime) -> None:
-    """Record that a purge is due."""
+    """Record that a purge (removal of erased bytes from the files) is due, since ``at``."""
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 
 

@@ -17,7 +17,7 @@ class SqliteCheckpoints:
         self._database = database
 
     async def mark(self, birth: str) -> Checkpoint | None:
-        """Return the checkpoint of a generation; None if there is none."""
+        """Return how far a generation (one build of the vector index) has followed the ledger; None if unknown."""
         return await self._database.read(_mark, birth)
 
     async def furthest(self) -> Checkpoint | None:
@@ -25,7 +25,7 @@ class SqliteCheckpoints:
         return await self._database.read(_furthest)
 
     async def note(self, birth: str, mark: Checkpoint) -> None:
-        """Store a generation's checkpoint."""
+        """Store how far a generation (one build of the vector index) has followed the ledger; replaces its last one."""
         await self._database.write(_note, birth, mark)
 
     async def keep_only(self, birth: str) -> None:

@@ -26,7 +26,7 @@ class SqliteVectors:
         self._index = index
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Return ids and texts of standing events without a vector of this fingerprint, oldest first."""
+        """Return ids and texts of standing events without a vector of this embedding model, oldest first."""
         self._index.follow(fingerprint)
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
@@ -41,7 +41,7 @@ class SqliteVectors:
         await self._database.write(_store, fingerprint, rows)
 
     async def lag(self, fingerprint: str) -> int:
-        """Count the standing events without a vector of this fingerprint."""
+        """Count the standing events without a vector of this fingerprint (embedding model)."""
         self._index.follow(fingerprint)
         return await self._database.read(_lag, fingerprint)
 
