@@ -65,7 +65,7 @@ class MessageSearch:
     ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
-        Each hit has the surrounding lines that the scene may read, including those that a narrower reading excludes.
+        Each hit has the surrounding lines that the scene may read, including those that ``reading`` excludes.
         ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
         and after each; the cost grows with both. Without ``settles`` lines of the last half second may be missing, and
         nothing waits for the disk.

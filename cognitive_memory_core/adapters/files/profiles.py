@@ -83,7 +83,10 @@ class FileProfiles:
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
     ) -> Profile:
-        """Restore a past profile under the current name."""
+        """Make a past version the current profile, under the current name, and return it; raises UnknownRevision.
+
+        ``at`` is the time of the change; ``without`` returns a text without what may no longer be shown.
+        """
         return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 
     async def keys(self) -> list[ProfileKey]:

@@ -22,7 +22,10 @@ _GROUP_WORDS = frozenset(("这里", "这儿", "群里", "群内", "本群", "这
 
 @dataclass(frozen=True)
 class Phrasing:
-    """Rewriting of observations for one place; a chat model wrote them, so 我 and 你 stay."""
+    """Rewrites observations (raw facts that a chat plugin noted) of one place so that no date or place is relative.
+
+    我 and 你 stay as they are: a chat model wrote the text, and rules cannot tell whom they mean.
+    """
 
     cast: Cast
 

@@ -64,7 +64,7 @@ class ProfileMerging:
 
     @property
     def last_error(self) -> str:
-        """The latest lasting error of a merge or of the loop; "" if there is none."""
+        """The latest error of a merge or of the loop that is not over yet; "" if there is none."""
         return latest(self.troubles)
 
     @property

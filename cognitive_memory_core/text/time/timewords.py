@@ -72,7 +72,7 @@ class Mention:
 
     @property
     def text(self) -> str:
-        """The expression in its folded form."""
+        """The expression in its folded form: half width, simplified, lower case."""
         return self._match.group()
 
     @property

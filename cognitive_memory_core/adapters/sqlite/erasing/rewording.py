@@ -78,7 +78,10 @@ class Rewording:
             profile_index.reword(connection, seq, _without(old, self.hide))
 
     def beliefs(self, connection: Connection) -> tuple[int, int]:
-        """Erase what only the person said, and hide the person elsewhere; returns the numbers of both."""
+        """Erase the beliefs that only the person supported, and hide the person in the others.
+
+        Returns how many beliefs were erased, and how many statements were reworded.
+        """
         named, values = self._within(_BELIEF_TEXTS)
         said = "EXISTS (SELECT 1 FROM json_each(e.supporters) WHERE value = ?)"
         source = row_deletion.seqs_of(connection, "beliefs e", (f"{named} OR {said}", (*values, *bound(self.user_id))))

@@ -78,7 +78,7 @@ def fed_by(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
 
 
 def wait_again(connection: Connection, keys: Iterable[ProfileKey]) -> None:
-    """Reset all facts of deleted profiles to waiting."""
+    """Mark all facts of deleted profiles as not merged yet, so that they are merged into a new profile."""
     connection.executemany(update("facts", ("merged",), OF_KEY), [(False, *key_values(key)) for key in keys])
 
 
