@@ -24,6 +24,7 @@ BENCHMARKS = {
     "idle": "idle",
     "stall": "stall",
     "beliefs": "beliefs",
+    "evolved": "evolved",
     "quality": "quality",
     "isolation": "isolation",
     "kills": "kills",

@@ -96,5 +96,6 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A20": _here("strangers", "a20"),
     "A21": _here("erasure", "a21"),
     "A23": _here("extraction", "a23"),
+    "A25": _here("beliefs_deleted", "a25"),
     "A28": _here("outgoing", "a28"),
 }

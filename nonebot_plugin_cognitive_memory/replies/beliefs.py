@@ -11,6 +11,10 @@ NOTHING_YET = "还没有群记忆：群里聊得多了会按时长出来，也�
 NUMBER_UNKNOWN = "没有这个序号：请先发送 /记忆 群记忆，序号只对你在这里最近看到的那一次有效（10 分钟）"
 RETIRED = "不再用这条了：{statement}\n以后也不会自动记回来；想找回：先发 /记忆 群记忆，再发 /记忆 恢复 加它的序号"
 RESTORED = "恢复了：{statement}"
+_CHANGES_UNDONE = (
+    "“演化”是机器人读了聊天自己改的；不对的可以撤：先发 /记忆 群记忆 看序号，"
+    "再发 /记忆 淘汰 加序号；换回旧的说法：/记忆 演进 加序号；找回淘汰的：/记忆 恢复 加序号"
+)
 _ACTIONS = {"create": "新增", "update": "更新", "delete": "淘汰", "restore": "恢复", "strength": "强度"}
 _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
@@ -45,7 +49,7 @@ def history(versions: Sequence[core.Belief], zone: tzinfo) -> str:
 
 
 def changes(log: Sequence[core.Change], days: int, zone: tzinfo) -> str:
-    """Show the change log by day, oldest first."""
+    """Show the change log by day, oldest first, and say how to undo a change."""
     if not log:
         return f"最近 {days} 天群记忆没有变化"
     lines = [f"最近 {days} 天的变更 {len(log)} 条"]
@@ -56,7 +60,7 @@ def changes(log: Sequence[core.Change], days: int, zone: tzinfo) -> str:
             day = f"{at:%Y-%m-%d}"
             lines.append(f"—— {day} ——")
         lines.append(f"{at:%H:%M} {_ACTIONS[one.action]}：{_told(one)}")
-    return "\n".join(lines)
+    return "\n".join((*lines, _CHANGES_UNDONE))
 
 
 def evolved(evolution: core.Evolution) -> str:
