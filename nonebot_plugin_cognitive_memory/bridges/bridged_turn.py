@@ -65,9 +65,9 @@ class BridgedTurn:
         answer = MemoryToolbox(self.end).call(name, arguments)
         return await quietly(answer, replies.bridges.TOOL_FAILED)
 
-    async def answered(self, answer: str) -> None:
-        """Record the turn, unless the model did it with its tool."""
-        if self.has_ended or not answer.strip():
+    async def answered(self, answer: object) -> None:
+        """Record the turn, unless the model did it with its tool, or its answer is no text."""
+        if self.has_ended or not isinstance(answer, str) or not answer.strip():
             return
         self.has_ended = True
         await quietly(self.end(replies.bridges.memo(self.scene, answer.strip()[:SHOWN])), None)

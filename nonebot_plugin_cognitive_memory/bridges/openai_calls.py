@@ -16,6 +16,7 @@ from nonebot.adapters import Event
 from nonebot.matcher import current_bot, current_event, current_matcher
 
 from .. import replies
+from ..event_message import plain_text
 from .bridged_turn import BridgedTurn, current_turn, turn_of
 from .companions import Companion, NotAttachedError, part_of
 
@@ -62,7 +63,7 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
         return None
     if bot is None or event is None or matcher is None or (matcher.plugin_id or "").split(":")[0] not in _allowed:
         return None
-    said, heard = _last_said(named.get("messages")), event.get_plaintext().strip()
+    said, heard = _last_said(named.get("messages")), plain_text(event).strip()
     if not said or not heard or not all(_is_free(named.get(key), free) for key, free in _FREE.items()):
         return None
     if said not in heard and heard not in said:
@@ -103,8 +104,9 @@ def _remembering(messages: Sequence[Any], block: str) -> list[Any]:
 async def _ended(turn: BridgedTurn, answered: Any) -> Any:
     """Record the turn if this is its answer; a stream records it when it has been read."""
     choices = getattr(answered, "choices", None)
-    if choices and not choices[0].message.tool_calls:
-        await turn.answered(choices[0].message.content or "")
+    message = getattr(choices[0], "message", None) if choices else None
+    if message is not None and not getattr(message, "tool_calls", None):
+        await turn.answered(getattr(message, "content", None))
     elif hasattr(answered, "_iterator"):
         answered._iterator = _heard(turn, answered._iterator)  # noqa: SLF001  # plugins check the stream's class
     return answered
@@ -113,9 +115,15 @@ async def _ended(turn: BridgedTurn, answered: Any) -> Any:
 async def _heard(turn: BridgedTurn, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
     said: list[str] = []
     async for chunk in chunks:
-        said.extend(choice.delta.content or "" for choice in getattr(chunk, "choices", None) or ())
+        said.extend(map(_told, getattr(chunk, "choices", None) or ()))
         yield chunk
     await turn.answered("".join(said))
+
+
+def _told(choice: Any) -> str:
+    """Return the text of a part of a stream; "" for one without text, as some providers send it."""
+    content = getattr(getattr(choice, "delta", None), "content", None)
+    return content if isinstance(content, str) else ""
 
 
 COMPANION = Companion(NAME, "", {"openai": ">=1.109,<4"}, attach)

@@ -95,13 +95,13 @@ def is_of_same_origin(headers: Headers) -> bool:
 
 
 async def _fields(receive: Receive) -> Fields | None:
-    """Read the fields of a form; None if it is too large or no form."""
+    """Read the fields of a form; None if it is too large, cut off or no form."""
     body, more = b"", True
     while more:
         message = await receive()
         body += message.get("body", b"")
-        more = message.get("more_body", False) and message["type"] == "http.request"
-        if len(body) > LARGEST_FORM:
+        more = message.get("more_body", False)
+        if message["type"] != "http.request" or len(body) > LARGEST_FORM:
             return None
     try:
         return parse_qs(body.decode("ascii"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS)

@@ -34,17 +34,23 @@ class Site:
 
         It serves the path itself and everything below it.
         """
-        self._router.routes[:0] = [Route(path, endpoint=_Forwarding(app)), Mount(path, app=app)]
+        self._router.routes[:0] = [Route(path, endpoint=_Forwarding(path, app)), Mount(path, app=app)]
 
 
 class _Forwarding:
-    """An application that forwards; Starlette takes a class's instance for an application, a function for a route."""
+    """Forwards the path of a mount as that path with a slash, which a mount does not match by itself.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Starlette takes a class's instance for an application, a function for a route.
+    """
+
+    def __init__(self, path: str, app: ASGIApp) -> None:
+        self._path = path
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
+        root = scope.get("root_path", "")
+        below = {"app_root_path": scope.get("app_root_path", root), "root_path": root + self._path}
+        await self._app({**scope, **below, "path": f"{scope['path']}/"}, receive, send)
 
 
 def _api(backing: Backing) -> FastAPI:

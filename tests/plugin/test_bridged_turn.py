@@ -115,3 +115,60 @@ async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group
     ended = called(END, '{"memo": "问了早"}', says="早呀")
     assert await run_ours(turn, ended) == []
     assert (ended.message.tool_calls, ended.finish_reason, turn.has_ended) == (None, "stop", True)
+
+
+@pytest.mark.parametrize("content", [[{"type": "text", "text": "好"}], {"text": "好"}, 7])
+async def test_an_answer_that_is_no_text_is_left_alone(stage: Stage, group: int, content: Any) -> None:
+    """An answer in parts, as some providers send it, is handed on and ends no turn instead of failing."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+
+    turn = await turn_of(stage.bot, message("早", 2000001, group))
+    assert turn
+    await turn.answered(content)
+    assert not turn.has_ended
+
+
+async def test_a_request_outside_a_message_is_handed_on(
+    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plugin that asks its model because somebody poked the bot gets its answer: such an event has no text."""
+    from nonebot.adapters.onebot.v11 import PokeNotifyEvent
+    from nonebot.matcher import current_bot, current_event, current_matcher
+
+    from nonebot_plugin_cognitive_memory.bridges import openai_calls
+
+    poke = PokeNotifyEvent.model_validate(
+        {
+            "time": 1,
+            "self_id": 1,
+            "post_type": "notice",
+            "notice_type": "notify",
+            "sub_type": "poke",
+            "user_id": 2000001,
+            "target_id": 1,
+            "group_id": group,
+        }
+    )
+    monkeypatch.setattr(openai_calls, "_allowed", {"chat"})
+    tokens = [
+        (current_bot, current_bot.set(stage.bot)),
+        (current_event, current_event.set(poke)),
+        (current_matcher, current_matcher.set(SimpleNamespace(plugin_id="chat"))),  # type: ignore[arg-type]
+    ]
+    try:
+        assert await openai_calls._turn({"messages": [{"role": "user", "content": "有人戳了戳你"}]}) is None
+    finally:
+        for variable, token in tokens:
+            variable.reset(token)
+
+
+async def test_a_choice_without_a_message_is_handed_on(stage: Stage, group: int) -> None:
+    """An answer that holds no message, as some providers send it, reaches the plugin as it is."""
+    from nonebot_plugin_cognitive_memory.bridges import openai_calls
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+
+    turn = await turn_of(stage.bot, message("早", 2000001, group))
+    assert turn
+    answered = SimpleNamespace(choices=[SimpleNamespace(message=None)])
+    assert await openai_calls._ended(turn, answered) is answered
+    assert not turn.has_ended

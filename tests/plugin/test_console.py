@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -147,6 +148,57 @@ async def test_a_foreign_form_changes_nothing(shown: Console, headers: dict[str,
         assert len((await visitor.look("/memories")).split('name="id" value="')) == len(
             listed.split('name="id" value="')
         )
+
+
+async def test_the_address_without_its_last_slash(shown: Console, stranger: httpx.AsyncClient) -> None:
+    """The address as people write it, without a slash at its end, leads to the login and shows the first page."""
+    address = shown.address.removesuffix("/")
+    answer = await stranger.get(address)
+    assert answer.headers["location"] == "/memory/console/login"
+    async with shown.visited() as visitor:
+        page = await visitor.client.get(address)
+        assert page.status_code == 200
+        assert "/memory/console/memories" in page.text
+
+
+async def test_a_form_that_was_cut_off_changes_nothing(app: App) -> None:
+    """A form whose sender left in the middle is not carried out with what had arrived."""
+    from nonebot_plugin_cognitive_memory.console.gate import SessionGate
+    from nonebot_plugin_cognitive_memory.console.sessions import Sessions
+
+    sessions, reached, sent = Sessions(), [], []
+    cookie = sessions.open()
+    session = sessions.find(cookie)
+    assert session
+    arriving = [
+        {"type": "http.request", "body": f"form_token={session.form_token}&text=half".encode(), "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+
+    async def page(scope: Any, _receive: Any, _send: Any) -> None:
+        reached.append(scope["state"]["fields"])
+
+    async def receive() -> Any:
+        return arriving.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = {
+        "host": "localhost",
+        "origin": "http://localhost",
+        "cookie": f"cognitive_memory_console={cookie}",
+        "content-type": "application/x-www-form-urlencoded",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/memories/correct",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    await SessionGate(page, sessions)(scope, receive, send)
+    assert not reached
+    assert sent[0]["status"] >= 400
 
 
 async def test_the_method_is_not_overridden(shown: Console) -> None:
