@@ -27,7 +27,7 @@ EARLIER_GROUP_HEADINGS: Mapping[str, str] = {  # a group's profile once had a pe
     "困扰": "现状",
 }
 SOMEBODY = "某位成员"
-BELIEF_WITHDRAWN = "依据的消息都撤回了"
+BELIEF_WITHDRAWN = "依据的消息都撤回或忘掉了"
 QUOTATION = "{speaker} 说：“{line}”"
 MEANT = "“{word}”：{meaning}"
 ANSWERING = "回复 {speaker}：「{line}」"

@@ -10,6 +10,7 @@ from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, Wiped
 from cognitive_memory_core.text.lexical.terms import query_terms
+from tests.support.beliefs import a_belief, begun
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, archived, committed, later
@@ -170,3 +171,14 @@ async def test_what_was_corrected_or_withdrawn_is_not_listed(ledger: Ledger) -> 
     await committed(ledger, tea)
     await ledger.events.retire(tea.id, NOON)
     assert await ledger.event_eraser.forgotten(MOVING.sender_id, NOON) == []
+
+
+async def test_what_is_erased_supports_no_belief(ledger: Ledger) -> None:
+    """A belief keeps the lines of a forgotten event while it can be restored, and loses them when it is erased."""
+    await told(ledger)
+    both, alone = a_belief("多去上海", message_ids=("m-1", "m-2")), a_belief("搬去上海", "b2", message_ids=("m-1",))
+    await ledger.beliefs.commit([begun(both), begun(alone)])
+    assert (await ledger.beliefs.page(GROUP.scope, "active", 9)).total == 2
+    await ledger.event_eraser.erase([MOVING.id], later(days=31))
+    assert [one.message_ids for one in (await ledger.beliefs.page(GROUP.scope, "active", 9)).beliefs] == [("m-2",)]
+    assert [one.id for one in (await ledger.beliefs.page(GROUP.scope, "deprecated", 9)).beliefs] == ["b2"]

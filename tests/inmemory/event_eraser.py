@@ -9,6 +9,7 @@ from datetime import datetime
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.ports.ledger import Wiped
 
+from . import beliefs
 from .state import InMemoryState
 
 
@@ -55,6 +56,7 @@ class InMemoryEventEraser:
         sources = [(state.events[one].scope, source) for one in gone for source in state.sources[one]]
         for place in (*lines, *sources):  # also for messages that the log has deleted
             state.withdrawn.setdefault(place, at)
+            beliefs.withdraw(state, *place, at)
         messages = len([state.messages.pop(place) for place in lines if place in state.messages])
         for event_id in erased:
             state.drop(event_id)

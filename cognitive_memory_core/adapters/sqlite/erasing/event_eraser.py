@@ -7,11 +7,12 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.event import Event
+from ....domain.scope import Scope
 from ....ports.ledger import Wiped
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
-from ..records import event_rows, hidden_lines, tombstones
+from ..records import beliefs, event_rows, hidden_lines, tombstones
 from ..records.messages import drop
 from . import row_deletion
 from .eraser import RowHolder
@@ -23,6 +24,13 @@ _WITHDRAWN = (
 _SOURCES_WITHDRAWN = (
     "INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? FROM event_sources s"
     " JOIN events e ON e.seq = s.seq WHERE e.seq IN (SELECT value FROM json_each(?))"
+)
+
+
+_PLACES = (
+    "SELECT scope, id FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
+    " UNION SELECT e.scope, s.message_id FROM event_sources s JOIN events e ON e.seq = s.seq"
+    " WHERE e.seq IN (SELECT value FROM json_each(?))"
 )
 
 
@@ -86,6 +94,8 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wi
         return Wiped()
     gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
     lines = hidden_lines.hidden_seqs(connection, gone)
+    for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
+        beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
     connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
     messages = drop(connection, lines)
