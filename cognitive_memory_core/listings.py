@@ -121,11 +121,9 @@ class Listings:
 
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
         """Return the noted cases, the latest first."""
-        found = await self.missed.cases(_agent(scene), limit, offset)
-        hidden = self.access.hidden_people
+        found = await self.missed.cases(_agent(scene), limit, offset, without=self.access.hidden_people)
         hide = self.access.hidden
-        shown = (one for one in found if one.user_id not in hidden)
-        return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in shown]
+        return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:
         """Delete a noted case."""

@@ -96,8 +96,8 @@ class Reporting:
         )
 
     async def _missed(self, agent: str | None) -> list[MissedRecall]:
-        hide, out = self.consent.hidden, self.consent.opted_out
-        cases = [one for one in await self.missed.cases(agent, MISSED) if one.user_id not in out]
+        hide = self.consent.hidden
+        cases = await self.missed.cases(agent, MISSED, without=self.consent.opted_out)
         return [MissedRecall(hide(one.text), hide(one.wanted), one.noted_at) for one in cases]
 
     async def _counted_since(self) -> date | None:

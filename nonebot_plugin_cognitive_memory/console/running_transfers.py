@@ -58,18 +58,22 @@ class Transfers:
         """Start without any."""
         self.latest: dict[str, Transfer] = {}
         self._folders: list[tempfile.TemporaryDirectory[str]] = []
+        self._turn = asyncio.Lock()  # beginning and removing must not overlap
 
     def is_running(self, kind: str) -> bool:
         """Return whether one of this kind is under way."""
         return kind in self.latest and self.latest[kind].is_running
 
     async def export(self, memory: core.CognitiveMemory) -> None:
-        """Begin an export of everything into a temporary folder; the file of the last one is removed."""
-        await self.discard(memory)
-        folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="cognitive-memory-export-")
-        self._folders.append(folder)
-        path = Path(folder.name) / FILE
-        self._begin(Transfer("export", path, 0, time.monotonic()), lambda: memory.export(path))
+        """Begin an export of everything into a temporary folder, unless one runs; the last one's file is removed."""
+        async with self._turn:
+            if self.is_running("export"):
+                return
+            await self._remove(memory)
+            folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="cognitive-memory-export-")
+            self._folders.append(folder)
+            path = Path(folder.name) / FILE
+            self._begin(Transfer("export", path, 0, time.monotonic()), lambda: memory.export(path))
 
     async def backup(self, memory: core.CognitiveMemory, data_dir: Path, at: datetime) -> None:
         """Begin a backup into a new folder beside the data directory."""
@@ -77,8 +81,15 @@ class Transfers:
         total = await asyncio.to_thread(size_of, data_dir / "ledger.db", data_dir / "profiles")
         self._begin(Transfer("backup", path, total, time.monotonic()), lambda: memory.backup(path))
 
-    async def discard(self, memory: core.CognitiveMemory) -> None:
-        """Remove the file of the last export."""
+    async def discard(self, memory: core.CognitiveMemory) -> bool:
+        """Remove the file of the last export and return True; False while that is still being written."""
+        async with self._turn:
+            if self.is_running("export"):
+                return False
+            await self._remove(memory)
+            return True
+
+    async def _remove(self, memory: core.CognitiveMemory) -> None:
         last = self.latest.pop("export", None)
         if last is not None:
             await memory.discard_export(last.path)

@@ -43,8 +43,8 @@ async def download(visit: Visit) -> Response:
 
 async def discard(visit: Visit) -> Response:
     """Remove the file of the last export from the disk."""
-    await visit.desk.transfers.discard(visit.memory)
-    return visit.go("/transfers", notice=visit.words("transfers.discarded"))
+    is_gone = await visit.desk.transfers.discard(visit.memory)
+    return visit.go("/transfers", notice=visit.words("transfers.discarded") if is_gone else "")
 
 
 PAGES = (

@@ -44,3 +44,21 @@ async def test_a_case_goes_with_its_asker_its_place_and_its_event(ledger: Ledger
     assert [one.id for one in await ledger.missed.cases(None, 9)] == ["1"]
     await ledger.eraser.forget_person("2000001", NOON, lambda text: text)
     assert await ledger.missed.cases(None, 9) == []
+
+
+async def test_cases_without_people(ledger: Ledger) -> None:
+    """A case is left out for whoever asked it, said its event, or is spoken of in it; pages are cut after that."""
+    about = an_event("阿棠请豆沙喝茶", GROUP, id="about", sender_id="2000003", subjects=("2000004",))
+    await ledger.events.commit(a_draft(TEA, about))
+    await ledger.missed.note(CASE)
+    await ledger.missed.note(replace(CASE, id="2", event_id="about"))
+    for without, left in (
+        ((), ["2", "1"]),
+        (("2000001",), ["2"]),
+        (("2000002",), []),
+        (("2000003", "2000009"), ["1"]),
+        (("2000004",), ["1"]),
+    ):
+        for agent in ("default", None):
+            assert [one.id for one in await ledger.missed.cases(agent, 9, without=without)] == left
+    assert [one.id for one in await ledger.missed.cases("default", 1, without=("2000004",))] == ["1"]

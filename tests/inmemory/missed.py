@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -22,11 +23,18 @@ class InMemoryMissed:
         if case.event_id in self._state.events:
             self._state.missed.setdefault(case.id, case)
 
-    async def cases(self, agent: str | None, limit: int, offset: int = 0) -> list[MissedEvent]:
+    async def cases(
+        self, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
+    ) -> list[MissedEvent]:
         """Return an agent's cases, the latest first."""
         start, events = max(offset, 0), self._state.events
         found = [one for one in self._state.missed.values() if agent in (None, one.scope.agent)]
-        told = [replace(one, wanted=events[one.event_id].text) for one in found[::-1] if one.event_id in events]
+        told = [
+            replace(one, wanted=event.text)
+            for one in found[::-1]
+            if (event := events.get(one.event_id))
+            and not {one.user_id, event.sender_id, *event.subjects}.intersection(without)
+        ]
         return told[start : start + max(limit, 0)]
 
     async def drop(self, case_id: str) -> None:

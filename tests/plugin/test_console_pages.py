@@ -162,6 +162,54 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
         assert unchangeable.status_code == 422
 
 
+async def test_a_case_goes_with_consent_to_its_event(shown: Console) -> None:
+    """A kept case shows nothing that a person said who opted out since, neither in its list nor in the report."""
+    async with shown.visited() as visitor:
+        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        case = {"place": "group/20001", "user_id": "2000003", "text": "爱看什么", "event": event_id}
+        await visitor.act("/question/missed", **case)
+        assert "推理小说" in await visitor.look("/question/cases")
+        await visitor.act("/people/consent", id="2000001", wish="optout")
+        assert "推理小说" not in await visitor.look("/question/cases")
+        assert "推理小说" not in await visitor.look("/report")
+
+
+async def test_an_export_is_not_removed_while_it_is_written(app: App) -> None:
+    """While an export is written, neither its folder is removed nor a second one begun."""
+    from nonebot_plugin_cognitive_memory.console.running_transfers import Transfers
+
+    memory, transfers = SlowMemory(), Transfers()
+    await asyncio.gather(transfers.export(memory), transfers.export(memory))  # type: ignore[arg-type]  # what is asked
+    first = transfers.latest["export"]
+    assert first.task
+    assert not await transfers.discard(memory)  # type: ignore[arg-type]  # as above
+    assert await asyncio.to_thread(first.path.parent.is_dir)
+    memory.may_end.set()
+    await first.task
+    assert memory.written == [first.path]
+    assert await transfers.discard(memory)  # type: ignore[arg-type]  # as above
+    assert not await asyncio.to_thread(first.path.parent.exists)
+
+
+class SlowMemory:
+    """Writes exports that end when the test says so."""
+
+    def __init__(self) -> None:
+        """Write nothing yet."""
+        self.may_end = asyncio.Event()
+        self.written: list[Path] = []
+
+    async def export(self, path: Path) -> int:
+        """Wait, then note the file."""
+        await self.may_end.wait()
+        self.written.append(path)
+        return 0
+
+    async def discard_export(self, path: Path) -> None:
+        """Delete the file."""
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+
+
 async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_path: Path) -> None:
     """An export runs, is downloaded and deleted; a backup appears beside the data directory."""
     async with shown.visited() as visitor:

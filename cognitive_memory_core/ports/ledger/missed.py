@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
@@ -15,8 +16,13 @@ class MissedBook(Protocol):
         """Store a case; does nothing if its id is known or its event is not stored."""
         ...
 
-    async def cases(self, agent: str | None, limit: int, offset: int = 0) -> list[MissedEvent]:
-        """Return the cases of an agent, or of all, the latest first, each with its event's text."""
+    async def cases(
+        self, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
+    ) -> list[MissedEvent]:
+        """Return the cases of an agent, or of all, the latest first, each with its event's text.
+
+        Cases that one of ``without`` asked, and those whose event one of them said or is spoken of in, are left out.
+        """
         ...
 
     async def drop(self, case_id: str) -> None:

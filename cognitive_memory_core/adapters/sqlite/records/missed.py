@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -10,6 +11,7 @@ from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import bound, instant_of, micros
 from ..database.statements import bounded, select
+from ..search.filters import Filter, missed_filter
 
 
 class SqliteMissed:
@@ -23,9 +25,11 @@ class SqliteMissed:
         """Store a case of a stored event."""
         await self._database.write(_note, case)
 
-    async def cases(self, agent: str | None, limit: int, offset: int = 0) -> list[MissedEvent]:
+    async def cases(
+        self, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
+    ) -> list[MissedEvent]:
         """Return an agent's cases, the latest first."""
-        return await self._database.read(_cases, agent, bounded(limit), bounded(offset))
+        return await self._database.read(_cases, missed_filter(agent, without), bounded(limit), bounded(offset))
 
     async def drop(self, case_id: str) -> None:
         """Delete a case."""
@@ -46,12 +50,12 @@ def _note(connection: Connection, case: MissedEvent) -> None:
         )
 
 
-def _cases(connection: Connection, agent: str | None, limit: int, offset: int) -> list[MissedEvent]:
+def _cases(connection: Connection, reading: Filter, limit: int, offset: int) -> list[MissedEvent]:
     columns = "m.id, m.scope, m.user_id, m.text, e.id, m.at_us, e.text"
     source = "missed m JOIN events e ON e.seq = m.event_seq"
-    whose = "TRUE" if agent is None else "e.agent = ?"
-    query = select(columns, source, whose, "ORDER BY m.seq DESC LIMIT ? OFFSET ?")
-    rows = connection.execute(query, (*(() if agent is None else bound(agent)), limit, offset))
+    clause, values = reading
+    query = select(columns, source, clause, "ORDER BY m.seq DESC LIMIT ? OFFSET ?")
+    rows = connection.execute(query, (*values, limit, offset))
     return [
         MissedEvent(case_id, Scope.of_key(scope), user_id, text, event_id, instant_of(at), wanted)
         for case_id, scope, user_id, text, event_id, at, wanted in rows

@@ -68,6 +68,15 @@ def listing_filter(agent: str, listing: EventListing, without: Collection[str]) 
     return _all(parts)
 
 
+def missed_filter(agent: str | None, without: Collection[str]) -> Filter:
+    """Compile a list of noted cases over ``missed m`` and ``events e``."""
+    parts: list[Filter] = [("TRUE", ())] if agent is None else [("e.agent = ?", bound(agent))]
+    if without:
+        names = listed(sorted(without))
+        parts.append((f"m.user_id NOT IN {LISTED} AND e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}", (names,) * 3))
+    return _all(parts)
+
+
 def scene_filter(scene: Scene) -> Filter:
     """Compile the scope rule alone, over ``events e`` or ``messages e``."""
     if scene.kind == "operator":
