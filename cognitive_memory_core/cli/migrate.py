@@ -1,27 +1,90 @@
-"""``cognitive-memory migrate``: takes over the memory of another program; this version knows no such program."""
+"""``cognitive-memory migrate``: takes over an ``end_summaries.json``, or the data directory of an older system."""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
+import tempfile
+from pathlib import Path
 
 from .. import sentences
+from ..completion import completed
+from ..domain.ids import checked_id
+from ..memory import CognitiveMemory
 from .bot_directory import BotDirectory, declare_directory
+from .migration import Conversion, Destination, Layout, turns_of
+from .migration.report import MigrationReport
 from .open_directory import owning, runner
-from .output import refuse
-from .parser import Parser, Subcommand, existing_file
+from .output import DONE, console, print_json, progress_bar, refuse
+from .parser import Parser, Subcommand, existing_path
+from .transferring import watched
 
 
 def declare(parser: Parser) -> None:
     """Add the arguments."""
     declare_directory(parser)
     words = sentences.command_line
-    parser.options.add_argument("file", type=existing_file, metavar="FILE", help=words.MIGRATE_ARGUMENT)
+    parser.options.add_argument("path", type=existing_path, metavar="PATH", help=words.MIGRATE_ARGUMENT)
+    parser.options.add_argument("--dry-run", action="store_true", help=words.DRY_RUN_OPTION)
+    parser.options.add_argument("--group", metavar="ID", default="", help=words.MIGRATE_GROUP_OPTION)
+    parser.options.add_argument("--user", metavar="ID", default="", help=words.MIGRATE_USER_OPTION)
     parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
 
 
 async def _migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
-    async with owning(bot):
-        return refuse(sentences.command_line.NO_SOURCES.format(path=arguments.file))
+    if arguments.dry_run:
+        report = await _read(arguments, None)
+        shown = sentences.migration.previewed(report.counts, report.left_out)
+        return _say(arguments, report, {}, shown)
+    async with owning(bot, creates=True) as memory:
+        return await _taken_over(arguments, memory)
+
+
+async def _taken_over(arguments: argparse.Namespace, memory: CognitiveMemory) -> int:
+    with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
+        draft = Path(scratch) / "migrated.jsonl"
+        report = await _read(arguments, draft)
+        rows = sum(report.counts.values())
+        with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
+            async with watched(memory, bar, rows):
+                new = await memory.import_(draft)
+    before = (await memory.status()).jobs.pending
+    for turn in turns_of(await asyncio.to_thread(Layout.of, arguments.path), MigrationReport(lambda: None)):
+        await memory.remember(turn)
+    queued = (await memory.status()).jobs.pending - before
+    shown = sentences.migration.migrated(report.counts, new, queued, report.left_out)
+    return _say(arguments, report, {"rows": new, "queued": queued}, shown)
+
+
+async def _read(arguments: argparse.Namespace, draft: Path | None) -> MigrationReport:
+    """Write the source as an export; without ``draft`` only count. A started step finishes before its folder goes."""
+    destination = Destination(
+        checked_id(arguments.group, "--group") if arguments.group else "",
+        checked_id(arguments.user, "--user") if arguments.user else "",
+    )
+    with progress_bar(sentences.migration.READING, None) as bar:
+        report = MigrationReport(bar.advance)
+        await completed(asyncio.to_thread(_convert, arguments.path, draft, report, destination))
+    return report
+
+
+def _convert(path: Path, draft: Path | None, report: MigrationReport, destination: Destination) -> None:
+    layout = Layout.of(path)
+    with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
+        with (draft or Path(scratch) / "preview.jsonl").open("xb") as file:
+            Conversion(layout, file, report, destination).run(Path(scratch))
+        for _ in turns_of(layout, report):
+            pass
+
+
+def _say(arguments: argparse.Namespace, report: MigrationReport, done: dict[str, int], shown: str) -> int:
+    for said in report.said:
+        refuse(said)
+    if arguments.json:
+        print_json({"found": dict(report.counts), **done, "left_out": report.left_out})
+    else:
+        console().print(shown, markup=False)
+    return DONE
 
 
 COMMAND = Subcommand("migrate", sentences.command_line.MIGRATE_SUMMARY, declare, runner(_migrate))

@@ -70,6 +70,14 @@ def existing_file(text: str) -> Path:
     return path
 
 
+def existing_path(text: str) -> Path:
+    """Return the path if a file or directory exists there, else raise ArgumentTypeError."""
+    path = Path(text)
+    if not (path.is_file() or path.is_dir()):
+        raise argparse.ArgumentTypeError(sentences.command_line.NO_SUCH_FILE.format(path=path))
+    return path
+
+
 def fresh_directory(text: str) -> Path:
     """Return the path if the directory is empty or missing, else raise ArgumentTypeError."""
     path = Path(text)

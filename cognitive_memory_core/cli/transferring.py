@@ -85,7 +85,7 @@ async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     lines = await asyncio.to_thread(_line_count, arguments.file)
     async with owning(bot, creates=True) as memory:
         with _BadLines.heard() as bad_lines, progress_bar(sentences.command_line.IMPORTING, lines) as bar:
-            async with _watched(memory, bar, lines):
+            async with watched(memory, bar, lines):
                 count = await memory.import_(arguments.file)
     for said in bad_lines.said:
         refuse(said)
@@ -98,7 +98,7 @@ async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 @asynccontextmanager
-async def _watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> AsyncGenerator[None, None]:
+async def watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> AsyncGenerator[None, None]:
     """Show how many rows the ledger has gained, until the block is left."""
 
     async def look() -> None:

@@ -6,6 +6,7 @@
 * ``log``: who reads the log
 * ``command_line``, ``doctor``, ``status``: who types ``cognitive-memory``
 * ``report``: who reads the quality report
+* ``migration``: who moves an older memory here
 * ``context``: the model that answers
 * ``tools``: the model that calls the tools
 * ``feedback``: the historian's model
@@ -25,6 +26,7 @@ from . import (
     evolution,
     feedback,
     log,
+    migration,
     models,
     report,
     settings,
@@ -43,6 +45,7 @@ __all__ = [
     "evolution",
     "feedback",
     "log",
+    "migration",
     "models",
     "report",
     "settings",

@@ -124,11 +124,11 @@ def test_reindex_counts_vectors(home: BotHome) -> None:
     assert home.told("reindex") == {"vectors": 1}
 
 
-def test_migrate_says_that_there_are_no_sources(home: BotHome, tmp_path: Path) -> None:
-    """`migrate` names no source in this version, says what to use instead, and fails."""
-    file = tmp_path / "other.json"
-    file.write_text("{}")
-    status, out, err = home.run("migrate", str(file))
+def test_migrate_names_an_unknown_source(home: BotHome, tmp_path: Path) -> None:
+    """`migrate` of a directory without a known source says what it knows and what to use instead, and fails."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    status, out, err = home.run("migrate", str(folder))
     assert (status, out) == (1, "")
     assert "cognitive-memory import" in err
 

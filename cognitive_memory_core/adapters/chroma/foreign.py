@@ -1,0 +1,64 @@
+"""Reads the events of another program's Chroma folder: a copy is opened in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+from .process import clean_environment
+
+LONGEST_ROW = 1_000_000  # bytes
+COPY = "chroma"
+_MODULE = f"{__package__}.foreign_child"
+
+
+class ForeignFolderUnreadable(Exception):
+    """The process ended before it had read the folder whole."""
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of a folder's regular files; links are not followed."""
+    places = (Path(inner) / name for inner, _, names in os.walk(folder) for name in names)
+    return sum(place.lstat().st_size for place in places if not place.is_symlink())
+
+
+def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
+    """Copy the folder into ``scratch`` and yield its events as JSON lines; one over the bound is yielded as b"".
+
+    Raises ForeignFolderUnreadable after what could be read, OSError or shutil.Error if the folder cannot be copied.
+    """
+    copy = scratch / COPY
+    shutil.copytree(folder, copy, ignore=_links, copy_function=shutil.copyfile)
+    for inner, _, _ in os.walk(copy):
+        Path(inner).chmod(0o700)
+    process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
+        [sys.executable or "python", "-m", _MODULE, str(copy)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=scratch,  # chromadb reads .env from the working directory
+        env=clean_environment(os.environ, sys.path),
+    )
+    assert process.stdout is not None  # noqa: S101  # it was asked for
+    try:
+        while line := process.stdout.readline(LONGEST_ROW):
+            is_whole = line.endswith(b"\n")
+            while not line.endswith(b"\n") and (line := process.stdout.readline(LONGEST_ROW)):
+                pass  # too long: walked over
+            yield line if is_whole else b""
+        if process.wait():
+            raise ForeignFolderUnreadable
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def _links(folder: str, names: list[str]) -> list[str]:
+    """Return what is not copied: links lead elsewhere, and pipes would block."""
+    places = [Path(folder) / name for name in names]
+    return [place.name for place in places if place.is_symlink() or not (place.is_file() or place.is_dir())]

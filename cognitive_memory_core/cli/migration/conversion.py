@@ -1,0 +1,287 @@
+"""Turns the parts of an older memory into lines of an export, one row in memory at a time.
+
+Every row is validated as an imported line is; ids are derived from content, so that a second run adds nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import orjson
+
+from ... import sentences
+from ...adapters.chroma.foreign import ForeignFolderUnreadable, foreign_rows, size_of
+from ...adapters.files.job_formats import SEED_ZONE
+from ...adapters.files.profile_file import LARGEST, ProfileFile
+from ...adapters.files.profile_paths import ProfileLocation
+from ...disk import Disk
+from ...domain.ids import derived_id
+from ...domain.profile import EntityType, Profile, Revision, revision_id
+from ...errors import BadArgument, CognitiveMemoryError
+from ...transfer.export_format import HEAD, ExportedRow, row_of, written
+from .json_list import DAMAGED, rows_of
+from .layout import LARGEST_LIST, Layout, written_at
+from .report import MigrationReport
+
+MEMOS = 100  # the newest summaries, which are injected; all of them become events, which are searched
+_KINDS: dict[EntityType, tuple[str, tuple[str, ...]]] = {
+    "user": ("users", ("users", "user")),
+    "group": ("groups", ("groups", "group")),
+}  # folder of profiles, and folders of their history in either version
+_ID = re.compile(r"[0-9]{5,20}")
+_MEGABYTE = 1024 * 1024
+_MOST_NAMES = 100_000
+_TIMES = ("timestamp_epoch", "timestamp_utc", "timestamp_local", "timestamp")  # the first that can be read counts
+_Fields = Mapping[str, Any]
+_UNREADABLE = (CognitiveMemoryError, ValueError, OverflowError, OSError, RecursionError, TypeError)
+
+
+@dataclass(frozen=True)
+class Destination:
+    """The place of what states none: a group, or the private chat with a person; "" if there is none."""
+
+    group_id: str = ""
+    user_id: str = ""
+
+    @property
+    def fields(self) -> _Fields:
+        """The place as fields of a memo or pin; empty if there is none."""
+        if self.group_id:
+            return {"place": "group", "place_id": self.group_id}
+        return {"place": "private", "place_id": self.user_id} if self.user_id else {}
+
+
+class Conversion:
+    """Writes one source as an export."""
+
+    def __init__(self, layout: Layout, draft: BinaryIO, report: MigrationReport, destination: Destination) -> None:
+        """Write to ``draft``; what states no place goes to ``destination``."""
+        self._layout, self._draft, self._report, self._destination = layout, draft, report, destination
+        self._places: dict[tuple[str, str], str] = {}  # ids of groups and people by kind and name; "" if ambiguous
+
+    def run(self, scratch: Path) -> None:
+        """Write everything; blocking. Profiles and events come first, since they tell which name is whose."""
+        self._draft.write(HEAD + b"\n")
+        if self._layout.profiles:
+            for kind in _KINDS:
+                self._write_profiles(self._layout.profiles, kind)
+        if self._layout.chroma:
+            self._write_events(self._layout.chroma, scratch)
+        if self._layout.summaries:
+            self._write_summaries(self._layout.summaries)
+        if self._layout.pins:
+            self._write_pins(self._layout.pins)
+
+    def _write(self, where: str, fields: _Fields) -> None:
+        try:
+            self._put(row_of(orjson.dumps(fields)), str(fields["type"]))
+        except _UNREADABLE as refused:
+            self._report.leave_out(where, refused)
+
+    def _put(self, row: ExportedRow, kind: str) -> None:
+        self._draft.write(written(row) + b"\n")
+        self._report.count(kind)
+
+    def _write_profiles(self, folder: Path, kind: EntityType) -> None:
+        current, histories = _KINDS[kind]
+        for path in self._layout.files(folder / current, ".md"):
+            if profile := self._profile(path, kind, path.stem):
+                self._put(profile, "profile")
+                self._learn(kind, profile.name, profile.key.group_id or profile.key.user_id)
+        for one in histories:
+            for entity in self._layout.folders(folder / "history" / one):
+                for path in self._layout.files(entity, ".md"):
+                    if profile := self._profile(path, kind, entity.name):
+                        self._put(Revision(revision_id(_replaced_at(path)), profile), "revision")
+
+    def _profile(self, path: Path, kind: EntityType, name: str) -> Profile | None:
+        try:
+            at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
+            location = ProfileLocation(self._layout.root, "", kind, "", name)
+            read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
+            return cast("Profile", row_of(written(read)))
+        except _UNREADABLE as refused:
+            self._report.leave_out(self._layout.name(path), refused)
+            return None
+
+    def _write_events(self, folder: Path, scratch: Path) -> None:
+        name, words = self._layout.name(folder), sentences.migration
+        number = 0
+        try:
+            size = size_of(folder)
+            if size > shutil.disk_usage(scratch).free:
+                self._report.leave_out(name, words.CHROMA_NO_ROOM.format(size=size // _MEGABYTE + 1))
+                return
+            with closing(foreign_rows(folder, scratch)) as lines:
+                for number, line in enumerate(lines, 1):
+                    self._write_event(words.row(words.CHROMA_FOLDER, number), line)
+        except (ForeignFolderUnreadable, OSError, shutil.Error):
+            self._report.leave_out(name, words.CHROMA_UNREADABLE)
+
+    def _write_event(self, where: str, line: bytes) -> None:
+        try:
+            row = cast("_Fields", orjson.loads(line))
+            fields = _event_fields(row["text"], _object(row["metadata"]))
+        except _UNREADABLE as refused:
+            self._report.leave_out(where, refused)
+            return
+        self._write(where, fields)
+        place, place_id = ("group", fields["group_id"]) if fields["group_id"] else ("user", fields["user_id"])
+        self._learn(place, _text(row["metadata"].get("location_abs")), place_id)
+
+    def _write_summaries(self, path: Path) -> None:
+        newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
+        for where, row in self._rows(path):
+            try:
+                memo = self._memo_fields(row)
+            except _UNREADABLE as refused:
+                self._report.leave_out(where, refused)
+                continue
+            newest.append((where, memo))
+            self._write(where, _event_of_memo(memo))
+        for where, memo in newest:
+            self._write(where, memo)
+
+    def _memo_fields(self, row: object) -> _Fields:
+        """Return the memo of a summary: an object, or in older files a plain text without place and time."""
+        fields = {"summary": row} if isinstance(row, str) else _object(row)
+        text = _text(fields.get("summary")).strip()
+        if not text:
+            raise BadArgument(sentences.migration.NO_TEXT)
+        place = self._place(fields.get("location"))
+        stated = fields.get("timestamp")
+        at = _instant(stated) if stated else self._file_time
+        made = derived_id("migrated summary", *place.values(), text, at.isoformat() if stated else "")
+        return {"type": "memo", "id": made, **place, "text": text, "written_at": at.isoformat()}
+
+    def _place(self, location: object) -> _Fields:
+        """Return the place that a location names; else the destination. Raises BadArgument if there is none."""
+        if isinstance(location, dict):
+            fields = cast("_Fields", location)
+            kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
+            known = self._places.get(("group" if kind == "group" else "user", name)) or (_ID.fullmatch(name) and name)
+            if kind in ("group", "private") and known:
+                return {"place": kind, "place_id": known}
+        if not self._destination.fields:
+            raise BadArgument(sentences.migration.NO_PLACE)
+        return self._destination.fields
+
+    def _write_pins(self, path: Path) -> None:
+        for where, row in self._rows(path):
+            try:
+                fields = {"fact": row} if isinstance(row, str) else _object(row)
+                text, place = _text(fields.get("fact")).strip(), self._place(None)
+                at = _instant(fields["created_at"]) if fields.get("created_at") else self._file_time
+            except _UNREADABLE as refused:
+                self._report.leave_out(where, refused)
+                continue
+            made = derived_id("migrated pin", *place.values(), text)
+            owner = "" if place["place"] == "group" else place["place_id"]
+            line = {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
+            self._write(where, line)
+
+    def _rows(self, path: Path) -> Iterator[tuple[str, object]]:
+        """Yield the rows of a list with their places in the file; what is damaged is reported."""
+        name = self._layout.name(path)
+        try:
+            self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)
+            for number, row in enumerate(rows_of(path), 1):
+                where = sentences.migration.row(name, number)
+                if row is DAMAGED:
+                    self._report.leave_out(where, sentences.migration.BROKEN_JSON)
+                else:
+                    yield where, row
+        except (BadArgument, OSError) as refused:
+            self._report.leave_out(name, refused)
+
+    def _learn(self, kind: str, name: str, place_id: str) -> None:
+        """Remember whose name this is; a name of two places belongs to neither."""
+        if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
+            known = self._places.setdefault((kind, name), place_id)
+            self._places[kind, name] = known if known == place_id else ""
+
+
+def _event_fields(text: object, metadata: _Fields) -> _Fields:
+    said = _text(text).strip()
+    if not said:
+        raise BadArgument(sentences.migration.NO_TEXT)
+    group_id, user_id, sender_id = (_id(metadata.get(name)) for name in ("group_id", "user_id", "sender_id"))
+    is_private = metadata.get("request_type") == "private" or not group_id
+    if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
+        raise BadArgument(sentences.migration.NO_PLACE)
+    place_id = (user_id or sender_id) if is_private else group_id
+    at = _instant(*map(metadata.get, _TIMES))
+    return {
+        "type": "event",
+        "id": derived_id("migrated event", is_private, place_id, sender_id, said, at.isoformat()),
+        "text": said,
+        "request_type": "private" if is_private else "group",
+        "group_id": "" if is_private else group_id,
+        "user_id": user_id or sender_id,
+        "sender_id": sender_id or user_id,
+        "perspective": _text(metadata.get("perspective"))[:64] or None,
+        "is_absolute": metadata.get("is_absolute") is not False,
+        "happened_at": at.isoformat(),
+    }
+
+
+def _event_of_memo(memo: _Fields) -> _Fields:
+    """Return the event of a summary: nobody's own, so that it stays in its place."""
+    is_group = memo["place"] == "group"
+    return {
+        "type": "event",
+        "id": derived_id("migrated event of", memo["id"]),
+        "text": memo["text"],
+        "request_type": memo["place"],
+        "group_id": memo["place_id"] if is_group else "",
+        "user_id": "" if is_group else memo["place_id"],
+        "is_absolute": False,
+        "happened_at": memo["written_at"],
+    }
+
+
+def _replaced_at(path: Path) -> datetime:
+    """Return the instant in a revision's file name: UTC if it ends in Z, else local; else when it was written."""
+    digits = "".join(re.findall("[0-9]+", path.stem))
+    try:
+        at = datetime.strptime(digits[:20].ljust(20, "0"), "%Y%m%d%H%M%S%f")  # noqa: DTZ007  # the zone follows
+        return at.replace(tzinfo=timezone.utc if path.stem.endswith("Z") else SEED_ZONE)
+    except ValueError:
+        return datetime.fromtimestamp(path.lstat().st_mtime, timezone.utc)
+
+
+def _instant(*values: object) -> datetime:
+    """Return the first value that is a time; one without a zone is local. Raises BadArgument if there is none."""
+    for value in values:
+        try:
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return datetime.fromtimestamp(value, timezone.utc)
+            at = datetime.fromisoformat(_text(value).strip().replace("Z", "+00:00"))
+        except (ValueError, OverflowError, OSError):
+            continue
+        return at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)
+    raise BadArgument(sentences.migration.NO_TIME)
+
+
+def _object(value: object) -> _Fields:
+    if not isinstance(value, dict):
+        raise BadArgument(sentences.migration.NOT_UNDERSTOOD)
+    return cast("_Fields", value)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _id(value: object) -> str:
+    """Return an id as text; 0 and "0" mean nobody."""
+    made = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
+    return "" if made == "0" else made

@@ -1,0 +1,86 @@
+"""Finds the parts of an older memory below a path, and reads files of bounded size that lie inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ... import sentences
+from ...disk import Disk
+from ...errors import BadArgument
+
+SUMMARIES, PINS = "end_summaries.json", "memory.json"
+_PARTS = ("profiles", "queues", "chromadb", "chroma")
+LARGEST_LIST = 256 * 1024 * 1024  # bytes of a file that is streamed
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts that exist; None for a missing one. ``root`` contains them all."""
+
+    root: Path
+    summaries: Path | None = None
+    pins: Path | None = None
+    profiles: Path | None = None
+    queues: Path | None = None
+    chroma: Path | None = None
+
+    @classmethod
+    def of(cls, path: Path) -> Layout:
+        """Return the layout of a file, a data directory, the directory above it, or ``data/cognitive`` alone.
+
+        Raises BadArgument if nothing there is known.
+        """
+        place = path.resolve()
+        if place.is_file():
+            return cls(place.parent, **{"pins" if place.name == PINS else "summaries": place})
+        inside = place / "data" if (place / "data").is_dir() else place
+        parts = {name: _folder(inside, name) or _folder(inside / "cognitive", name) for name in _PARTS}
+        found = cls(
+            inside,
+            _file(inside / SUMMARIES),
+            _file(inside / PINS),
+            parts["profiles"],
+            parts["queues"],
+            parts["chromadb"] or parts["chroma"],
+        )
+        if found == cls(inside):
+            raise BadArgument(sentences.migration.NO_SOURCES.format(path=path))
+        return found
+
+    def name(self, path: Path) -> str:
+        """Return a path as a report shows it: relative to the source."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else path.name
+
+    def files(self, folder: Path, suffix: str) -> Iterator[Path]:
+        """Yield the regular files of a folder inside the source, sorted; nothing if the folder is missing or a link."""
+        if _is_inside(folder, self.root):
+            yield from (folder / name for name in sorted(Disk().names(folder)) if name.endswith(suffix))
+
+    def folders(self, folder: Path) -> Iterator[Path]:
+        """Yield the folders of a folder inside the source, sorted."""
+        if _is_inside(folder, self.root):
+            yield from (one for one in sorted(folder.iterdir()) if _is_inside(one, self.root))
+
+
+def written_at(path: Path, largest: int) -> float:
+    """Return when a regular file was last written; raises BadArgument for a link, and for one that is too large."""
+    found = Disk().find(path)
+    if found is None:
+        raise BadArgument(sentences.migration.NO_REGULAR_FILE)
+    if found.size > largest:
+        raise BadArgument(sentences.migration.TOO_LARGE)
+    return found.written_at
+
+
+def _file(path: Path) -> Path | None:
+    return path if path.exists() else None
+
+
+def _folder(parent: Path, name: str) -> Path | None:
+    return parent / name if _is_inside(parent / name, parent) else None
+
+
+def _is_inside(folder: Path, root: Path) -> bool:
+    return folder.is_dir() and not folder.is_symlink() and folder.resolve().is_relative_to(root.resolve())

@@ -1,0 +1,134 @@
+"""Tests of `cognitive-memory migrate` on directories of the older system."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import older_system
+from tests.support.bot_homes import ENV, BotHome, end
+from tests.support.older_system import GROUP, PERSON, fingerprint, make, summary, write_json
+
+WHOLE = {"profile": 2, "revision": 1, "event": 6, "memo": 3, "pin": 1, "job": 2}
+
+
+@pytest.fixture
+def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
+    """Return the directory of a bot that never started."""
+    made = BotHome(tmp_path / "bot", capsys)
+    made.path.mkdir()
+    made.write_env(*ENV)
+    return made
+
+
+def migrated(home: BotHome, path: Path, *words: str) -> tuple[Any, str]:
+    """Migrate a source; return what is printed as JSON, and what is said of pieces left out."""
+    status, out, err = home.run("migrate", str(path), *words, "--json")
+    assert status == 0, err
+    return json.loads(out), err
+
+
+def test_a_dry_run_says_what_will_come(home: BotHome, tmp_path: Path) -> None:
+    """`--dry-run` counts what would come and writes neither the memory nor the source."""
+    source = make(tmp_path / "old" / "data")
+    before = fingerprint(source)
+    told, err = migrated(home, source, "--dry-run", "--group", GROUP)
+    assert (told, err) == ({"found": WHOLE, "left_out": 0}, "")
+    assert not home.data_dir.exists()
+    assert fingerprint(source) == before
+    assert "会搬来：" in home.run("migrate", str(source.parent), "--dry-run")[1]
+
+
+def test_a_whole_directory_comes_over_once(home: BotHome, tmp_path: Path) -> None:
+    """Everything comes over and can be found; a second run adds nothing; the source keeps every byte."""
+    source = make(tmp_path / "old" / "data")
+    before = fingerprint(source)
+    told, err = migrated(home, source, "--group", GROUP)
+    assert (told, err) == ({"found": WHOLE, "rows": 13, "queued": 2, "left_out": 0}, "")
+    again, _ = migrated(home, source, "--group", GROUP)
+    assert (again["rows"], again["queued"]) == (0, 0)
+    assert fingerprint(source) == before
+    totals: Any = home.told("status")
+    assert (totals["totals"]["events"], totals["totals"]["memos"], totals["totals"]["pins"]) == (6, 3, 1)
+    hits: Any = home.told("search", "asyncio", "--group", GROUP)
+    assert {hit["sender_id"] for hit in hits if "asyncio" in hit["text"]} == {PERSON}
+    profile = (home.data_dir / "profiles" / "users" / f"{PERSON}.md").read_text("utf-8")
+    assert "Python 开发者" in profile
+    history = home.data_dir / "profiles" / "history" / "users" / PERSON
+    assert [path.name for path in history.iterdir()] == ["20260221T023000.123456Z.md"]
+
+
+def test_the_file_of_the_older_mode_alone(home: BotHome, tmp_path: Path) -> None:
+    """A summary whose place has only a name waits for --group; a plain text of the oldest form is taken, too."""
+    file = tmp_path / "end_summaries.json"
+    write_json(file, [summary(1), "帮忙改了代码", summary(2, PERSON, "private")])
+    told, err = migrated(home, file)
+    assert (told["found"], told["left_out"]) == ({"event": 1, "memo": 1}, 2)
+    assert err.count("--group") == 2
+    told, _ = migrated(home, file, "--group", GROUP)
+    assert (told["rows"], told["left_out"]) == (4, 0)
+
+
+def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -> None:
+    """Each piece that cannot be read is named with its reason, and the rest comes over."""
+    source = make(tmp_path / "data", events=0)
+    rows = ",\n".join([json.dumps(summary(1)), '{"summary": oops}', "{}", "7", json.dumps(summary(2))])
+    (source / "end_summaries.json").write_text(f"[{rows},\n{{", "utf-8")
+    profiles = source / "cognitive" / "profiles" / "users"
+    (profiles / "1.md").write_text("no front matter", "utf-8")
+    (profiles / "2.md").write_bytes(b"---\n" + b"x" * 300_000)
+    (profiles / "3.md").symlink_to("/etc/passwd")
+    (source / "cognitive" / "queues" / "pending" / "c.json").write_text("{", "utf-8")
+    (source / "cognitive" / "chromadb").mkdir()
+    (source / "cognitive" / "chromadb" / "chroma.sqlite3").write_bytes(b"no database" * 1_000)
+    told, err = migrated(home, source)
+    assert told["found"] == {"profile": 2, "revision": 1, "event": 2, "memo": 2, "job": 2}
+    for piece in (
+        "第 2 条",
+        "第 3 条",
+        "第 4 条",
+        "第 6 条",
+        "users/1.md",
+        "users/2.md",
+        "users/3.md",
+        "c.json",
+        "chromadb",
+    ):
+        assert piece in err
+    assert "memory.json 第 1 条" in err
+    assert told["left_out"] == len(err.splitlines()) == 10
+
+
+def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> None:
+    """Ids that are paths or too long, texts over the limit and times out of range never reach the memory."""
+    file = tmp_path / "end_summaries.json"
+    rows = [
+        {**summary(1), "location": {"type": "private", "name": "../../etc"}},
+        {**summary(2, GROUP), "summary": "长" * 9_000},
+        {**summary(3, GROUP), "timestamp": "0001-01-01T00:00:00"},
+        {**summary(4, GROUP), "timestamp": 1e300},
+        {**summary(5, GROUP), "summary": {"a": 1}},
+    ]
+    write_json(file, rows)
+    told, _ = migrated(home, file)
+    assert told["found"] == {}
+    profiles = tmp_path / "other" / "profiles" / "users"
+    older_system.write_profile(profiles / "..x.md", "user", "../../x", "x", "x")
+    told, _ = migrated(home, tmp_path / "other")
+    assert (told["found"], told["left_out"]) == ({}, 1)
+
+
+def test_beside_a_running_bot_only_the_dry_run_works(home: BotHome, tmp_path: Path) -> None:
+    """A migration beside a running bot is refused with its reason; a dry run is not."""
+    source = make(tmp_path / "data", events=0)
+    home.data_dir.parent.mkdir(parents=True)
+    owner = home.start_owner()
+    try:
+        status, _, err = home.run("migrate", str(source))
+        assert (status, "机器人正在运行" in err) == (1, True)
+        assert home.run("migrate", str(source), "--dry-run")[0] == 0
+    finally:
+        end(owner)
