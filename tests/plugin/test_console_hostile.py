@@ -1,4 +1,4 @@
-"""Hostile text in every stored field, in every parameter of an address, and in every field of a form: it stays text."""
+"""Hostile text in every stored field and in every parameter of an address: it stays text in responses and in Chromium."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def test_an_unreadable_failed_job_is_shown(home: BotHome) -> None:
     file.write_text("{")
     _, out, _ = home.run("status", "--failed")
     assert job[:8] in out
-    assert "原样留着" in out
+    assert "要先改好文件" in out
 
 
 def test_beside_a_running_bot(home: BotHome, tmp_path: Path) -> None:
