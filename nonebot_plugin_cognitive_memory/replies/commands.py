@@ -423,7 +423,7 @@ def forgotten_list(events: Sequence[core.Event], shown: Showing, *, first: int, 
 def forgotten(event: core.Event, *, is_own: bool) -> str:
     """Confirm that an event is forgotten; ``is_own``: whether the asker said it, who alone may restore it."""
     until = "30 天内可以恢复：/记忆 列表 已忘，之后彻底删除" if is_own else "30 天后彻底删除"
-    return f"忘掉了：{_short(_named(event))}\n以后不会再想起来；{until}"
+    return f"忘掉了：{_short(_END_DATE.sub('', _named(event)))}\n以后不会再想起来；{until}"
 
 
 def restored(event: core.Event) -> str:

@@ -1,4 +1,4 @@
-"""Hostile text in every stored field and in every parameter of an address: it stays text in responses and in Chromium."""
+"""Hostile text in every stored field and every parameter of an address: it stays text."""
 
 from __future__ import annotations
 
