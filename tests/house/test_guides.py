@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from .sources import CORE, ROOT
+from .sources import CORE, PLUGIN, ROOT
 
 GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
 CODE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+|[\w-]+\.(?:md|py|toml))`")
@@ -37,11 +37,11 @@ def test_the_picture_shows_the_layers() -> None:
 
 
 def test_every_folder_is_explained() -> None:
-    """The table of the architecture has a row for each folder below historian, text and the SQLite adapter."""
+    """The table of the architecture has a row for each folder of the plugin and below three of the core's."""
     found = {
         path.parent.relative_to(ROOT).as_posix()
-        for room in ROOMS
-        for path in (ROOT / CORE / room).glob("*/__init__.py")
+        for room in (*(ROOT / CORE / room for room in ROOMS), ROOT / PLUGIN)
+        for path in room.glob("*/__init__.py")
     }
     assert found == set(re.findall(r"^\| `([^`]+)` \|", text_of("docs/architecture.md"), re.MULTILINE))
 
