@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.text.statements.assent import assents
-from cognitive_memory_core.text.statements.norms import orders_memory, sets_rules
+from cognitive_memory_core.text.statements.group_rules import orders_memory, sets_rules
 
 from .answers_shown import Memory, Shown, shown_by
 from .chat_set import Chat, Line, Question, Wish, read

@@ -118,7 +118,7 @@ class PromptLibrary:
         """Ask what becomes of a group's beliefs (B1, B2, ...) after a chat; ``earlier`` sums up lines not shown."""
         roster = roster_of(job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
         parts = {
-            **_around(job_context, roster, lines),
+            **_around(job_context, roster, lines, marks_admins=True),
             "beliefs": block("群记忆", rendering.beliefs(beliefs, job_context.when.tzinfo)),
             "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
@@ -171,18 +171,18 @@ def _refusal(name: str, text: str) -> str:
     return refusal(name, text, known - _OPTIONAL, known)
 
 
-def _around(job_context: JobContext, roster: Roster, lines: Sequence[Message | str]) -> dict[str, str]:
+def _around(
+    job_context: JobContext, roster: Roster, lines: Sequence[Message | str], *, marks_admins: bool = False
+) -> dict[str, str]:
     """Return the placeholders common to all prompts: time, place, people, known events and chat lines."""
-    when = job_context.when
+    when, before = job_context.when, (*job_context.answered, *job_context.earlier)
     return {
         "time": rendering.moment(when),
         "calendar": rendering.calendar(when),
         "place": rendering.place(roster),
         "people": block("名单", rendering.people(roster)),
         "neighbours": block("已记住", rendering.neighbours(_near(job_context), roster, when.tzinfo)),
-        "lines": block(
-            "聊天", rendering.numbered_lines(lines, roster, when, (*job_context.answered, *job_context.earlier))
-        ),
+        "lines": block("聊天", rendering.numbered_lines(lines, roster, when, before, marks_admins=marks_admins)),
     }
 
 

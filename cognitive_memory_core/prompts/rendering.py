@@ -71,11 +71,17 @@ def people(roster: Roster) -> str:
 
 
 def numbered_lines(
-    lines: Sequence[Message | str], roster: Roster, when: datetime, before: Iterable[Message] = ()
+    lines: Sequence[Message | str],
+    roster: Roster,
+    when: datetime,
+    before: Iterable[Message] = (),
+    *,
+    marks_admins: bool = False,
 ) -> str:
     """Number the lines from 1, each with its time, its speaker, the line it replies to, and the dates that it means.
 
-    ``before`` are earlier lines: of one that is replied to the beginning is shown.
+    ``before`` are earlier lines: of one that is replied to the beginning is shown. ``marks_admins``: whether lines of
+    the group's owner and admins are marked.
     """
     room = max(ROOM // max(len(lines), 1), SHORTEST_LINE)
     numbers = {line.id: number for number, line in enumerate(lines, 1) if isinstance(line, Message)}
@@ -86,7 +92,8 @@ def numbered_lines(
             return f"[原文] {_said(line, room)}"
         answered = _answered(line, by_id, numbers, roster)
         dates = _dates(line, roster, when)
-        return f"{_clock(line.sent_at, when)} {_who(line, roster)}{answered}：{_said(line.text, room)}{dates}"
+        role = "[管理]" if marks_admins and line.scene.is_admin and not line.is_bot else ""
+        return f"{_clock(line.sent_at, when)} {role}{_who(line, roster)}{answered}：{_said(line.text, room)}{dates}"
 
     return "\n".join(f"{number}. {shown(line)}" for number, line in enumerate(lines, 1))
 
