@@ -30,6 +30,7 @@ from .transcript_script import ASKED, CHAT, DAYS, FILLERS, PEOPLE, PORTRAITS, RU
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = "pictures"
+MARK = "<!-- transcript:begin -->"  # what stands above it in commands.md is written by hand
 PLUGIN = (
     "from nonebot import require\n"
     "require('nonebot_plugin_cognitive_memory')\n"
@@ -54,7 +55,8 @@ def run(options: argparse.Namespace) -> Report:
     for one in spoken:
         report.add(one.asked.text, len(one.answers), sum(map(len, one.texts)), len(one.answers) - len(one.texts))
     report.failed = any(not one.answers for one in spoken)
-    (options.docs / "commands.md").write_text(page(spoken), "utf-8")
+    written = options.docs / "commands.md"
+    written.write_text(page(written.read_text("utf-8") if written.exists() else "", spoken), "utf-8")
     return report
 
 
@@ -67,14 +69,14 @@ class Spoken:
     texts: list[str] = field(default_factory=list)
 
 
-def page(spoken: Sequence[Spoken]) -> str:
-    """Return the page: a chapter for each kind of asker."""
+def page(before: str, spoken: Sequence[Spoken]) -> str:
+    """Return the page: what stands above the mark, then a chapter for each kind of asker."""
     chapters: dict[str, list[str]] = {}
     for one in spoken:
         chapters.setdefault(one.asked.chapter, []).append(_dialogue(one))
-    body = "\n\n".join(f"## {title}\n\n" + "\n\n".join(dialogues) for title, dialogues in chapters.items())
+    body = "\n\n".join(f"### {title}\n\n" + "\n\n".join(dialogues) for title, dialogues in chapters.items())
     return (
-        "# 每个命令的样子\n\n"
+        f"{before.partition(MARK)[0]}{MARK}\n\n## 每个命令的样子\n\n"
         "下面是一个真的机器人的回答，一字未改：它听着一个 OneBot v11 的 WebSocket，没有模型，只有规则史官；"
         "先有两周的聊天，其间群记忆演化过两次（那两次接了一个照稿回答的模型），三个人依次把每个命令用一遍。"
         "`python -m benchmarks transcript --font 字体文件` 重新生成这一页和图片。\n\n"

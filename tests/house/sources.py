@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE, PLUGIN = "cognitive_memory_core", "nonebot_plugin_cognitive_memory"
-NOT_OURS = {".git", ".venv", "venv", "env", "node_modules", "dist", "build", "data", "cache", "results"}
+NOT_OURS = {".git", ".venv", "venv", "env", "node_modules", "dist", "build", "data", "cache", "results", "site"}
 OURS = {".ci", ".github"}
 TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".html", ".js", ".css", ".example", ""}
 

@@ -17,7 +17,11 @@ KNOWN_HOSTS = re.compile(
 )
 
 
-VENDORED = ("tests/vendor/", "nonebot_plugin_cognitive_memory/console/static/vendor/")  # copied unchanged
+VENDORED = (
+    "docs/vendor/",
+    "tests/vendor/",
+    "nonebot_plugin_cognitive_memory/console/static/vendor/",
+)  # copied unchanged
 
 
 def texts() -> dict[str, str]:

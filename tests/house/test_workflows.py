@@ -33,6 +33,16 @@ def test_each_promised_python_is_tested() -> None:
     assert COMMANDS["test_command"] in commands(read("ci.yml"))
 
 
+def test_the_site_is_built_strictly_and_published() -> None:
+    """Every change builds the site with README's command; only the main branch publishes it, without a secret."""
+    workflow = read("ci.yml")
+    assert "pip install -e '.[docs]' && mkdocs build --strict" in commands(workflow)
+    published = workflow["jobs"]["publish-site"]
+    assert published["needs"] == "site"
+    assert published["if"] == "github.ref == 'refs/heads/main'"
+    assert published["permissions"] == {"pages": "write", "id-token": "write"}
+
+
 def test_each_night_runs_the_larger_size() -> None:
     """The nightly workflow runs on a schedule at the nightly size."""
     nightly = read("nightly.yml")

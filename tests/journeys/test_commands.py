@@ -1,4 +1,4 @@
-"""Tests of the commands that README lists, in a real bot."""
+"""Tests of the commands that docs/commands.md lists, in a real bot."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ WORDS = {
 
 
 def listed() -> list[tuple[str, str]]:
-    """Return the Chinese and the English name of each command in README's table."""
-    return ROW.findall((ROOT / "README.md").read_text("utf-8"))
+    """Return the Chinese and the English name of each command in the page's table."""
+    return ROW.findall((ROOT / "docs" / "commands.md").read_text("utf-8"))
 
 
 def test_the_table_lists_every_command() -> None:
-    """README's table lists every subcommand of this version with both its names."""
+    """The table lists every subcommand of this version with both its names."""
     assert [english for _, english in listed()] == [
         "help",
         "status",
@@ -116,7 +116,7 @@ def _next() -> int:
 
 
 def test_the_page_shows_every_command() -> None:
-    """docs/commands.md has an answer to each command of README's table, and its pictures exist and are small."""
+    """docs/commands.md has an answer to each command of its table, and its pictures exist and are small."""
     page = (ROOT / "docs" / "commands.md").read_text("utf-8")
     called = set(re.findall(r"：`/(?:记忆|memory) ([^\s`]+)", page))
     assert [names for names in listed() if called.isdisjoint(names)] == []

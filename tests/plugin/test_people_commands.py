@@ -328,14 +328,14 @@ async def test_the_status_counts_this_place(stage: Stage, group: int) -> None:
 
 
 async def test_sharing_is_said_in_the_same_words_everywhere(stage: Stage, group: int) -> None:
-    """Help, both answers to `share` and README speak of one thing: the profile of the private chat, in groups."""
+    """Help, both answers to `share` and docs/commands.md speak of one thing: the private profile, in groups."""
     user = new_id()
-    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8")
     said = [
         next(line for line in (await stage.ask("/记忆 帮助", user, group)).splitlines() if line.startswith("共享")),
         await stage.ask("/记忆 共享 on", user, group),
         await stage.ask("/记忆 共享 off", user, group),
-        next(line for line in readme.splitlines() if line.startswith("| `/记忆 共享")),
+        next(line for line in page.splitlines() if line.startswith("| `/记忆 共享")),
     ]
     assert all("私聊里的侧写" in line for line in said)
     assert all("群里" in line for line in (said[0], said[1], said[3]))

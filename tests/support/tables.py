@@ -1,4 +1,4 @@
-"""The settings tables of the READMEs and .env.example, generated from the settings model.
+"""The settings tables of the site and the READMEs, and .env.example, generated from the settings model.
 
 ``python -m tests.support.tables`` writes them; tests/promises/test_settings_are_listed.py compares.
 """
@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -179,6 +179,26 @@ HEADS: Mapping[Language, tuple[str, str, str]] = {
 NOT_YET: Mapping[Language, str] = {"zh": "（此版本尚未起作用）", "en": " (steers nothing in this version)"}
 
 
+ESSENTIAL = (  # the settings that the READMEs list; the site's pages list all
+    "timezone",
+    "bridges",
+    "daily_calls",
+    "models.historian.api_url",
+    "models.historian.api_key",
+    "models.historian.model_name",
+    "query.context_token_budget",
+    "capture.auto_consider",
+    "capture.log_days",
+    "capture.ignore_groups",
+    "capture.ignore_users",
+    "http.token",
+)
+PAGES: Mapping[str, tuple[Language, tuple[str, ...]]] = {  # where a table stands: its language, and () for all settings
+    "README.md": ("zh", ESSENTIAL),
+    "README.en.md": ("en", ESSENTIAL),
+    "docs/settings.md": ("zh", ()),
+    "docs/en/settings.md": ("en", ()),
+}
 INHERITING = ("models.triage", "models.merge", "models.evolution")  # a blank key uses the historian's
 
 
@@ -211,11 +231,13 @@ def dormant(key: str) -> str:
     return next((name for name in DORMANT if key == name or key.startswith(name + ".")), "")
 
 
-def settings_table(language: Language) -> str:
-    """Return the table; a group that is dormant as a whole is one row."""
+def settings_table(language: Language, only: Collection[str] = ()) -> str:
+    """Return the table of all settings or some; a group that is dormant as a whole is one row."""
     column = ("zh", "en").index(language)
     rows = [HEADS[language], ("---", "---", "---")]
     for key, default in _rows():
+        if only and key not in only:
+            continue
         rows.append((f"`{key}`", default, TEXTS[key][column] + (NOT_YET[language] if dormant(key) else "")))
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
@@ -238,11 +260,11 @@ def env_example() -> str:
     return "\n".join(lines) + "\n"
 
 
-def with_table(text: str, language: Language) -> str:
+def with_table(text: str, language: Language, only: Collection[str] = ()) -> str:
     """Return a text with the table between its markers."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{settings_table(language)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{settings_table(language, only)}\n{END}{after}"
 
 
 def _rows() -> Iterator[tuple[str, str]]:
@@ -261,8 +283,7 @@ def _written(value: object) -> str:
 
 
 if __name__ == "__main__":
-    readmes: Mapping[Language, str] = {"zh": "README.md", "en": "README.en.md"}
-    for each, file in readmes.items():
+    for file, (each, some) in PAGES.items():
         path = ROOT / file
-        path.write_text(with_table(path.read_text("utf-8"), each), "utf-8")
+        path.write_text(with_table(path.read_text("utf-8"), each, some), "utf-8")
     (ROOT / ".env.example").write_text(env_example(), "utf-8")

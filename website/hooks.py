@@ -1,0 +1,80 @@
+"""What mkdocs does beside its own work for the site: pages from outside docs/, and links that leave it.
+
+A link to a file of the repository that is a page of the site leads to that page, any other to the repository. A link or
+a picture whose target does not exist is a warning, which ``mkdocs build --strict`` refuses.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[1]
+BESIDE: Mapping[str, str] = {  # pages of the site that stand outside docs/
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "figures.md": "benchmarks/figures.md",
+}
+LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))|(\s(?:src|href)=\")([^\"#:]+)(\")")
+FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
+DECISIONS = "<!-- decisions -->"
+log = logging.getLogger("mkdocs.hooks.links")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages from outside docs/."""
+    for path, source in BESIDE.items():
+        files.append(File.generated(config, path, content=(ROOT / source).read_text("utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """List the decisions where the page wants it, and settle every relative link outside code."""
+    path = page.file.src_uri
+    text = markdown.replace(DECISIONS, decisions()) if DECISIONS in markdown else markdown
+    source = ROOT / BESIDE[path] if path in BESIDE else ROOT / "docs" / path
+    made, last = [], 0
+    for code in FENCE.finditer(text):
+        made += [_settled(text[last : code.start()], source, path, config), code[0]]
+        last = code.end()
+    return "".join([*made, _settled(text[last:], source, path, config)])
+
+
+def decisions() -> str:
+    """List the decision records, each with its title."""
+    rows = []
+    for record in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md")):
+        title = record.read_text("utf-8").partition("\n")[0].lstrip("# ")
+        rows.append(f"* [{title}]({record.name})")
+    return "\n".join(rows)
+
+
+def _settled(text: str, source: Path, page: str, config: MkDocsConfig) -> str:
+    def settle(found: re.Match[str]) -> str:
+        before, link, after = (found[1], found[2], found[3]) if found[2] else (found[4], found[5], found[6])
+        return f"{before}{_target(link, source, page, config)}{after}"
+
+    return LINK.sub(settle, text)
+
+
+def _target(link: str, source: Path, page: str, config: MkDocsConfig) -> str:
+    """Return where a link leads on the site."""
+    target = Path(os.path.normpath(source.parent / link))
+    if not target.exists():
+        log.warning("%s links to %s, which does not exist", page, link)
+        return link
+    inside = target.relative_to(ROOT).as_posix()
+    here = Path(page).parent.as_posix()
+    beside = {original: path for path, original in BESIDE.items()}.get(inside)
+    if beside is not None or inside.startswith("docs/"):
+        return os.path.relpath(beside or inside.removeprefix("docs/"), here)
+    kind = "tree" if target.is_dir() else "blob"
+    return f"{config.extra['repository']}/{kind}/main/{inside}"
