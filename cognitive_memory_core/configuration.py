@@ -10,6 +10,7 @@ import difflib
 import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,6 +61,7 @@ class SettingsMoved:
     problems: tuple[str, ...] = ()
 
 
+@cache
 def setting_keys() -> tuple[str, ...]:
     """Return the dotted keys of all settings, in their order."""
     return tuple(_leaves(Settings, ""))

@@ -26,7 +26,7 @@ def mount_agents(site: Site | None, settings: core.Settings) -> bool:
         if settings.http.agents:
             logger.warning(replies.log.logged(replies.agents.SDK_IS_MISSING))
         return False
-    from .gate import AgentGate  # noqa: PLC0415  # Starlette is optional
+    from .agent_gate import AgentGate  # noqa: PLC0415  # Starlette is optional
 
     site.add(PATH, AgentGate(settings.http, site.backing))
     logger.info(replies.log.logged(replies.agents.MOUNTED.format(count=len(settings.http.agents))))

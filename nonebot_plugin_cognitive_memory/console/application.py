@@ -19,14 +19,14 @@ import cognitive_memory_core as core
 from ..http.failures import status_of
 from ..http.pace import CallerPaces
 from . import beliefs, configuring, jobs, memories, people, question, reporting, today, transfers
-from .gate import COOKIE, SessionGate, cookie_of
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
 from .pages import STATIC, rendered
+from .session_gate import COOKIE, SessionGate, cookie_of
 from .sessions import LIFETIME, Doors
 from .visit import Desk, Page, Visit
 
-TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # log-ins from one address
+TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # failed log-ins from one address
 YEAR = 365 * 86_400
 
 
@@ -91,7 +91,7 @@ class _Login:
         """Open sessions through these doors."""
         self._doors = doors
         self._digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
-        self._paces = CallerPaces(TRIES_PER_MINUTE, TRIES_AT_ONCE)
+        self._tries = CallerPaces(TRIES_PER_MINUTE, TRIES_AT_ONCE)
 
     async def form(self, request: Request, status: int = 200, problem: str = "") -> Response:
         """Show the form; a browser that is logged in already goes on."""
@@ -106,12 +106,19 @@ class _Login:
         return _in_language(answer, language, base) if chosen else answer
 
     async def entered(self, request: Request) -> Response:
-        """Open a session if the secret is the token or a valid code; the old session of the browser ends."""
-        if self._paces.take(request.client.host if request.client else ""):
-            return await self.form(request, 429, "login.too_often")
+        """Open a session if the secret is the token or a valid code; the old session of the browser ends.
+
+        Only failures count. Codes are short, so after too many failures of an address none is compared; the token is,
+        since behind a proxy all browsers have one address.
+        """
         secret = request.state.fields.get("secret", [""])[0].strip()
-        if not self._is_token(secret) and not self._doors.codes.redeem(secret):
-            return await self.form(request, 401, "login.wrong")
+        address = request.client.host if request.client else ""
+        if not self._is_token(secret):
+            if self._tries.wait(address):
+                return await self.form(request, 429, "login.too_often")
+            if not self._doors.codes.redeem(secret):
+                self._tries.take(address)
+                return await self.form(request, 401, "login.wrong")
         self._doors.sessions.close(cookie_of(request.scope))
         base = request.scope.get("root_path", "")
         answer = RedirectResponse(f"{base}/", 303)

@@ -36,7 +36,8 @@ async def change(visit: Visit) -> Response:
         result = await settings_in_force.reset(key)
     else:
         result = await settings_in_force.change(key, visit.sent("value"))
-    told = "; ".join((*(f"{one} = {settings_in_force.value(one).value}" for one in result.changed), *result.problems))
+    changed = (f"{one} = {settings_in_force.value(one).value}" for one in result.changed)
+    told = "; ".join((*changed, *map(visit.reported, result.problems)))
     return visit.go("/settings", notice=told or visit.words("settings.same"))
 
 

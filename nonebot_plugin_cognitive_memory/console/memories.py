@@ -128,7 +128,7 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
         try:
             await change(scene, event_id)
         except core.CognitiveMemoryError as refused:
-            problem = str(refused)
+            problem = visit.reported(refused)
         else:
             done.append(event_id)
     visit.session.undo = Undo(action, tuple(done)) if can_undo and done else None

@@ -11,6 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import cognitive_memory_core as core
 
+from .core_words import reported
+
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"
 
@@ -45,5 +47,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"minute": minute, "key": place_key}
+    environment.filters |= {"minute": minute, "key": place_key, "reported": reported}
     return environment

@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 import cognitive_memory_core as core
 
 from ..http.dependencies import Backing
+from .core_words import reported
 from .languages import Words, language_of, words_for
 from .pages import rendered
 from .running_transfers import Transfers
@@ -91,6 +92,10 @@ class Visit:
     def offset(self) -> int:
         """The number of rows before that page."""
         return (self.page - 1) * PAGE
+
+    def reported(self, sentence: object) -> str:
+        """Return a sentence of the core in the language of the page, as far as it has words for it."""
+        return reported(str(sentence), self.language).text
 
     def scene(self, group_id: str | None = None) -> core.Scene:
         """Return the operator's scene, in a group if one is given."""

@@ -57,7 +57,7 @@ async def _of_value(_: Request, error: Exception) -> Response:
 async def _of_routing(_: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
-    sentences = {404: replies.http.NO_PATH, 405: replies.http.NO_METHOD}
+    sentences = {400: replies.http.BROKEN_JSON, 404: replies.http.NO_PATH, 405: replies.http.NO_METHOD}
     return refused(error.status_code, sentences.get(error.status_code, replies.http.UNFORESEEN), headers=error.headers)
 
 

@@ -20,15 +20,19 @@ class Pace:
         self._clock = clock
         self._left, self._seen = self._burst, clock()
 
-    def take(self) -> float:
-        """Count a request; return 0.0 if it is admitted, else the seconds until one will be."""
+    def wait(self) -> float:
+        """Return the seconds until a request will be admitted, 0.0 if it is now; counts nothing."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._seen) * self._rate)
         self._seen = now
-        if self._left < 1.0:
-            return (1.0 - self._left) / self._rate
-        self._left -= 1.0
-        return 0.0
+        return max((1.0 - self._left) / self._rate, 0.0)
+
+    def take(self) -> float:
+        """Count a request; return 0.0 if it is admitted, else the seconds until one will be."""
+        seconds = self.wait()
+        if not seconds:
+            self._left -= 1.0
+        return seconds
 
 
 class CallerPaces:
@@ -38,6 +42,11 @@ class CallerPaces:
         """Give each new caller a full bucket."""
         self._new = lambda: Pace(per_minute, burst, clock)
         self._paces: OrderedDict[Hashable, Pace] = OrderedDict()
+
+    def wait(self, caller: Hashable) -> float:
+        """Return what :meth:`Pace.wait` does for a caller; counts nothing."""
+        pace = self._paces.get(caller)
+        return pace.wait() if pace else 0.0
 
     def take(self, caller: Hashable) -> float:
         """Count a request of a caller; return what :meth:`Pace.take` does."""

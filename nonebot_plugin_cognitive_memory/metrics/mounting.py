@@ -27,7 +27,7 @@ def mount_metrics(site: Site | None, settings: core.Settings) -> bool:
         if settings.http.metrics_token.get_secret_value().strip():
             logger.warning(replies.log.logged(replies.metrics.LIBRARY_IS_MISSING))
         return False
-    from .gate import MetricsGate  # noqa: PLC0415  # Starlette is optional
+    from .metrics_gate import MetricsGate  # noqa: PLC0415  # Starlette is optional
 
     site.add(PATH, MetricsGate(settings.http, site.backing))
     return True

@@ -163,7 +163,7 @@ async def test_the_address_without_its_last_slash(shown: Console, stranger: http
 
 async def test_a_form_that_was_cut_off_changes_nothing(app: App) -> None:
     """A form whose sender left in the middle is not carried out with what had arrived."""
-    from nonebot_plugin_cognitive_memory.console.gate import SessionGate
+    from nonebot_plugin_cognitive_memory.console.session_gate import SessionGate
     from nonebot_plugin_cognitive_memory.console.sessions import Sessions
 
     sessions, reached, sent = Sessions(), [], []
@@ -226,6 +226,21 @@ async def test_a_code_opens_one_session(shown: Console, stranger: httpx.AsyncCli
     ]
     assert set(answers) == {401, 429}
     assert answers[-1] == 429
+
+
+async def test_only_failed_log_ins_count(shown: Console, stranger: httpx.AsyncClient) -> None:
+    """Good log-ins cost nothing; after six failures of an address no code is compared, and the token still opens."""
+    origin = {"Origin": shown.address.split("/memory")[0]}
+
+    async def entered(secret: str) -> int:
+        return (await stranger.post("/login", data={"secret": secret}, headers=origin)).status_code
+
+    assert [await entered(TOKEN) for _ in range(8)] == [303] * 8
+    assert [await entered(shown.doors.codes.issue()) for _ in range(8)] == [303] * 8
+    assert [await entered("guess") for _ in range(7)] == [401] * 6 + [429]
+    code = shown.doors.codes.issue()
+    assert await entered(code) == 429
+    assert await entered(TOKEN) == 303
 
 
 async def test_logging_out_ends_the_session(shown: Console) -> None:
