@@ -15,6 +15,7 @@ from .domain.job import FailedJob
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
 from .domain.message import Message
 from .domain.note import Memo, Pin
+from .domain.place_switch import PlaceSwitch
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
 from .domain.quality import QualityReport
 from .domain.scope import Scene, Scope
@@ -112,6 +113,7 @@ __all__ = [
     "Pin",
     "PinsSettings",
     "PlaceEntry",
+    "PlaceSwitch",
     "Profile",
     "ProfileHit",
     "ProfileKey",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TypeVar
 
 from .domain.erasure_rules import is_covered, reworded
@@ -14,11 +14,12 @@ from .domain.hit import Hit
 from .domain.incognito import Incognito
 from .domain.message import Message
 from .domain.note import Memo, Pin
+from .domain.place_switch import PlaceSwitch, Switch
 from .domain.profile import Profile
 from .domain.scope import Scene, Scope
 from .domain.tombstones import Tombstones
 from .domain.turn import Dialogue, Turn
-from .ports.ledger import ConsentBook, Eraser, IncognitoBook, NameBook, Switch
+from .ports.ledger import ConsentBook, Eraser, IncognitoBook, NameBook
 from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
@@ -26,6 +27,10 @@ RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
 KEPT_STRETCHES = timedelta(days=366)  # a caller may submit lines a long time after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Redactable = TypeVar("Redactable", Event, Message, Memo, Pin)
+
+
+def _machine_time() -> datetime:
+    return datetime.now(timezone.utc)
 
 
 class Consent:
@@ -37,8 +42,12 @@ class Consent:
         names: NameBook,
         eraser: Eraser | None = None,
         incognito: IncognitoBook | None = None,
+        now: Callable[[], datetime] = _machine_time,
     ) -> None:
-        """Start without restrictions; :meth:`load` reads the books and the eraser's tombstones."""
+        """Start without restrictions; :meth:`load` reads the books and the eraser's tombstones.
+
+        ``now`` tells whether a switch that ends has ended.
+        """
         self._book = book
         self._incognito = incognito
         self._stretches: dict[tuple[Scope, str], list[Incognito]] = {}
@@ -46,7 +55,8 @@ class Consent:
         self._eraser = eraser
         self._tombstones = Tombstones()
         self._changing = asyncio.Lock()  # loading and changing must not overlap
-        self._switches: dict[Scope, Switch] = {}
+        self._now = now
+        self._switches: dict[Scope, PlaceSwitch] = {}
         self.opted_out: frozenset[str] = frozenset()
         self.shared: frozenset[str] = frozenset()
         self._hide = Redaction()
@@ -56,14 +66,22 @@ class Consent:
         async with self._changing:
             if self._eraser is not None:
                 self._tombstones = await self._eraser.tombstones()
-            self._switches = dict(await self._book.switches())
+            self._switches = {one.scope: one for one in await self._book.switches()}
             self.shared = await self._book.shared()
             self._stretches = _by_person(await self._incognito.stretches() if self._incognito else ())
             await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
-        """Return the switch of a place; "on" by default."""
-        return self._switches.get(scope, "on")
+        """Return the switch of a place now; "on" by default."""
+        return self.place_switch(scope).switch
+
+    def place_switch(self, scope: Scope) -> PlaceSwitch:
+        """Return the switch of a place now, with its end; "on" without an end by default, and after its end."""
+        found = self._switches.get(scope)
+        return PlaceSwitch(scope) if found is None or self._is_over(found) else found
+
+    def _is_over(self, switch: PlaceSwitch) -> bool:
+        return switch.until is not None and switch.is_over(self._now())
 
     def may_record(self, scene: Scene) -> bool:
         """Return whether what this person says here may be stored."""
@@ -136,11 +154,16 @@ class Consent:
             await self._book.set_sharing(user_id, shared=shared, at=at)
             self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
 
-    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+    async def set_switch(self, switch: PlaceSwitch) -> None:
         """Switch a place."""
         async with self._changing:
-            await self._book.set_switch(scope, switch)
-            self._switches[scope] = switch
+            await self._book.set_switch(switch)
+            self._switches[switch.scope] = switch
+
+    async def drop_ended_switches(self) -> None:
+        """Delete the switches whose time is over, so that an import can set those places."""
+        for switch in filter(self._is_over, tuple(self._switches.values())):
+            await self.set_switch(PlaceSwitch(switch.scope))
 
     def hidden(self, text: str) -> str:
         """Return a text with people who opted out redacted, by every name they had."""

@@ -23,9 +23,11 @@ from .domain.context import Context
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, ReadFilter
 from .domain.ids import checked_id, checked_text
+from .domain.interval import checked_instant
 from .domain.job import FailedJob
 from .domain.message import Message
 from .domain.note import Memo, Pin
+from .domain.place_switch import PlaceSwitch, Switch
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
 from .domain.quality import QualityReport
 from .domain.scope import Scene
@@ -36,7 +38,7 @@ from .errors import BadArgument, NotPermitted
 from .listings import Listings
 from .ports.beliefs import Listing
 from .ports.clock import Clock
-from .ports.ledger import Activity, Copy, Switch
+from .ports.ledger import Activity, Copy
 from .ports.models import Chat, Embedder, Reranker
 from .ports.supplied_parts import SuppliedParts
 from .settings import Live, Settings
@@ -335,9 +337,19 @@ class CognitiveMemory:
         start = (now - CLOCKS_APART).replace(microsecond=0) if minutes else now
         await opened.consent.go_incognito(scene, start, now + timedelta(minutes=minutes))
 
-    async def set_switch(self, scene: Scene, switch: Switch) -> None:
-        """Set the switch of a place: "on", "off", "record_only" or "recall_only"."""
-        await self._opened.consent.set_switch(scene.scope, switch)
+    async def set_switch(self, scene: Scene, switch: Switch, *, until: datetime | None = None) -> None:
+        """Set the switch of a place: "on", "off", "record_only" or "recall_only"; from ``until`` on it is "on" again.
+
+        Raises BadArgument for an end that has no zone or is not ahead, and for "on" with an end.
+        """
+        opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
+        if until and (switch == "on" or checked_instant(until, "until") <= opened.adapters.clock.now()):
+            raise BadArgument(sentences.caller.bad_value("until", until, sentences.caller.SWITCH_END))
+        await opened.consent.set_switch(placed)
+
+    async def place_switch(self, scene: Scene) -> PlaceSwitch:
+        """Return the switch of a place with its end; "on" where none is set, or its time is over."""
+        return self._opened.consent.place_switch(scene.scope)
 
     async def evolve(self, scene: Scene, *, days: int = 1) -> Evolution:
         """Evolve the beliefs of the scene's group by what was said in the last days.
@@ -540,6 +552,7 @@ class CognitiveMemory:
     async def import_(self, path: Path) -> int:
         """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
+        await opened.consent.drop_ended_switches()
         absorbed = await transfer.imported(
             opened.adapters.ledger.archive,
             Path(path),

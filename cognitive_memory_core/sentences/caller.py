@@ -26,6 +26,7 @@ TOO_MANY_TURNS_HERE = (
 TOO_MANY_TURNS_OF_PERSON = (
     "每人每分钟最多记 {limit} 轮，这一轮没有记下；{seconds} 秒后再试，确实需要更多就调大 queue.turns_per_minute"
 )
+SWITCH_END = "还没到的时间，而且开（on）没有期限"
 BAD_EXPORT = '{path} 不是认知记忆的导出文件（第一行应为 {{"format": "cognitive-memory", "version": 1}}）'
 UNREADABLE_FILE = "读不了 {path}（{reason}）"
 EXPORT_INSIDE = "导出不能放在数据目录里面（{path}），请换一个数据目录之外的文件"

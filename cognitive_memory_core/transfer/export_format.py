@@ -22,6 +22,7 @@ from ..domain.ids import checked_id, checked_text
 from ..domain.interval import checked_instant
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
+from ..domain.place_switch import PlaceSwitch
 from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
 from ..domain.suggestion import SUGGESTION_KINDS, SuggestionDecision
@@ -32,7 +33,9 @@ from ..text.identity.names import clean_name
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'
 LOCAL = "hashing-"  # first characters of the local embedder's fingerprint
-Row = TypeVar("Row", Event, Memo | Pin | Alias, OptOut, Shared, Profile, Belief | Change, SuggestionDecision)
+Row = TypeVar(
+    "Row", Event, Memo | Pin | Alias, OptOut, Shared, PlaceSwitch, Profile, Belief | Change, SuggestionDecision
+)
 _Fields = dict[str, Any]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
@@ -51,7 +54,7 @@ _EVOLVED: dict[str, TypeAdapter[Belief] | TypeAdapter[Change]] = {
     "change": TypeAdapter(Change),
 }
 _DECISION = TypeAdapter(SuggestionDecision)
-_OPT_OUT, _SHARED = TypeAdapter(OptOut), TypeAdapter(Shared)
+_OPT_OUT, _SHARED, _SWITCH = TypeAdapter(OptOut), TypeAdapter(Shared), TypeAdapter(PlaceSwitch)
 _VECTOR = TypeAdapter(tuple[float, ...])
 
 
@@ -100,6 +103,9 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: C901, PLR0911  # a return for e
             return {"type": "consent", **vars(row)}
         case Shared():
             return {"type": "consent", "user_id": row.user_id, "shared_at": row.at}
+        case PlaceSwitch(scope=scope):
+            place = {"agent": scope.agent, "place": scope.kind, "place_id": scope.place_id}
+            return {"type": "consent", **place, **_without(row, "scope")}
         case Profile():
             return {"type": "profile", **vars(row.key), **_without(row, "key", "version")}
         case Revision():
@@ -173,11 +179,21 @@ def _decision(line: _Line) -> SuggestionDecision:
     return row
 
 
-def _consent(line: _Line) -> OptOut | Shared:
+def _consent(line: _Line) -> OptOut | Shared | PlaceSwitch:
+    if "switch" in line:
+        return _place_switch(line)
     checked_id(line.get("user_id"), "user_id")
     if line.get("at") is not None:
         return _checked(_OPT_OUT.validate_python(line))
     return _checked(_SHARED.validate_python({**line, "at": line.get("shared_at")}))
+
+
+def _place_switch(line: _Line) -> PlaceSwitch:
+    scope = _place(line.get("place"), line.get("place_id"), line.get("agent", DEFAULT_AGENT))
+    row = _checked(_SWITCH.validate_python({**line, "scope": scope}))
+    if row.switch == "on":
+        raise BadArgument(sentences.caller.bad_value("switch", row.switch, " off、record_only 或 recall_only"))
+    return row
 
 
 def _profile(line: _Line) -> Profile:

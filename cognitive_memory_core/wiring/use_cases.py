@@ -67,9 +67,7 @@ class UseCases:
         self.adapters = adapters
         self.settings = settings
         ledger, clock = adapters.ledger, adapters.clock
-        self.consent = Consent(
-            book=ledger.consent, names=ledger.names, eraser=ledger.eraser, incognito=ledger.incognito
-        )
+        self.consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito, clock.now)
         adapters.watch.on_brought_back = self.consent.load
         self.access = ReadAccess(self.consent, settings)
         self.name_observer = NameObserver(ledger.names, Renaming(adapters.profiles, ledger.profiles), clock)

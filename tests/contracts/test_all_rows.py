@@ -9,6 +9,7 @@ import pytest
 
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import (
     Activity,
@@ -29,6 +30,8 @@ EMBEDDED = EmbeddedEvent(an_event("乌龙茶", subjects=("2000001",), message_id
 ROWS: list[ArchiveRow] = [
     OptOut("2000009", NOON),
     Shared("2000001", later(hours=2)),
+    PlaceSwitch(GROUP.scope, "off", later(hours=3)),
+    PlaceSwitch(PRIVATE.scope, "record_only"),
     Alias(GROUP.scope, "2000001", "阿棠", NOON, later(hours=1)),
     EMBEDDED,
     EmbeddedEvent(an_event("红茶", PRIVATE)),
@@ -43,7 +46,7 @@ async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
     """Rows that were imported are exported unchanged, vectors included, with consent rows first."""
     assert await ledger.archive.absorb(ROWS) == len(ROWS)
     rows = await archived(ledger)
-    assert rows[:2] == ROWS[:2]
+    assert rows[:4] == ROWS[:4]
     assert sorted(rows, key=repr) == sorted(ROWS, key=repr)
 
 
@@ -52,9 +55,10 @@ async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
     await ledger.archive.absorb(ROWS)
     changed: list[ArchiveRow] = [
         replace(EMBEDDED, event=replace(EMBEDDED.event, text="改了")),
-        replace(ROWS[7], text="改了"),
-        replace(ROWS[8], text="改了"),
+        replace(ROWS[9], text="改了"),
+        replace(ROWS[10], text="改了"),
         Shared("2000001", NOON),
+        PlaceSwitch(GROUP.scope, "record_only"),
     ]
     assert await ledger.archive.absorb(ROWS) == 0
     assert await ledger.archive.absorb(changed) == 0
@@ -68,7 +72,7 @@ async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
     messages = await ledger.lexical.messages(query_terms("乌龙"), ReadFilter(GROUP), 5)
     assert [event.text for event, _ in events] == ["乌龙茶"]
     assert [message.text for message, _ in messages] == ["乌龙茶真香"]
-    assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[4].event.id, "红茶")]
+    assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[6].event.id, "红茶")]
     near = await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 5)
     assert [one.id for one, _ in near] == [EMBEDDED.event.id]
 
@@ -85,6 +89,7 @@ async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
         a_pin(owner_id="2000009"),
         Alias(GROUP.scope, "2000009", "他", NOON, NOON),
         Shared("2000009", NOON),
+        PlaceSwitch(Scene.private("2000009").scope, "off"),
         OptOut("2000009", NOON),
     ]
     assert await ledger.archive.absorb(rows) == 1
@@ -147,7 +152,7 @@ async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> 
     written = a_pin("替群里记的", author_id="2000001")
     await ledger.archive.absorb([other, a_pin("群的"), a_pin("别人记的", author_id="2000002"), written])
     mine = await archived(ledger, user_id="2000001")
-    assert sorted(mine, key=repr) == sorted([ROWS[3], ROWS[4], ROWS[5], ROWS[8], written], key=repr)
+    assert sorted(mine, key=repr) == sorted([*ROWS[5:8], ROWS[10], written], key=repr)
     assert await archived(ledger, user_id="nobody") == []
 
 

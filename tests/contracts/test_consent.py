@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger
+from tests.support.ledgers import Ledger, later
 
 
 async def test_a_wish_to_be_left_out_stands_until_it_is_taken_back(ledger: Ledger) -> None:
@@ -20,12 +21,17 @@ async def test_a_wish_to_be_left_out_stands_until_it_is_taken_back(ledger: Ledge
 
 async def test_only_places_that_are_not_simply_on_are_remembered(ledger: Ledger) -> None:
     """Only switches other than "on" are stored, and the last one of a place counts."""
-    await ledger.consent.set_switch(GROUP.scope, "off")
-    await ledger.consent.set_switch(GROUP.scope, "record_only")
-    await ledger.consent.set_switch(PRIVATE.scope, "recall_only")
-    await ledger.consent.set_switch(OTHER_GROUP.scope, "off")
-    await ledger.consent.set_switch(OTHER_GROUP.scope, "on")
-    assert await ledger.consent.switches() == {GROUP.scope: "record_only", PRIVATE.scope: "recall_only"}
+    ends = PlaceSwitch(PRIVATE.scope, "recall_only", later(hours=2))
+    for switch in (
+        PlaceSwitch(GROUP.scope, "off", later(hours=1)),
+        PlaceSwitch(GROUP.scope, "record_only"),
+        ends,
+        PlaceSwitch(OTHER_GROUP.scope, "off"),
+        PlaceSwitch(OTHER_GROUP.scope),
+    ):
+        await ledger.consent.set_switch(switch)
+    switches = sorted(await ledger.consent.switches(), key=lambda one: one.scope.kind)
+    assert switches == [PlaceSwitch(GROUP.scope, "record_only"), ends]
 
 
 async def test_whoever_opens_their_profile_can_close_it_again(ledger: Ledger) -> None:

@@ -14,6 +14,7 @@ from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import (
     Alias,
@@ -279,20 +280,21 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     await embedded(ledger, [(here, a_vector(1, 0)), (elsewhere, a_vector(1, 0))])
     rows = [a_message("在这里"), a_memo("这里记"), a_pin("这里钉"), Alias(GROUP.scope, "2000002", "小林", NOON, NOON)]
     await ledger.archive.absorb(rows)
-    await ledger.consent.set_switch(GROUP.scope, "off")
+    await ledger.consent.set_switch(PlaceSwitch(GROUP.scope, "off"))
     wiped = await ledger.eraser.forget_place(GROUP.scope, EVENING)
     assert replace(wiped, memo_ids=()) == Wiped(1, 1, 1, 1, 1, event_ids=(here.id,))
-    assert await archived(ledger) == [EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))]
+    switched, kept = PlaceSwitch(GROUP.scope, "off"), EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))
+    assert await archived(ledger) == [switched, kept]
     assert await found(ledger, "这里") == []
     assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(OPERATOR), 9)] == [elsewhere.id]
     await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
     await ledger.log.append([a_message("在这里又")])
     await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
-    assert await ledger.archive.absorb(rows) == 0
+    assert await ledger.archive.absorb([*rows, PlaceSwitch(GROUP.scope, "record_only")]) == 0
     assert await ledger.archive.totals() == Totals(events=2)
     await committed(ledger, an_event("后来", happened_at=later(days=1)))
     assert await shown(ledger, GROUP) == ["后来"]
-    assert await ledger.consent.switches() == {GROUP.scope: "off"}
+    assert await ledger.consent.switches() == [switched]
 
 
 async def test_withdrawals_of_what_was_forgotten_go_too(ledger: Ledger) -> None:

@@ -81,7 +81,7 @@ SETTINGS = {
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
     *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation", "PersonEntry"),
-    *("PlaceEntry", "ProfileSource", "Scope", "Section", "WornName"),
+    *("PlaceEntry", "PlaceSwitch", "ProfileSource", "Scope", "Section", "WornName"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {
@@ -112,7 +112,8 @@ METHODS = {
     "opt_out": "(self, user_id)",
     "opt_in": "(self, user_id)",
     "incognito": "(self, scene, minutes)",
-    "set_switch": "(self, scene, switch)",
+    "set_switch": "(self, scene, switch, *, until=None)",
+    "place_switch": "(self, scene)",
     "recall_message": "(self, scene, message_id)",
     "status": "(self)",
     "report": "(self, scene, *, days=30, examine=True)",

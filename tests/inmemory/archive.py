@@ -12,6 +12,7 @@ from cognitive_memory_core.domain.erasure_rules import is_covered, names_erased,
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.suggestion import SuggestionDecision
 from cognitive_memory_core.domain.tombstones import Tombstones
@@ -25,13 +26,14 @@ from cognitive_memory_core.ports.ledger import (
     Shared,
     Totals,
 )
+from cognitive_memory_core.text.time.instants import EARLIEST
 
 from . import beliefs, decisions
 from .messages import add_message
 from .state import InMemoryState
 from .vectors import has_direction
 
-Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change | SuggestionDecision
+Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -76,6 +78,7 @@ class InMemoryArchive:
         state = self._state
         yield from (OptOut(user_id, at) for user_id, at in state.opted_out.items())
         yield from (Shared(user_id, at) for user_id, at in state.sharing.items())
+        yield from state.switches.values()
         yield from state.names.values()
         yield from self._events()
         yield from self._lines()
@@ -114,6 +117,8 @@ class InMemoryArchive:
                 return _is_added(state.names, (row.scope, row.user_id, row.name), row)
             case Shared():
                 return _is_added(state.sharing, row.user_id, row.at)
+            case PlaceSwitch():
+                return _is_added(state.switches, row.scope, row)
             case Belief() | Change():
                 return beliefs.absorb(state, row)
             case SuggestionDecision():
@@ -159,6 +164,8 @@ def _is_erased(erased: Tombstones, row: Owned) -> bool:
         return erased.covers_person(row.user_id, row.at)
     if isinstance(row, SuggestionDecision):
         return is_covered(erased, row.scope, (), row.decided_at)
+    if isinstance(row, PlaceSwitch):
+        return is_covered(erased, row.scope, (), EARLIEST)
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
@@ -173,6 +180,8 @@ def _people(row: Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
+        case PlaceSwitch(scope=scope):
+            return (scope.place_id,) if scope.kind == "private" else ()
         case Belief() | Change() | SuggestionDecision():
             return ()
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
-from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.ports.ledger import Switch
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 
 from .state import InMemoryState
 
@@ -30,15 +28,15 @@ class InMemoryConsent:
         """Return everybody who opted out."""
         return frozenset(self._state.opted_out)
 
-    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+    async def set_switch(self, switch: PlaceSwitch) -> None:
         """Set the switch of a place."""
-        self._state.switches.pop(scope, None)
-        if switch != "on":
-            self._state.switches[scope] = switch
+        self._state.switches.pop(switch.scope, None)
+        if switch.switch != "on":
+            self._state.switches[switch.scope] = switch
 
-    async def switches(self) -> Mapping[Scope, Switch]:
-        """Return the switch of every place whose switch is not "on"."""
-        return dict(self._state.switches)
+    async def switches(self) -> list[PlaceSwitch]:
+        """Return the switches that are not "on"."""
+        return list(self._state.switches.values())
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
         """Record that a person shares their own profile, or stopped sharing it."""

@@ -14,12 +14,13 @@ from cognitive_memory_core.domain.incognito import Incognito
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.missed import MissedEvent
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.suggestion import SuggestionDecision
 from cognitive_memory_core.domain.tombstones import Tombstones
 from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.ledger import Alias, Checkpoint, Copy, PurgeState, Switch
+from cognitive_memory_core.ports.ledger import Alias, Checkpoint, Copy, PurgeState
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.text.safety.retold_events import retells
 
@@ -46,7 +47,7 @@ class InMemoryState:
     memos: dict[str, Memo] = field(default_factory=dict[str, Memo])
     pins: dict[str, Pin] = field(default_factory=dict[str, Pin])
     opted_out: dict[str, datetime] = field(default_factory=dict[str, datetime])
-    switches: dict[Scope, Switch] = field(default_factory=dict[Scope, Switch])
+    switches: dict[Scope, PlaceSwitch] = field(default_factory=dict[Scope, PlaceSwitch])
     names: dict[tuple[Scope, str, str], Alias] = field(default_factory=dict[tuple[Scope, str, str], Alias])
     facts: WaitingFacts = field(default_factory=WaitingFacts)
     profiles: dict[ProfileKey, Profile] = field(default_factory=dict[ProfileKey, Profile])

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.consent import HANDFUL, Consent
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
-from tests.support.clock import NOON
+from tests.support.clock import NOON, FrozenClock
 
 
 class UnreadableNames:
@@ -153,13 +154,13 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
         consent = Consent(SlowBook(ledger.consent), ledger.names)  # type: ignore[arg-type]
         await ledger.consent.opt_in("2000001")
         await ledger.consent.opt_out("2000009", NOON)
-        await ledger.consent.set_switch(GROUP.scope, "on")
+        await ledger.consent.set_switch(PlaceSwitch(GROUP.scope))
         await ledger.consent.set_sharing("2000001", shared=False, at=NOON)
         await consent.load()
         changes = {
             "opt_out": lambda consent=consent: consent.opt_out("2000001", NOON),
             "opt_in": lambda consent=consent: consent.opt_in("2000009"),
-            "set_switch": lambda consent=consent: consent.set_switch(GROUP.scope, "off"),
+            "set_switch": lambda consent=consent: consent.set_switch(PlaceSwitch(GROUP.scope, "off")),
             "set_sharing": lambda consent=consent: consent.set_sharing("2000001", True, NOON),
         }
         loading = asyncio.create_task(consent.load())
@@ -169,7 +170,42 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
         await loading
         assert consent.opted_out == await ledger.consent.opted_out()
         assert consent.shared == await ledger.consent.shared()
-        assert consent.switch(GROUP.scope) == (await ledger.consent.switches()).get(GROUP.scope, "on")
+        assert [consent.place_switch(GROUP.scope)] == (await ledger.consent.switches() or [PlaceSwitch(GROUP.scope)])
+
+
+async def test_a_switch_ends_by_itself() -> None:
+    """A switch with an end holds up to it and no longer, without a write; a clock that is set back is no error."""
+    ledger, clock = InMemoryLedger(), FrozenClock()
+    consent = Consent(ledger.consent, ledger.names, now=clock.now)
+    until = clock.now() + timedelta(hours=2)
+    stored = PlaceSwitch(GROUP.scope, "off", until)
+    await consent.set_switch(stored)
+    later = Consent(ledger.consent, ledger.names, now=clock.now)
+    await later.load()
+    for each in (consent, later):
+        assert each.place_switch(GROUP.scope) == stored
+        assert not each.may_record(GROUP)
+        assert not each.may_recall(GROUP)
+    clock.advance(hours=2)
+    for each in (consent, later):
+        assert each.place_switch(GROUP.scope) == PlaceSwitch(GROUP.scope)
+        assert each.may_record(GROUP)
+        assert each.may_recall(GROUP)
+    assert await ledger.consent.switches() == [stored]
+    clock.advance(hours=-1)
+    assert not consent.may_record(GROUP)
+
+
+async def test_ended_switches_make_room_for_an_import() -> None:
+    """Only switches whose time is over are deleted."""
+    ledger, clock = InMemoryLedger(), FrozenClock()
+    consent = Consent(ledger.consent, ledger.names, now=clock.now)
+    lasting = PlaceSwitch(OTHER_GROUP.scope, "record_only", clock.now() + timedelta(minutes=2))
+    await consent.set_switch(PlaceSwitch(GROUP.scope, "off", clock.now() + timedelta(minutes=1)))
+    await consent.set_switch(lasting)
+    clock.advance(minutes=1)
+    await consent.drop_ended_switches()
+    assert await ledger.consent.switches() == [lasting]
 
 
 async def test_lines_said_incognito_are_left_out_for_good() -> None:

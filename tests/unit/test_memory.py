@@ -8,14 +8,14 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Turn
+from cognitive_memory_core import BadArgument, CognitiveMemory, Message, PlaceSwitch, Scene, Settings, Turn
 from cognitive_memory_core.ports.models import Calibration
 from cognitive_memory_core.settings import HistorianSettings
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
@@ -24,6 +24,7 @@ from tests.support.ledgers import a_memo
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE, until
 
+NAIVE = NOON.replace(tzinfo=None, year=2027)
 STRANGER = Scene.group("10001", "2000009", user_name="路人")
 
 
@@ -245,6 +246,46 @@ async def test_a_switch_steers_recording_and_recall(tmp_path: Path, switch: Any,
         assert (await memory.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None) is records
         assert bool(await memory.search_events(GROUP, "花生")) is recalls
         assert ("花生" in (await memory.context(GROUP, "花生")).text) is recalls
+
+
+async def test_a_switch_with_an_end_ends_also_over_a_restart_and_an_export(tmp_path: Path) -> None:
+    """Until its end a switch holds in every process and in an imported copy; from then on the place is "on"."""
+    clock = FrozenClock()
+    ends_at, copy = clock.now() + timedelta(hours=2), tmp_path.with_suffix(".jsonl")
+    async with opened(tmp_path / "one", clock=clock) as memory:
+        await memory.set_switch(GROUP, "off", until=ends_at)
+    async with opened(tmp_path / "one", clock=clock) as memory, opened(tmp_path / "two", clock=clock) as other:
+        assert await memory.place_switch(GROUP) == PlaceSwitch(GROUP.scope, "off", ends_at)
+        await other.set_switch(GROUP, "record_only", until=clock.now() + timedelta(minutes=1))
+        clock.advance(minutes=1)
+        assert await memory.export(copy) == 1
+        assert await other.import_(copy) == 1
+        for each in (memory, other):
+            assert await each.place_switch(GROUP) == PlaceSwitch(GROUP.scope, "off", ends_at)
+            assert await each.remember(Turn(GROUP, observations=["阿棠怕狗"])) is None
+        clock.advance(hours=2)
+        for each in (memory, other):
+            assert await each.place_switch(GROUP) == PlaceSwitch(GROUP.scope)
+            assert await each.remember(Turn(GROUP, observations=["阿棠怕狗"])) is not None
+
+
+@pytest.mark.parametrize(
+    ("switch", "ends_at"),
+    [
+        ("off", NOON),
+        ("off", NOON - timedelta(1)),
+        ("off", NAIVE),
+        ("on", NOON + timedelta(1)),
+    ],
+    ids=["now", "past", "naive", "on"],
+)
+async def test_an_end_that_makes_no_sense_changes_nothing(tmp_path: Path, switch: Any, ends_at: datetime) -> None:
+    """An end must be ahead and have a zone, and "on" has none; otherwise the switch stays as it was."""
+    async with opened(tmp_path, clock=FrozenClock()) as memory:
+        await memory.set_switch(GROUP, "record_only")
+        with pytest.raises(BadArgument):
+            await memory.set_switch(GROUP, switch, until=ends_at)
+        assert await memory.place_switch(GROUP) == PlaceSwitch(GROUP.scope, "record_only")
 
 
 async def test_a_switched_off_memory_keeps_memos_and_pending_jobs(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logg
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import Hit, ReadFilter
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.profile import ProfileHit, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnknownEvent
@@ -315,11 +316,11 @@ async def test_what_is_ones_own_leaves_redacted(read: str) -> None:
 async def test_a_switched_off_place_reads_nothing(read: str) -> None:
     """Where the switch forbids retrieval every read is empty; pins are listed, since they can be removed."""
     reads, consent = await reads_of(GROUP, told=SECRET)
-    await consent.set_switch(GROUP.scope, "off")
+    await consent.set_switch(PlaceSwitch(GROUP.scope, "off"))
     assert SECRET not in str(await READS[read](reads))
     assert SECRET in str(await reads.pins(GROUP))
     assert await reads.find_messages(GROUP, ["1"]) == []
-    await consent.set_switch(GROUP.scope, "record_only")
+    await consent.set_switch(PlaceSwitch(GROUP.scope, "record_only"))
     assert SECRET not in str(await READS[read](reads))
     assert SECRET in str(await reads.find_messages(GROUP, ["1"]))
 

@@ -14,7 +14,7 @@ from .messages import BoundedLog, HidingLog, MessageLog
 from .missed import MissedBook
 from .notes import NoteBook, PinBook
 from .operation import Accounts, ClockBook, ClockState, Spending
-from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook, Switch
+from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook
 from .profile_index import IndexedProfile, ProfileIndex
 
 __all__ = [
@@ -55,7 +55,6 @@ __all__ = [
     "RowSource",
     "Shared",
     "Spending",
-    "Switch",
     "Totals",
     "TracedEvents",
     "VectorChange",

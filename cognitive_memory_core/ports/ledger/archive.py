@@ -11,6 +11,7 @@ from ...domain.belief import Belief, Change
 from ...domain.interval import Interval
 from ...domain.message import Message
 from ...domain.note import Memo, Pin
+from ...domain.place_switch import PlaceSwitch
 from ...domain.scope import Scope
 from ...domain.suggestion import SuggestionDecision
 from .event_vectors import EmbeddedEvent
@@ -33,7 +34,9 @@ class Shared:
     at: datetime
 
 
-ArchiveRow = EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | Belief | Change | SuggestionDecision
+ArchiveRow = (
+    EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
+)
 
 
 @dataclass(frozen=True)

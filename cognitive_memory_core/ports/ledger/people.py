@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Protocol
 
 from ...domain.incognito import Incognito
 from ...domain.people import Person
+from ...domain.place_switch import PlaceSwitch
 from ...domain.scope import Scope
 
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
 MOST_ALIASES = 8  # of one person in one place that are returned beside their name
-Switch = Literal["on", "off", "record_only", "recall_only"]
 
 
 class ConsentBook(Protocol):
@@ -31,12 +31,12 @@ class ConsentBook(Protocol):
         """Return the ids of all people who opted out."""
         ...
 
-    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+    async def set_switch(self, switch: PlaceSwitch) -> None:
         """Set the switch of a place; replaces the one before."""
         ...
 
-    async def switches(self) -> Mapping[Scope, Switch]:
-        """Return every place whose switch is not "on"."""
+    async def switches(self) -> list[PlaceSwitch]:
+        """Return the switches that are not "on", also those whose time is over."""
         ...
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:

@@ -13,7 +13,10 @@ from sqlite3 import Connection
 import pytest
 
 from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.records.consent import switch_of
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.errors import UnavailableError
+from tests.support.builders import GROUP
 
 STEPS = (
     "CREATE TABLE one (a); INSERT INTO one VALUES ('old');",
@@ -99,3 +102,12 @@ def test_the_ledgers_own_steps_make_its_tables(connection: Connection, path: Pat
     schema.migrate(connection, path)
     schema.check(connection, path)
     assert {"events", "messages", "vectors", "jobs_done"} <= set(tables(connection))
+
+
+def test_switches_of_an_older_file_have_no_end(connection: Connection, path: Path) -> None:
+    """A switch that was set before switches could end is kept, and stays until it is changed."""
+    schema.migrate(connection, path, schema.STEPS[:10])
+    connection.execute("INSERT INTO switches VALUES (?, 'off')", (GROUP.scope.key,))
+    schema.migrate(connection, path)
+    rows = connection.execute("SELECT scope, switch, until_us FROM switches").fetchall()
+    assert [switch_of(row) for row in rows] == [PlaceSwitch(GROUP.scope, "off")]

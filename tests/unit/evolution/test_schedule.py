@@ -8,6 +8,7 @@ from typing import Any
 
 import cognitive_memory_core as core
 from cognitive_memory_core.consent import Consent
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.evolution.schedule import EvolutionRounds
 from cognitive_memory_core.ports.beliefs import GroupActivity
@@ -95,7 +96,7 @@ async def test_a_quiet_group_costs_nothing() -> None:
     book.unread_lines.update({quiet: 29, off: 300, loud: 30})
     evolver: Any = CountedEvolver(book)
     consent = Consent(ledger.consent, ledger.names)
-    await consent.set_switch(Scope("default", "group", off), "off")
+    await consent.set_switch(PlaceSwitch(Scope("default", "group", off), "off"))
     live = Live(Settings())
     rounds = EvolutionRounds(evolver, book, consent, live, clock, lambda: True)
     assert await rounds.run(0.0) == 1

@@ -11,6 +11,7 @@ import pytest
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent, OptOut, Shared
@@ -24,7 +25,7 @@ EVENT = Event(
 )
 EXPERIENCE = Event("e", "说", "experience", user_id="2", request_type="private", happened_at=NOON, pain="痛")
 PROFILE = Profile(ProfileKey.member("1", "2"), "名", ("茶",), "# 一", NOON.astimezone(timezone.utc), "e")
-LINES: list[tuple[ExportedRow, str]] = [  # as the first release wrote them
+LINES: list[tuple[ExportedRow, str]] = [  # as the first release wrote them, and switches as they are written now
     (
         EmbeddedEvent(EVENT),
         (
@@ -74,6 +75,17 @@ LINES: list[tuple[ExportedRow, str]] = [  # as the first release wrote them
     ),
     (OptOut("2", NOON), '{"type":"consent","user_id":"2","at":"2026-03-04T12:00:00+08:00"}'),
     (Shared("2", NOON), '{"type":"consent","user_id":"2","shared_at":"2026-03-04T12:00:00+08:00"}'),
+    (
+        PlaceSwitch(PLACE, "off"),
+        '{"agent":"default","place":"group","place_id":"1","type":"consent","switch":"off","until":null}',
+    ),
+    (
+        PlaceSwitch(Scope("default", "private", "2"), "record_only", NOON),
+        (
+            '{"agent":"default","place":"private","place_id":"2","type":"consent","switch":"record_only",'
+            '"until":"2026-03-04T12:00:00+08:00"}'
+        ),
+    ),
     (
         PROFILE,
         (
@@ -136,3 +148,13 @@ def test_what_an_event_replaces_is_exported() -> None:
     row = EmbeddedEvent(an_event("周会改到周四", id="new", replaces="old"))
     assert json.loads(written(row))["replaces"] == "old"
     assert row_of(written(row)) == row
+
+
+@pytest.mark.parametrize(
+    "members", [{"switch": "on"}, {"switch": "maybe"}, {"until": "2026-03-04T12:00:00"}, {"place": "everywhere"}]
+)
+def test_switches_that_no_place_could_have_are_refused(members: dict[str, str]) -> None:
+    """A line with an unknown switch, with "on", or with an end without a zone is a bad line."""
+    line = {"type": "consent", "place": "group", "place_id": "1", "switch": "off", **members}
+    with pytest.raises(ValueError, match=r"\w"):
+        row_of(json.dumps(line).encode())

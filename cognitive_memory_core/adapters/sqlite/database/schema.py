@@ -393,8 +393,22 @@ CREATE INDEX missed_by_event ON missed (event_seq);
 CREATE INDEX events_by_instant ON events (agent, at_us);
 """
 
+# switches: one row per place whose switch is not "on"; it counts as not set from until_us on, NULL means never. seq is
+# for exports.
+_ELEVENTH = """
+ALTER TABLE switches RENAME TO endless_switches;
+CREATE TABLE switches (
+    seq INTEGER PRIMARY KEY, scope TEXT NOT NULL UNIQUE, switch TEXT NOT NULL, until_us INTEGER
+);
+INSERT INTO switches (scope, switch) SELECT scope, switch FROM endless_switches;
+DROP TABLE endless_switches;
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
-STEPS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH)
+STEPS: tuple[str, ...] = (
+    *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
+    _ELEVENTH,
+)
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:

@@ -13,10 +13,12 @@ from ....domain.erasure_rules import is_covered, names_erased, stays_out
 from ....domain.interval import Interval
 from ....domain.message import Message
 from ....domain.note import Memo, Pin
+from ....domain.place_switch import PlaceSwitch
 from ....domain.scope import Scope
 from ....domain.suggestion import SuggestionDecision
 from ....domain.tombstones import Tombstones
 from ....ports.ledger import Activity, Alias, ArchiveRow, DayCount, EmbeddedEvent, OptOut, Shared, Totals
+from ....text.time.instants import EARLIEST
 from ..database.database import Database
 from ..database.rows import (
     BELIEF_COLUMNS,
@@ -43,13 +45,13 @@ from ..search.vector_changes import dimensions_of
 from ..search.vectors import has_direction, put
 from . import beliefs, duplicates, event_rows
 from . import suggestion_decisions as decisions
-from .consent import add_opt_out, add_sharing
+from .consent import add_opt_out, add_sharing, add_switch, switch_of
 from .messages import append
 from .names import add_alias
 from .notes import add_memo, add_pin
 from .tombstones import tombstones_of
 
-_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | Belief | Change | SuggestionDecision
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
 PAGE = 500  # rows read at a time
 
 
@@ -136,6 +138,8 @@ def _is_erased(erased: Tombstones, row: _Owned) -> bool:
         return erased.covers_person(row.user_id, row.at)
     if isinstance(row, SuggestionDecision):
         return is_covered(erased, row.scope, (), row.decided_at)
+    if isinstance(row, PlaceSwitch):
+        return is_covered(erased, row.scope, (), EARLIEST)  # when it was set is not known
     said = row.event if isinstance(row, EmbeddedEvent) else row
     return stays_out(erased, said) or names_erased(erased, said)
 
@@ -150,6 +154,8 @@ def _people(row: _Owned) -> tuple[str, ...]:
             return (row.owner_id,)
         case Memo() | Alias() | Shared():
             return (row.user_id,)
+        case PlaceSwitch(scope=scope):
+            return (scope.place_id,) if scope.kind == "private" else ()
         case Belief() | Change() | SuggestionDecision():
             return ()
 
@@ -168,6 +174,8 @@ def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombst
             return add_alias(connection, row)
         case Shared():
             return add_sharing(connection, row.user_id, row.at)
+        case PlaceSwitch():
+            return add_switch(connection, row)
         case Belief() | Change():
             return beliefs.absorb(connection, row, erased)
         case SuggestionDecision():
@@ -255,6 +263,7 @@ def _of_r(columns: Sequence[str]) -> str:
 _TABLES = (
     _ArchiveTable("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
     _ArchiveTable("sharing r", "r.user_id, r.at_us", _shared_of),
+    _ArchiveTable("switches r", "r.scope, r.switch, r.until_us", switch_of),
     _ArchiveTable("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),
     _ArchiveTable(
         "events r LEFT JOIN vectors v ON v.seq = r.seq",

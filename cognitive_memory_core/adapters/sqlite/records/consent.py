@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 from sqlite3 import Connection
 
+from ....domain.place_switch import PlaceSwitch
 from ....domain.scope import Scope
-from ....ports.ledger import Switch
 from ..database.database import Database
-from ..database.rows import bound, micros
+from ..database.rows import Row, bound, instant_of, micros
 from .event_rows import opted_out
 
 
@@ -32,12 +31,12 @@ class SqliteConsent:
         """Return the ids of all persons who opted out."""
         return await self._database.read(opted_out)
 
-    async def set_switch(self, scope: Scope, switch: Switch) -> None:
+    async def set_switch(self, switch: PlaceSwitch) -> None:
         """Set the switch of a place; replaces the one before."""
-        await self._database.write(_set_switch, scope, switch)
+        await self._database.write(_set_switch, switch)
 
-    async def switches(self) -> Mapping[Scope, Switch]:
-        """Return the switch of every place where it is not "on"."""
+    async def switches(self) -> list[PlaceSwitch]:
+        """Return the switches that are not "on", also those whose time is over."""
         return await self._database.read(_switches)
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
@@ -76,12 +75,24 @@ def _opt_in(connection: Connection, user_id: str) -> None:
     connection.execute("DELETE FROM opt_outs WHERE user_id = ?", bound(user_id))
 
 
-def _set_switch(connection: Connection, scope: Scope, switch: Switch) -> None:
-    connection.execute("DELETE FROM switches WHERE scope = ?", (scope.key,))
-    if switch != "on":
-        connection.execute("INSERT INTO switches VALUES (?, ?)", (scope.key, switch))
+def _set_switch(connection: Connection, switch: PlaceSwitch) -> None:
+    connection.execute("DELETE FROM switches WHERE scope = ?", (switch.scope.key,))
+    if switch.switch != "on":
+        add_switch(connection, switch)
 
 
-def _switches(connection: Connection) -> dict[Scope, Switch]:
-    rows = connection.execute("SELECT scope, switch FROM switches")
-    return {Scope.of_key(key): switch for key, switch in rows}
+def add_switch(connection: Connection, switch: PlaceSwitch) -> bool:
+    """Write the switch of a place that has none; returns whether it was written."""
+    until = None if switch.until is None else micros(switch.until)
+    query = "INSERT INTO switches (scope, switch, until_us) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+    return connection.execute(query, bound(switch.scope.key, switch.switch, until)).rowcount > 0
+
+
+def _switches(connection: Connection) -> list[PlaceSwitch]:
+    return [switch_of(row) for row in connection.execute("SELECT scope, switch, until_us FROM switches")]
+
+
+def switch_of(row: Row) -> PlaceSwitch:
+    """Read a row of scope, switch and until_us."""
+    key, switch, until_us = row
+    return PlaceSwitch(Scope.of_key(key), switch, None if until_us is None else instant_of(until_us))

@@ -1,0 +1,27 @@
+"""The switch of a place: whether what is said there is recorded, and whether memories are used there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from .scope import Scope
+
+Switch = Literal["on", "off", "record_only", "recall_only"]
+
+
+@dataclass(frozen=True)
+class PlaceSwitch:
+    """A place's switch, in force until an instant, or with ``until=None`` until it is changed.
+
+    From ``until`` on the place counts as one whose switch was never set, which is "on".
+    """
+
+    scope: Scope
+    switch: Switch = "on"
+    until: datetime | None = None
+
+    def is_over(self, at: datetime) -> bool:
+        """Return whether the switch has ended at an instant."""
+        return self.until is not None and at >= self.until
