@@ -1,4 +1,4 @@
-"""Run the test suite: ``python -m tests [checks | companions | nightly] [arguments for pytest]``.
+"""Run the test suite: ``python -m tests [checks | companions | nightly | release] [arguments for pytest]``.
 
 Every step runs even if others fail; the exit status is 0 only if none failed. The plugin's tests are a separate pytest
 run, because nonebug starts NoneBot for every test of its run. Both pytest runs use three worker processes, each with
@@ -6,7 +6,8 @@ its own folders; ``-n 0`` among the arguments runs them in one process.
 
 ``checks`` runs the static checks: ruff, pyright, import-linter. ``companions`` installs the chat plugins to which there
 are bridges, each into an environment of its own, and runs the tests that start them. ``nightly`` adds these and the
-tests marked nightly, and runs every property and every fault test at its larger size.
+tests marked nightly, and runs every property and every fault test at its larger size. ``release`` builds the archives,
+installs the wheel into a fresh environment, and makes the check of NoneBot's store there.
 """
 
 from __future__ import annotations
@@ -98,6 +99,15 @@ def companions(arguments: Sequence[str]) -> list[Step]:
     return [installing(), Step("companions", (*pytest, *arguments))]
 
 
+def release(arguments: Sequence[str]) -> list[Step]:
+    """List the step that tests what is released."""
+    return [
+        Step(
+            "release", ("-m", "pytest", "-p", "no:nonebug", "-m", "", "--timeout", LONGEST, "tests/release", *arguments)
+        )
+    ]
+
+
 def installing() -> Step:
     """Return the step that installs the companions."""
     return Step("companions' environments", ("-m", "tests.companions.environments"))
@@ -110,6 +120,8 @@ def steps(arguments: Sequence[str]) -> list[Step]:
             return checks()
         case ["companions", *rest]:
             return companions(rest)
+        case ["release", *rest]:
+            return release(rest)
         case ["nightly", *rest]:
             os.environ[SIZE] = NIGHTLY
             return [*checks(), installing(), *tests(["-m", "", "--timeout", LONGEST, *rest])]

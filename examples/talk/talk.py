@@ -70,7 +70,7 @@ def shown(message: object) -> str:
     if isinstance(message, str):
         return message
     parts = message if isinstance(message, list) else []
-    return "".join(one["data"].get("text", f"[{one['type']}]") for one in parts)
+    return "".join(one["data"].get("text", "[图片]") for one in parts)
 
 
 async def listen(wire: ClientConnection, said: Mapping[int, Mapping[str, Any]]) -> None:

@@ -7,6 +7,7 @@ the repository, or in the directory that ``COMPANIONS`` names.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -33,8 +34,14 @@ class Environment:
         """Make it if it is missing; return whether it is there."""
         if not self.python.exists():
             subprocess.run([sys.executable, "-m", "venv", str(HOME / self.name)], check=True)
-        command = [str(self.python), "-m", "pip", "install", "--quiet", *WITH_EACH, *self.requirements]
+        command = [*_installer(str(self.python)), "--quiet", *WITH_EACH, *self.requirements]
         return subprocess.run(command, check=False).returncode == 0
+
+
+def _installer(python: str) -> list[str]:
+    """Return uv's installer where there is one, since it resolves these in seconds, else pip's."""
+    uv = shutil.which("uv")
+    return [uv, "pip", "install", "--python", python] if uv else [python, "-m", "pip", "install"]
 
 
 ENVIRONMENTS = {
@@ -44,7 +51,7 @@ ENVIRONMENTS = {
         Environment("deepseek", ("nonebot-plugin-deepseek==0.2.*",)),
         Environment("llmchat", ("nonebot-plugin-llmchat==0.6.*",)),
         Environment("marshoai", ("nonebot-plugin-marshoai==1.2.*", "mcp<2")),
-        Environment("openai", ("nonebot-plugin-chatgpt-turbo==1.2.*")),
+        Environment("openai", ("nonebot-plugin-chatgpt-turbo==1.2.*",)),
         Environment("suggarchat", ("nonebot-plugin-suggarchat==4.0.*", "aiosqlite")),
     )
 }

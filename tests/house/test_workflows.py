@@ -59,6 +59,29 @@ def test_a_release_is_tested_and_needs_no_secret() -> None:
     assert not [file.name for file in FOLDER.iterdir() if "secrets." in file.read_text("utf-8")]
 
 
+def test_a_release_is_signed_and_says_what_it_is_made_of() -> None:
+    """The archives of a release are tested, attested with where they were built, and come with a bill of materials."""
+    build = read("release.yml")["jobs"]["build"]
+    used = [step["uses"].partition("@")[0] for step in build["steps"] if "uses" in step]
+    assert {"actions/attest-build-provenance", "actions/attest-sbom"} <= set(used)
+    assert build["permissions"] == {"contents": "read", "id-token": "write", "attestations": "write"}
+    assert "python -m tests release" in commands(read("release.yml"))
+    assert any("cyclonedx-py environment" in command for command in commands(read("release.yml")))
+
+
+def test_each_system_is_tested() -> None:
+    """The suite runs on Linux, Windows and macOS; the store's check runs on each promised Python."""
+    workflow = read("ci.yml")
+    matrix = workflow["jobs"]["tests"]["strategy"]["matrix"]
+    assert {*matrix["os"], *(one["os"] for one in matrix["include"])} == {
+        "ubuntu-latest",
+        "windows-latest",
+        "macos-latest",
+    }
+    assert workflow["jobs"]["store"]["strategy"]["matrix"]["python"] == matrix["python"]
+    assert "pip install -e '.[dev]' && python -m tests release" in commands(workflow)
+
+
 def test_hooks_use_the_installed_tools() -> None:
     """Every hook runs the tool of the environment, so that no version is defined twice."""
     repositories = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]

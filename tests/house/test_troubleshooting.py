@@ -1,0 +1,50 @@
+"""Tests that docs/troubleshooting.md explains every error line that a user can see, in the words of the code."""
+
+from __future__ import annotations
+
+import re
+
+from tests.support.fault_sentences import NO_FAULTS, PAGE, ROOMS, explained, quoted, rewritten, sentences, undecided
+
+from .sources import ROOT
+
+TEXT = PAGE.read_text("utf-8")
+
+
+def test_each_fault_is_explained() -> None:
+    """A sentence of sentences/ or replies/ has a row that explains it, or a name among those that are no faults."""
+    missing = undecided(TEXT)
+    assert not missing, f"explain in {PAGE.name}, or list in NO_FAULTS of tests/support/fault_sentences.py: {missing}"
+
+
+def test_no_row_explains_what_is_gone() -> None:
+    """Each row is about a sentence that the code still has."""
+    assert explained(TEXT).keys() - sentences().keys() == set()
+    assert len(explained(TEXT)) > 200
+
+
+def test_the_words_are_those_of_the_code() -> None:
+    """The page quotes each sentence as it is; ``python -m tests.support.fault_sentences`` takes over a new wording."""
+    assert rewritten(TEXT) == TEXT
+
+
+def test_quoted_remarks_are_in_their_module() -> None:
+    """Each part of a remark that a module puts together stands in that module."""
+    for module, remark in quoted(TEXT):
+        room, name = module.split("/")
+        source = (ROOT / ROOMS[room] / f"{name}.py").read_text("utf-8")
+        assert all(part.strip() in source for part in remark.split("…")), remark
+
+
+def test_each_row_says_what_to_do() -> None:
+    """No cell of a row is empty."""
+    rows = [line for line in TEXT.splitlines() if line.startswith("| <!--")]
+    assert len(rows) > 100
+    assert not [row for row in rows if not all(cell.strip() for cell in re.split(r"(?<!\\) \| ", row.strip("| ")))]
+
+
+def test_each_exception_is_needed() -> None:
+    """Each pattern of names that are no faults still fits a sentence."""
+    from fnmatch import fnmatchcase
+
+    assert not [pattern for pattern in NO_FAULTS if not any(fnmatchcase(name, pattern) for name in sentences())]
