@@ -28,6 +28,7 @@ from tests.support.sizes import NIGHTLY, SIZE
 ROOT = Path(__file__).resolve().parent.parent
 WORKERS = "3"  # for two cores: a third of the time is waiting for processes and pauses
 LONGEST = "3600"  # seconds for one test of the nightly size
+PATIENT = "300"  # seconds to wait for a companion: some import for a minute on a busy machine
 NOTHING_SELECTED = 5  # pytest's exit status if the arguments deselect every test of a run
 Outcome = Literal["ok", "failed", "not run"]
 
@@ -95,7 +96,8 @@ def tests(arguments: Sequence[str]) -> list[Step]:
 
 def companions(arguments: Sequence[str]) -> list[Step]:
     """List the steps with the chat plugins to which there are bridges."""
-    pytest = ("-m", "pytest", "-p", "no:nonebug", "-m", "companions", "tests/companions")
+    os.environ["TEST_PATIENCE"] = PATIENT
+    pytest = ("-m", "pytest", "-p", "no:nonebug", "-m", "companions", "--timeout", LONGEST, "tests/companions")
     return [installing(), Step("companions", (*pytest, *arguments))]
 
 

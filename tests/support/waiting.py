@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Awaitable, Callable
 
-PATIENCE = 60.0  # seconds: a bound on a vain wait, never a promise
+PATIENCE = float(os.environ.get("TEST_PATIENCE", "60"))  # seconds: a bound on a vain wait, never a promise
 PAUSE = 0.01  # seconds between two checks
 
 
