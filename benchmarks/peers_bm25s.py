@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .peers_questions import Matrix, Question
-from .peers_systems import K, Opening, Said
+from .peers_systems import K, LoggedLine, Opening
 
 WHOLE = "whole"
 
@@ -39,7 +39,7 @@ class Bm25sIndex:
         of = np.array(self._groups)
         self._masks = {group: (of == group).astype(np.float32) for group in set(self._groups)}
 
-    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         """Collect the texts for the index."""
         for row in rows:
             self._texts[WHOLE if self._masked else row.group_id or "private"].append(row.text)

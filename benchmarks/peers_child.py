@@ -17,7 +17,7 @@ import psutil
 
 from .family import children_resident, resident
 from .peers_questions import NEW, WARMING, read_questions
-from .peers_systems import PEERS, Peer, Said
+from .peers_systems import PEERS, LoggedLine, Peer
 
 LOOK = 0.1  # seconds between two samples of the memory
 SETTLING = 4.0  # seconds after the first queries of a rank, while a system loads in the background
@@ -32,7 +32,7 @@ async def fill(peer: Peer, folder: Path, events: int) -> dict[str, Any]:
         opening, seconds = peer.opened(folder, events), 0.0
         system = await opening.__aenter__()
         for batch in batches(group_years(events)):
-            rows = [Said(line.id, line.text, line.group_id, line.user_id, line.happened_at.isoformat())
+            rows = [LoggedLine(line.id, line.text, line.group_id, line.user_id, line.happened_at.isoformat())
                     for line in batch]  # fmt: skip
             vectors = vectors_of([line.text for line in batch])
             started = time.perf_counter()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .peers_questions import Matrix, Question, Row
-from .peers_systems import K, Opening, Said
+from .peers_systems import K, LoggedLine, Opening
 
 
 class Filtered:
@@ -21,7 +21,7 @@ class Filtered:
         self._collection = collection
         self._known = known
 
-    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         """Upsert a batch."""
         metadatas = [{"group_id": row.group_id, "user_id": row.user_id, "at": row.happened_at} for row in rows]
         self._collection.upsert([row.id for row in rows], vectors, metadatas, [row.text for row in rows])

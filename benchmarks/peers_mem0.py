@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from .peers_questions import Matrix, Question, Row
-from .peers_systems import K, Opening, Said
+from .peers_systems import K, LoggedLine, Opening
 
 BULK = 10_000
 
@@ -27,7 +27,7 @@ class Mem0:
         self._in_bulk = in_bulk
         self._memory.embedding_model = self._embedder = _embedder(known)
 
-    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         """Add each text, or insert the batch if there are too many."""
         if self._in_bulk:
             self._insert(rows, vectors)
@@ -41,7 +41,7 @@ class Mem0:
         found = self._memory.search(question.text, filters={"run_id": question.group_id}, top_k=K)
         return [item["memory"] for item in found["results"]]
 
-    def _insert(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    def _insert(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         payloads = [
             {"data": row.text, "text_lemmatized": row.text, "hash": row.id, "role": "user", "at": row.happened_at,
              "created_at": row.happened_at, "updated_at": row.happened_at, **_identity(row)} for row in rows
@@ -81,5 +81,5 @@ def _embedder(known: Mapping[str, Row]) -> Any:
     return made
 
 
-def _identity(row: Said) -> dict[str, str]:
+def _identity(row: LoggedLine) -> dict[str, str]:
     return {"run_id": row.group_id} if row.group_id else {"user_id": row.user_id}

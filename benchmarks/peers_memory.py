@@ -10,7 +10,7 @@ from pathlib import Path
 import cognitive_memory_core as core
 
 from .peers_questions import Matrix, Question
-from .peers_systems import K, Opening, Said
+from .peers_systems import K, LoggedLine, Opening
 from .topics import TopicVectors, whole, write_part
 from .workload import Line, Noon
 
@@ -25,7 +25,7 @@ class Remembering:
         self._as_context = as_context
         self._added = 0
 
-    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         """Import a part of the workload."""
         path = self._folder / "part.jsonl"
         write_part([_line(row) for row in rows], vectors, path)
@@ -58,5 +58,5 @@ async def opened(opening: Opening) -> AsyncIterator[Remembering]:
         await remembering.finish()
 
 
-def _line(row: Said) -> Line:
+def _line(row: LoggedLine) -> Line:
     return Line(row.id, row.text, row.group_id, row.user_id, datetime.fromisoformat(row.happened_at))

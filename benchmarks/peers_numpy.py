@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .peers_questions import Matrix, Question, Row
-from .peers_systems import K, Opening, Said
+from .peers_systems import K, LoggedLine, Opening
 
 
 class Exact:
@@ -27,7 +27,7 @@ class Exact:
         self._held = {group: np.load(folder / f"{group or 'private'}.npy") for group in self._texts}
         self._parts: defaultdict[str, list[Row]] = defaultdict(list)
 
-    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         """Sort a batch by group."""
         for row, vector in zip(rows, vectors, strict=True):
             self._texts[row.group_id].append(row.text)

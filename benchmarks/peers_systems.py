@@ -19,7 +19,7 @@ K = 12  # results asked for
 
 
 @dataclass(frozen=True)
-class Said:
+class LoggedLine:
     """One event as every system receives it; ``group_id`` is "" in private."""
 
     id: str
@@ -47,7 +47,7 @@ class Opening:
 class System(Protocol):
     """A memory that is filled and queried; it finishes outstanding work when closed."""
 
-    async def add(self, rows: Sequence[Said], vectors: Matrix) -> None:
+    async def add(self, rows: Sequence[LoggedLine], vectors: Matrix) -> None:
         """Add events with their vectors."""
         ...
 

@@ -39,7 +39,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Worn:
+class NamePeriod:
     """A name with the instants between which it was seen, in seconds."""
 
     name: str
@@ -47,16 +47,16 @@ class Worn:
     last: float
 
 
-def person_of(user_id: str, names: Sequence[Worn], *, most_aliases: int) -> Person:
+def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
     """Return a person by all their names in a place, the latest first."""
     aliases = tuple(worn.name for worn in names[1 : 1 + most_aliases])
     return Person(user_id, names[0].name, aliases, worn_longest(names))
 
 
-def worn_longest(names: Sequence[Worn]) -> str:
+def worn_longest(names: Sequence[NamePeriod]) -> str:
     """Return the name that covers most of :data:`LATELY` before the last sighting; of equals the one given first."""
     end = max((worn.last for worn in names), default=0.0)
-    return max(names, key=lambda worn: worn.last - max(worn.first, end - LATELY), default=Worn("", 0.0, 0.0)).name
+    return max(names, key=lambda worn: worn.last - max(worn.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)).name
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ ProposedAction = Literal["keep", "update", "create", "delete"]
 
 
 @dataclass(frozen=True)
-class Said:
+class StatementAnswer:
     """One statement of a model; ``number`` is that of its task.
 
     ``same_as`` is the number of an equal neighbour, ``replaces`` that of one that no longer holds; 0 for none.
@@ -34,16 +34,16 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Triaged:
+class TriageAnswer:
     """Whether a dialogue is worth remembering, why, and what of it."""
 
     should_remember: bool
     reason: str
-    observations: tuple[Said, ...]
+    observations: tuple[StatementAnswer, ...]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ProfileAnswer:
     """A profile as a model wrote it, of a person or of a group; ``nothing_new`` means that the old one stays."""
 
     nothing_new: bool

@@ -18,7 +18,7 @@ from ..ports.models import Ask
 from ..text.identity.names import clean_name
 from ..text.safety.prompt_fences import defused
 from . import forms, rendering
-from .answers import Drawn, Proposals, Said, Triaged
+from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
 from .json_lines import proposals_in
 from .parsing import AskContents, draft_in, drawn_in, statements_in, summary_in, triaged_in
 from .rendering import block
@@ -67,7 +67,7 @@ class PromptLibrary:
 
     def rewrite(
         self, tasks: Sequence[Task], job_context: JobContext, *, source: str = "", lines: Sequence[Message | str] = ()
-    ) -> Ask[tuple[Said, ...]]:
+    ) -> Ask[tuple[StatementAnswer, ...]]:
         """Ask for one absolute statement per task; ``source`` and ``lines`` are the chat around the turn."""
         roster = roster_of(job_context, lines, (source, *(task.text for task in tasks)))
         parts = {
@@ -83,7 +83,7 @@ class PromptLibrary:
         parse = partial(statements_in, given=given)
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
 
-    def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[Triaged]:
+    def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
         """Ask what in a dialogue is worth remembering; each observation names the lines (from 1) that support it."""
         roster = roster_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_ROSTER)
         given = AskContents((), len(lines), len(_near(job_context)), _ids(roster, lines))
@@ -145,7 +145,7 @@ class PromptLibrary:
         *,
         max_chars: int,
         feedback: str = "",
-    ) -> Ask[Drawn]:
+    ) -> Ask[ProfileAnswer]:
         """Ask for the next version of a profile; ``feedback`` is the reason why the last answer was refused."""
         instructions, prompt = self._templates["merge"].filled(
             {

@@ -10,7 +10,7 @@ from ..domain.event import MEMORY_KINDS
 from ..domain.fact import EventKind
 from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
-from .answers import Drawn, Said, Triaged
+from .answers import ProfileAnswer, StatementAnswer, TriageAnswer
 from .values import (
     Row,
     filled,
@@ -56,10 +56,10 @@ class AskContents:
     ids: Collection[str] = field(default=frozenset[str]())
 
 
-def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
+def statements_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
     """Return at most one statement per task, in task order; raises BadAnswer if there is none."""
     rows = _rows(loaded(text))
-    by_number: dict[int, Said] = {}
+    by_number: dict[int, StatementAnswer] = {}
     for number, row in _numbered(rows or [], given.tasks):
         by_number.setdefault(number, _said(row, number, given))
     if not by_number:
@@ -67,7 +67,7 @@ def statements_in(text: str, given: AskContents) -> tuple[Said, ...]:
     return tuple(by_number[number] for number in given.tasks if number in by_number)
 
 
-def triaged_in(text: str, given: AskContents) -> Triaged:
+def triaged_in(text: str, given: AskContents) -> TriageAnswer:
     """Return what is worth remembering, numbered from 1; raises BadAnswer for a yes without observations."""
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
@@ -79,10 +79,10 @@ def triaged_in(text: str, given: AskContents) -> Triaged:
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="observations"))
     kept = () if should is False else rows[:MOST_OBSERVATIONS]
     observations = tuple(_said(row, number, given) for number, row in enumerate(kept, 1))
-    return Triaged(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
+    return TriageAnswer(bool(observations), text_of(answer.get("reason"), LONGEST_DETAIL), observations)
 
 
-def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
+def drawn_in(text: str, *, may_be_empty: bool = False) -> ProfileAnswer:
     """Return a profile; raises BadAnswer if it has no text and does not say that nothing is new.
 
     With ``may_be_empty`` an empty profile is accepted: after a withdrawal nothing may be left.
@@ -95,7 +95,7 @@ def drawn_in(text: str, *, may_be_empty: bool = False) -> Drawn:
     is_idle = flag_of(answer.get("nothing_new")) or (_says_nothing_new(summary) and not any(traits.values()))
     if not (is_idle or summary or any(traits.values()) or may_be_empty):
         raise BadAnswer(sentences.models.ANSWER_WITHOUT.format(member="summary"))
-    return Drawn(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
+    return ProfileAnswer(is_idle, filled_list(answer.get("tags"), MOST_TAGS, LONGEST_TAG), summary, **traits)
 
 
 def summary_in(text: str) -> str:
@@ -144,9 +144,9 @@ def _has_text(row: Row) -> bool:
     return isinstance(_text(row), str | int | float)
 
 
-def _said(row: Row, number: int, given: AskContents) -> Said:
+def _said(row: Row, number: int, given: AskContents) -> StatementAnswer:
     same_as, replaces = number_of(row.get("same_as")), number_of(row.get("replaces"))
-    return Said(
+    return StatementAnswer(
         number,
         text_of(_text(row), LONGEST_TEXT),
         kind=_kind(row.get("kind")),

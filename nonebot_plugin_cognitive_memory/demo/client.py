@@ -23,7 +23,7 @@ FIRST_OWN_NUMBER = 1_000_000  # above the numbers of a transcript's lines
 
 
 @dataclass(frozen=True)
-class Said:
+class SentMessage:
     """A message sent by the bot."""
 
     place: tuple[str, int]
@@ -40,7 +40,7 @@ class OneBotClient:
         self._known = {line.number: line for line in (*transcript.lines, *transcript.by_bot)}
         self._own_numbers = count(FIRST_OWN_NUMBER)
         self._listening: asyncio.Task[None] | None = None
-        self.said: list[Said] = []
+        self.said: list[SentMessage] = []
 
     async def __aenter__(self) -> Self:
         """Connect and report that the account is online."""
@@ -97,7 +97,7 @@ class OneBotClient:
         if action.startswith("send_"):
             kind = "group" if params.get("group_id") else "private"
             text = "".join(part["data"]["text"] for part in params["message"] if part["type"] == "text")
-            self.said.append(Said((kind, int(params.get("group_id") or params["user_id"])), text))
+            self.said.append(SentMessage((kind, int(params.get("group_id") or params["user_id"])), text))
             return {"message_id": next(self._own_numbers)}
         return {}
 

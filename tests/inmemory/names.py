@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cognitive_memory_core.domain.erasure_rules import is_covered
-from cognitive_memory_core.domain.people import Person, Worn, person_of
+from cognitive_memory_core.domain.people import NamePeriod, Person, person_of
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 
@@ -40,10 +40,10 @@ class InMemoryNames:
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people of a place with their names."""
         asked = frozenset(user_ids)
-        borne: dict[str, list[Worn]] = {}
+        borne: dict[str, list[NamePeriod]] = {}
         for alias in self._latest_first(scope):
             if not asked or alias.user_id in asked:
-                worn = Worn(alias.name, alias.first_seen_at.timestamp(), alias.last_seen_at.timestamp())
+                worn = NamePeriod(alias.name, alias.first_seen_at.timestamp(), alias.last_seen_at.timestamp())
                 borne.setdefault(alias.user_id, []).append(worn)
         return [person_of(user_id, worn, most_aliases=MOST_ALIASES) for user_id, worn in borne.items()]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.ports.models import Ask
-from cognitive_memory_core.prompts.answers import Drawn, Said, Triaged
+from cognitive_memory_core.prompts.answers import ProfileAnswer, StatementAnswer, TriageAnswer
 from cognitive_memory_core.prompts.values import numbers_of
 from tests.prompts.asked import questions
 
@@ -51,7 +51,9 @@ def test_broken_answers_are_refused(purpose: str, answer: Any, expected: Any) ->
         read(ASKED[purpose], answer)
 
 
-MEMBERS = sorted({field.name for sort in (Said, Triaged, Drawn) for field in fields(sort)} | {"statements"})
+MEMBERS = sorted(
+    {field.name for sort in (StatementAnswer, TriageAnswer, ProfileAnswer) for field in fields(sort)} | {"statements"}
+)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40)
 WORDS = st.sampled_from(
     ("E1", "2", "true", "否", "nan", "1e999", "9" * 400, "无", "[", "[{}]", "{", "\ud800", "阿棠(1)")
@@ -118,9 +120,9 @@ def test_forms_name_what_is_read(purpose: str) -> None:
     """Every member of a question's schema is a field of the parsed answer, so that nothing is asked for in vain."""
     schema: Any = ASKED[purpose].schema
     for listed, sort in {
-        "statements": Said,
-        "observations": Said,
-        "": {"triage": Triaged, "merge": Drawn}.get(purpose),
+        "statements": StatementAnswer,
+        "observations": StatementAnswer,
+        "": {"triage": TriageAnswer, "merge": ProfileAnswer}.get(purpose),
     }.items():
         form = schema["properties"].get(listed, {}).get("items", {}) if listed else schema
         names = {field.name for field in fields(sort)} if sort else {"statements"}
@@ -142,7 +144,7 @@ def _narrowed(seen: Any, expected: Any) -> Any:
     return seen
 
 
-def _statements(seen: Any) -> tuple[Said, ...]:
+def _statements(seen: Any) -> tuple[StatementAnswer, ...]:
     return seen if isinstance(seen, tuple) else getattr(seen, "observations", ())
 
 

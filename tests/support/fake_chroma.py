@@ -12,9 +12,9 @@ from cognitive_memory_core.adapters.chroma.protocol import (
     Answer,
     Begin,
     Done,
+    Envelope,
     Failed,
     InUse,
-    Letter,
     Ready,
     Start,
     framed,
@@ -50,14 +50,14 @@ class FakeChroma:
             answer = self._answered(letter)
             self._send(letter.number, answer or Done())
 
-    def _answered(self, letter: Letter) -> Answer | None:
+    def _answered(self, letter: Envelope) -> Answer | None:
         body = letter.body
         if isinstance(body, Start):
             return Failed(body.database, "chromadb") if body.database else Ready("0")  # type: ignore[arg-type]
         return self._does[body.fingerprint](body.dimensions) if isinstance(body, Begin) else Done()
 
     def _send(self, number: int, answer: Answer) -> None:
-        self._wire.write(encoded(framed(Letter(number, answer, self._resident))))
+        self._wire.write(encoded(framed(Envelope(number, answer, self._resident))))
 
     def _sleep(self, milliseconds: int) -> None:
         time.sleep(milliseconds / 1000)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from filelock import FileLock, Timeout
 
 from .frames import encoded, read_frame
-from .protocol import Answer, Failed, Letter, Request, Start, framed, unframed
+from .protocol import Answer, Envelope, Failed, Request, Start, framed, unframed
 
 try:
     import resource
@@ -45,14 +45,14 @@ class Wire:
         self._output = io.open(os.dup(1), "wb")  # noqa: UP020, SIM115  # the same
         os.dup2(2, 1)
 
-    def next(self) -> Letter | None:
+    def next(self) -> Envelope | None:
         """Wait for a request; return None when the input is closed."""
         frame = read_frame(self._input)
         return None if frame is None else unframed(frame)
 
     def send(self, number: int, answer: Answer) -> None:
         """Send the answer to a request."""
-        self.write(encoded(framed(Letter(number, answer, resident_bytes()))))
+        self.write(encoded(framed(Envelope(number, answer, resident_bytes()))))
 
     def write(self, content: bytes) -> None:
         """Write the bytes and flush."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from .frames import BadFrame, encoded, read_frame
-from .protocol import Letter, framed, unframed
+from .protocol import Envelope, framed, unframed
 
 _PACKAGE = __package__ or ""
 _ROOT = Path(__file__).resolve().parents[len(_PACKAGE.split("."))]
@@ -74,7 +74,7 @@ class ChildProcess:
         """Return whether the process has ended by itself; does not block."""
         return self._process.poll() is not None
 
-    def exchange(self, letter: Letter) -> Letter:
+    def exchange(self, letter: Envelope) -> Envelope:
         """Send a request and block until its answer; raises BadFrame for a request too large, of which nothing is sent.
 
         Raises ProcessEnded if no answer will come; the process is reaped then.
@@ -107,7 +107,7 @@ class ChildProcess:
         _close(self._process.stdout)
         return status
 
-    def _answer(self) -> Letter | None:
+    def _answer(self) -> Envelope | None:
         assert self._process.stdout is not None  # noqa: S101  # it was asked for
         frame = read_frame(self._process.stdout)
         return None if frame is None else unframed(frame)

@@ -159,7 +159,7 @@ _KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (*Request.__args
 
 
 @dataclass(frozen=True)
-class Letter:
+class Envelope:
     """A numbered request or answer; an answer also carries the child's resident bytes, if known."""
 
     number: int
@@ -167,7 +167,7 @@ class Letter:
     resident: int | None = None
 
 
-def framed(letter: Letter) -> Frame:
+def framed(letter: Envelope) -> Frame:
     """Encode a letter as a frame."""
     values = {part.name: getattr(letter.body, part.name) for part in fields(letter.body)}
     block: bytes = values.pop("block", b"")
@@ -175,7 +175,7 @@ def framed(letter: Letter) -> Frame:
     return Frame({"number": letter.number, "kind": kind, "resident": letter.resident, "body": values}, block)
 
 
-def unframed(frame: Frame) -> Letter:
+def unframed(frame: Frame) -> Envelope:
     """Decode a letter; raises BadFrame for anything else."""
     header = frame.header
     try:
@@ -184,6 +184,6 @@ def unframed(frame: Frame) -> Letter:
             values["generation"] = Generation(**values["generation"])
         if frame.block:
             values["block"] = frame.block
-        return Letter(header["number"], kind(**values), header["resident"])
+        return Envelope(header["number"], kind(**values), header["resident"])
     except (KeyError, TypeError, ValueError) as strange:
         raise BadFrame(type(strange).__name__) from None

@@ -15,7 +15,7 @@ from ...completion import seen
 from ...errors import BadArgument, Busy, UnavailableError
 from .frames import BadFrame
 from .process import COMMAND, ChildProcess, ProcessEnded
-from .protocol import Answer, Failed, FindInUse, Letter, Open, Request, Start
+from .protocol import Answer, Envelope, Failed, FindInUse, Open, Request, Start
 from .worker import Worker
 
 T = TypeVar("T")
@@ -245,7 +245,7 @@ class Supervisor:
         return child
 
     async def _answer(self, child: ChildProcess, request: Request, limit: float) -> Answer:
-        letter = Letter(next(self._numbers), request)
+        letter = Envelope(next(self._numbers), request)
         asking = asyncio.ensure_future(self._made(lambda: child.exchange(letter)))
         done, _ = await asyncio.wait({asking}, timeout=limit)
         if not done:

@@ -12,7 +12,7 @@ from ..open_directory import runner
 from ..output import DONE, FAILED, console, print_json
 from ..parser import Parser, Subcommand
 from . import machine, models, storage, variables
-from .findings import AsyncCheck, Check, Finding, Patient
+from .findings import AsyncCheck, Check, ExaminedBot, Finding
 
 CHECKS: tuple[Check | AsyncCheck, ...] = (
     Check("env", variables.env_file),
@@ -44,8 +44,8 @@ def declare(parser: Parser) -> None:
 
 
 async def _examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
-    patient = Patient(bot, is_offline=arguments.offline)
-    found = [(check.name, finding) for check in CHECKS for finding in await _findings(check, patient)]
+    examined = ExaminedBot(bot, is_offline=arguments.offline)
+    found = [(check.name, finding) for check in CHECKS for finding in await _findings(check, examined)]
     has_fault = any(finding.level == "fault" for _, finding in found)
     if arguments.json:
         rows = [
@@ -58,10 +58,10 @@ async def _examine(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     return FAILED if has_fault else DONE
 
 
-async def _findings(check: Check | AsyncCheck, patient: Patient) -> list[Finding]:
+async def _findings(check: Check | AsyncCheck, examined: ExaminedBot) -> list[Finding]:
     if isinstance(check, AsyncCheck):
-        return [finding async for finding in check.examine(patient)]
-    return await asyncio.to_thread(lambda: list(check.examine(patient)))
+        return [finding async for finding in check.examine(examined)]
+    return await asyncio.to_thread(lambda: list(check.examine(examined)))
 
 
 def _print(found: Findings) -> None:

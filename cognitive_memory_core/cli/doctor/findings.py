@@ -24,7 +24,7 @@ class Finding:
 
 
 @dataclass
-class Patient:
+class ExaminedBot:
     """What is examined: a bot's files and variables; ``is_offline`` forbids calls of models."""
 
     bot: BotDirectory
@@ -44,7 +44,7 @@ class Check:
     """A named check, which blocks; it yields findings, nothing if there is nothing to say."""
 
     name: str
-    examine: Callable[[Patient], Iterable[Finding]]
+    examine: Callable[[ExaminedBot], Iterable[Finding]]
 
 
 @dataclass(frozen=True)
@@ -52,4 +52,4 @@ class AsyncCheck:
     """A named check that waits for models or the ledger."""
 
     name: str
-    examine: Callable[[Patient], AsyncIterator[Finding]]
+    examine: Callable[[ExaminedBot], AsyncIterator[Finding]]

@@ -15,14 +15,14 @@ from packaging.requirements import Requirement
 
 from ... import sentences
 from ..bot_directory import PLUGIN, shared_dir
-from .findings import Finding, Patient
+from .findings import ExaminedBot, Finding
 
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
 OLDEST_PYTHON = (3, 10)
 WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
 
 
-def packages(patient: Patient) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
+def packages(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
     """Find packages that are missing or of a version that this one was not made for."""
     if sys.version_info < OLDEST_PYTHON:
         yield Finding("fault", sentences.doctor.OLD_PYTHON, sentences.doctor.OLD_PYTHON_ADVICE)
@@ -58,12 +58,12 @@ def _complaint(need: Requirement) -> str:
     return sentences.doctor.PACKAGE_WRONG.format(name=need.name, found=found, wanted=need.specifier)
 
 
-def fonts(patient: Patient) -> Iterator[Finding]:
+def fonts(examined: ExaminedBot) -> Iterator[Finding]:
     """Find out whether picture cards can be drawn: Pillow, and a font with Chinese characters."""
     yield from pillow_findings(has_pillow=find_spec("PIL") is not None)
-    found = chinese_fonts(patient)
+    found = chinese_fonts(examined)
     if found is not None:
-        yield from font_findings(found, _own_fonts(patient))
+        yield from font_findings(found, _own_fonts(examined))
 
 
 def pillow_findings(*, has_pillow: bool) -> Iterator[Finding]:
@@ -80,7 +80,7 @@ def font_findings(found: Sequence[Path], folder: Path) -> Iterator[Finding]:
         yield Finding("hint", sentences.doctor.NO_FONT, sentences.doctor.FONT_ADVICE.format(folder=folder))
 
 
-def chinese_fonts(patient: Patient) -> list[Path] | None:
+def chinese_fonts(examined: ExaminedBot) -> list[Path] | None:
     """Return the fonts that the plugin would draw Chinese with; None without the plugin.
 
     The plugin's search is run from its file: importing the package needs a running bot.
@@ -91,14 +91,14 @@ def chinese_fonts(patient: Patient) -> list[Path] | None:
     script = Path(found.origin).parent / "cards" / "fonts.py"
     if not script.is_file():
         return None
-    return list(runpy.run_path(str(script))["found_fonts"](_own_fonts(patient)).chinese)
+    return list(runpy.run_path(str(script))["found_fonts"](_own_fonts(examined)).chinese)
 
 
-def _own_fonts(patient: Patient) -> Path:
-    return (patient.bot.told_dir or patient.bot.set_dir or shared_dir()) / "fonts"
+def _own_fonts(examined: ExaminedBot) -> Path:
+    return (examined.bot.told_dir or examined.bot.set_dir or shared_dir()) / "fonts"
 
 
-def clock(patient: Patient) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
+def clock(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
     """Find a clock that was never set."""
     yield from clock_findings(datetime.now(timezone.utc))
 

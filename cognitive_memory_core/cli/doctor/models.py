@@ -13,27 +13,27 @@ from ...errors import CognitiveMemoryError
 from ...settings import ChatRole, ModelSettings, RerankSettings, Settings
 from ...wiring.lost_ledger import LEDGER
 from ...wiring.read_only import opened_reader
-from .findings import Finding, Patient
+from .findings import ExaminedBot, Finding
 from .storage import dimensions_changed
 
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
 SECONDS = 30.0
 
 
-async def try_models(patient: Patient) -> AsyncIterator[Finding]:
+async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
     """Ask every chat model, the embedding model and the reranking model that are set."""
-    if patient.configuration is None:
+    if examined.configuration is None:
         return
-    settings = patient.configuration.settings
+    settings = examined.configuration.settings
     if not settings.models.historian.model_name:
         yield Finding("hint", sentences.doctor.NO_MODEL, sentences.doctor.NO_MODEL_ADVICE)
-    if patient.is_offline:
+    if examined.is_offline:
         yield Finding("hint", sentences.doctor.OFFLINE)
         return
     for role, wanted in _chat_models(settings).items():
         yield await _chat(role, wanted)
     if settings.models.embedding.model_name:
-        yield await _embedding(patient, settings)
+        yield await _embedding(examined, settings)
     if settings.models.rerank.model_name:
         yield await _rerank(settings.models.rerank)
 
@@ -66,7 +66,7 @@ async def _chat(role: str, wanted: ModelSettings) -> Finding:
     return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role=role, name=wanted.model_name))
 
 
-async def _embedding(patient: Patient, settings: Settings) -> Finding:
+async def _embedding(examined: ExaminedBot, settings: Settings) -> Finding:
     wanted = settings.models.embedding
     client = ModelClient(wanted, "embedding")
     try:
@@ -76,16 +76,16 @@ async def _embedding(patient: Patient, settings: Settings) -> Finding:
         return _fault("embedding", refused)
     finally:
         await client.close()
-    stored = await _stored_dimensions(patient, settings)
+    stored = await _stored_dimensions(examined, settings)
     if stored and stored != length:
         return dimensions_changed(length, stored)
     return Finding("fine", sentences.doctor.EMBEDDING_ANSWERS.format(name=wanted.model_name, length=length))
 
 
-async def _stored_dimensions(patient: Patient, settings: Settings) -> int:
+async def _stored_dimensions(examined: ExaminedBot, settings: Settings) -> int:
     """Return the length of this model's stored vectors, 0 without any."""
     try:
-        data_dir = patient.bot.data_dir
+        data_dir = examined.bot.data_dir
         if not (data_dir / LEDGER).is_file():
             return 0
         async with opened_reader(settings, data_dir) as reader:

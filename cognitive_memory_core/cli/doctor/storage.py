@@ -15,23 +15,23 @@ from ...errors import BadArgument, CognitiveMemoryError
 from ...wiring.lost_ledger import LEDGER, refuse_lost_ledger
 from ...wiring.read_only import opened_reader
 from ..bot_directory import shared_dir
-from .findings import Finding, Patient
+from .findings import ExaminedBot, Finding
 
 GIGABYTE = 1_000_000_000
 LOW, TOO_LOW = 2 * GIGABYTE, GIGABYTE // 4
 CLOCK_BEHIND = timedelta(minutes=10)
 
 
-def own_directory(patient: Patient) -> Iterator[Finding]:
+def own_directory(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a .env that leaves the data in a directory that all bots of the system user share."""
-    if patient.bot.set_dir is None:
+    if examined.bot.set_dir is None:
         what = sentences.doctor.SHARED_DIRECTORY.format(path=shared_dir())
         yield Finding("fault", what, sentences.doctor.SHARED_DIRECTORY_ADVICE)
 
 
-def writable(patient: Patient) -> Iterator[Finding]:
+def writable(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a data directory in which no file can be created; nothing is left behind."""
-    data_dir = _data_dir(patient)
+    data_dir = _data_dir(examined)
     there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
     try:
         with tempfile.TemporaryFile(dir=there):
@@ -43,19 +43,19 @@ def writable(patient: Patient) -> Iterator[Finding]:
         yield Finding("fine", sentences.doctor.WRITABLE.format(path=data_dir))
 
 
-def owner(patient: Patient) -> Iterator[Finding]:
+def owner(examined: ExaminedBot) -> Iterator[Finding]:
     """Tell whether a process owns the directory; in a shared one it may be another bot."""
-    if not is_owned(_data_dir(patient)):
+    if not is_owned(_data_dir(examined)):
         return
-    if patient.bot.set_dir is None and patient.bot.told_dir is None:
+    if examined.bot.set_dir is None and examined.bot.told_dir is None:
         yield Finding("fault", sentences.doctor.OWNED_SHARED, sentences.doctor.SHARED_DIRECTORY_ADVICE)
     else:
         yield Finding("hint", sentences.doctor.OWNED, sentences.doctor.OWNED_ADVICE)
 
 
-def disk(patient: Patient) -> Iterator[Finding]:
+def disk(examined: ExaminedBot) -> Iterator[Finding]:
     """Yield a finding if the disk of the data directory is nearly full."""
-    data_dir = _data_dir(patient)
+    data_dir = _data_dir(examined)
     there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
     yield from disk_findings(there, shutil.disk_usage(there).free)
 
@@ -68,15 +68,15 @@ def disk_findings(there: Path, free: int) -> Iterator[Finding]:
         yield Finding(level, what, sentences.doctor.LOW_DISK_ADVICE)
 
 
-async def ledger(patient: Patient) -> AsyncIterator[Finding]:
+async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
     """Read the ledger: damage, another version, failed jobs, vectors of another length, and a clock that went back."""
-    data_dir = _data_dir(patient)
+    data_dir = _data_dir(examined)
     if not (data_dir / LEDGER).is_file():
         yield await asyncio.to_thread(_without_ledger, data_dir)
         return
-    if patient.configuration is None:
+    if examined.configuration is None:
         return
-    settings = patient.configuration.settings
+    settings = examined.configuration.settings
     try:
         async with opened_reader(settings, data_dir) as reader:
             snapshot = await reader.snapshot()
@@ -111,8 +111,8 @@ def _without_ledger(data_dir: Path) -> Finding:
     return Finding("hint", sentences.doctor.NO_LEDGER_YET.format(path=data_dir), sentences.doctor.NO_LEDGER_ADVICE)
 
 
-def _data_dir(patient: Patient) -> Path:
+def _data_dir(examined: ExaminedBot) -> Path:
     try:
-        return patient.bot.data_dir
+        return examined.bot.data_dir
     except BadArgument:
         return shared_dir()

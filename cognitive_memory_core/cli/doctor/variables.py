@@ -12,7 +12,7 @@ from ...configuration import found_key, setting_keys
 from ...errors import BadArgument
 from ...settings import Settings, dormant_keys, unknown_keys
 from ...variables import FIELD, decoded
-from .findings import Finding, Patient
+from .findings import ExaminedBot, Finding
 
 PREFIX = FIELD + "__"
 _LOOKS_OURS = re.compile("^(cogniti?ve|congitive|cognative|nonebotplugincognitive)memory|^cogmem")
@@ -22,18 +22,18 @@ _SOCKETS_OF_UVICORN = ("websockets", "wsproto")
 _DRIVER = "~fastapi"  # NoneBot's own default
 
 
-def env_file(patient: Patient) -> Iterator[Finding]:
+def env_file(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a missing .env."""
-    files = patient.bot.files
+    files = examined.bot.files
     if not files:
-        yield Finding("fault", sentences.doctor.NO_ENV.format(home=patient.bot.home), sentences.doctor.NO_ENV_ADVICE)
+        yield Finding("fault", sentences.doctor.NO_ENV.format(home=examined.bot.home), sentences.doctor.NO_ENV_ADVICE)
     else:
         yield Finding("fine", sentences.doctor.ENV_READ.format(files="、".join(map(str, files))))
 
 
-def prefixes(patient: Patient) -> Iterator[Finding]:
+def prefixes(examined: ExaminedBot) -> Iterator[Finding]:
     """Find variables that were meant for this plugin and have another prefix."""
-    for name in sorted(patient.bot.variables):
+    for name in sorted(examined.bot.variables):
         if name.startswith(PREFIX) or name == FIELD:
             continue
         rest = _meant(name)
@@ -52,9 +52,9 @@ def _meant(name: str) -> str | None:
     return name if "." in dotted and dotted in setting_keys() else None
 
 
-def values(patient: Patient) -> Iterator[Finding]:
+def values(examined: ExaminedBot) -> Iterator[Finding]:
     """Find unknown keys, values that cannot be used, and keys without effect."""
-    given = patient.bot.given
+    given = examined.bot.given
     for key in unknown_keys(given):
         yield Finding("fault", sentences.doctor.UNKNOWN_KEY.format(name=sentences.settings.env_name(key)), _near(key))
     try:
@@ -74,9 +74,9 @@ def _near(key: str) -> str:
     return sentences.doctor.CORRECT_ENV
 
 
-def overrides(patient: Patient) -> Iterator[Finding]:
+def overrides(examined: ExaminedBot) -> Iterator[Finding]:
     """Show settings changed at run time, and what in overrides.json is not used."""
-    configuration = patient.configuration
+    configuration = examined.configuration
     if configuration is None:
         return
     for key, value in configuration.overridden.items():
@@ -85,15 +85,15 @@ def overrides(patient: Patient) -> Iterator[Finding]:
         yield Finding("fault", problem, sentences.doctor.OVERRIDES_ADVICE)
 
 
-def superusers(patient: Patient) -> Iterator[Finding]:
+def superusers(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a bot without superusers: nobody could use their commands."""
-    if decoded(patient.bot.value("superusers") or "[]") in ([], "", {}):
+    if decoded(examined.bot.value("superusers") or "[]") in ([], "", {}):
         yield Finding("hint", sentences.doctor.NO_SUPERUSERS, sentences.doctor.SUPERUSERS_ADVICE)
 
 
-def driver(patient: Patient) -> Iterator[Finding]:
+def driver(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a driver with which no OneBot WebSocket can be connected."""
-    named = patient.bot.value("driver") or _DRIVER
+    named = examined.bot.value("driver") or _DRIVER
     parts = [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
     missing = [name for name in parts if name != "none" and find_spec(name) is None]
     if missing:
@@ -101,7 +101,7 @@ def driver(patient: Patient) -> Iterator[Finding]:
         yield Finding("fault", what, sentences.doctor.DRIVER_INSTALL.format(extras=",".join(missing)))
         return
     is_client, is_server = (bool(set(parts) & set(kinds)) for kinds in (_SOCKET_CLIENTS, _SERVERS))
-    if patient.bot.value("onebot_ws_urls") or patient.bot.value("onebot_v11_ws_urls"):
+    if examined.bot.value("onebot_ws_urls") or examined.bot.value("onebot_v11_ws_urls"):
         if not is_client:
             yield Finding("fault", sentences.doctor.NO_CLIENT.format(driver=named), sentences.doctor.NO_CLIENT_ADVICE)
     elif not (is_client or is_server):
@@ -110,16 +110,16 @@ def driver(patient: Patient) -> Iterator[Finding]:
         yield Finding("fault", sentences.doctor.SERVER_WITHOUT_SOCKETS, sentences.doctor.SERVER_WITHOUT_SOCKETS_ADVICE)
 
 
-def open_door(patient: Patient) -> Iterator[Finding]:
+def open_door(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a port that strangers reach and at which they can forge events: an open address without a secret."""
-    host = patient.bot.value("host") or "127.0.0.1"
+    host = examined.bot.value("host") or "127.0.0.1"
     try:
         is_private = ip_address(str(decoded(host))).is_loopback
     except ValueError:
         is_private = host == "localhost"
     secrets = ("onebot_v11_secret", "onebot_secret")
-    if not is_private and not any(patient.bot.value(name) for name in secrets):
+    if not is_private and not any(examined.bot.value(name) for name in secrets):
         yield Finding("fault", sentences.doctor.FORGEABLE.format(host=host), sentences.doctor.FORGEABLE_ADVICE)
     tokens = (*("onebot_access_token", "onebot_v11_access_token"), "onebot_v12_access_token")
-    if not is_private and not any(patient.bot.value(name) for name in tokens):
+    if not is_private and not any(examined.bot.value(name) for name in tokens):
         yield Finding("hint", sentences.doctor.UNGUARDED.format(host=host), sentences.doctor.UNGUARDED_ADVICE)

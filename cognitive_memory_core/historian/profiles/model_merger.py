@@ -15,7 +15,7 @@ from ...domain.people import Person
 from ...domain.profile import Profile
 from ...errors import BadAnswer
 from ...ports.models import Chat, ProfileContent
-from ...prompts.answers import Drawn
+from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
 from ...text.identity.names import clean_text, one_line
@@ -130,7 +130,7 @@ class _MergeSession:
         """The profile as the model sees it."""
         return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
 
-    def judged(self, drawn: Drawn) -> tuple[ProfileContent | None, _Complaint | None]:
+    def judged(self, drawn: ProfileAnswer) -> tuple[ProfileContent | None, _Complaint | None]:
         """Compose a profile and check it; too slow for the event loop."""
         if not self._is_idle(drawn):
             content = self.composed(drawn)
@@ -140,7 +140,7 @@ class _MergeSession:
             return None, self._wanted
         return content, self.complaint(content)
 
-    def _is_idle(self, drawn: Drawn) -> bool:
+    def _is_idle(self, drawn: ProfileAnswer) -> bool:
         """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
         if drawn.nothing_new:
             return self._news.isdisjoint(_words(self.composed(drawn).summary))
@@ -158,7 +158,7 @@ class _MergeSession:
         lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
         return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 
-    def composed(self, drawn: Drawn) -> ProfileContent:
+    def composed(self, drawn: ProfileAnswer) -> ProfileContent:
         """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
 
         If a claim is withdrawn they are not kept, since they may tell it.
@@ -245,7 +245,7 @@ class _MergeSession:
     def _length(self, content: ProfileContent) -> int:
         return len(content.summary) - len(self._others)
 
-    def _lead(self, drawn: Drawn) -> str:
+    def _lead(self, drawn: ProfileAnswer) -> str:
         summary = "" if _says_nothing(drawn.summary) else _paragraphs(drawn.summary)
         return summary or ("" if self.withdrawn else self._old_lead)
 
@@ -296,7 +296,7 @@ class _MergeSession:
         return "\n".join(filter(None, (*content.tags, *(one.text for one in own))))
 
 
-def _is_blank(drawn: Drawn, *, is_group: bool) -> bool:
+def _is_blank(drawn: ProfileAnswer, *, is_group: bool) -> bool:
     return _says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn, is_group=is_group))
 
 
@@ -320,7 +320,7 @@ def _says_nothing(summary: str) -> bool:
     return not said or (len(said) <= _SAYS_NOTHING and sentences.stored_text.says_nothing_new(duplicate_key(said)))
 
 
-def _listed(drawn: Drawn, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
+def _listed(drawn: ProfileAnswer, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
     """Yield heading and lines of each section, each line once; what begins with a date stands among the topics."""
     headings = sentences.stored_text.GROUP_HEADINGS if is_group else sentences.stored_text.PROFILE_HEADINGS
     tidy = {field: [one_line(once_dated(line), LINE_LENGTH) for line in getattr(drawn, field)] for field in headings}

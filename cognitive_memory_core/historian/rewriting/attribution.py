@@ -13,7 +13,7 @@ from ...domain.event import Event, Statement, duplicate_key
 from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
-from ...prompts.answers import Said
+from ...prompts.answers import StatementAnswer
 from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, reports
@@ -68,7 +68,7 @@ class RewriteTask:
     dictated_by: str = ""
 
 
-def stated(task: RewriteTask, said: Said, job_context: JobContext) -> Statement:
+def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) -> Statement:
     """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
     people = (job_context.speaker, *job_context.people)
     text = labelled(one_line(said.text[:READ]), people)
@@ -150,7 +150,7 @@ def called(job_context: JobContext) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*names, *map(spoken, names))))
 
 
-def _speaker(said: Said, text: str, task: RewriteTask, job_context: JobContext) -> str:
+def _speaker(said: StatementAnswer, text: str, task: RewriteTask, job_context: JobContext) -> str:
     """Return the speaker the model names if one of their lines shares a word with the text, else the likeliest one."""
     likeliest = task.speakers[0]
     if said.speaker == likeliest or said.speaker not in task.speakers:
@@ -182,7 +182,7 @@ def _means(named: str, speaker: Person) -> bool:
     return named in ("", speaker.id, *called) or plain(named) in {f"{plain(name)}({speaker.id})" for name in called}
 
 
-def _kind(said: Said) -> EventKind:
+def _kind(said: StatementAnswer) -> EventKind:
     if said.kind == "experience" and not (said.pain.strip() and said.solution.strip()):
         return "knowledge" if said.solution.strip() else "event"
     return said.kind

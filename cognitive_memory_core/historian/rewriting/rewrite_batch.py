@@ -10,7 +10,7 @@ from ... import sentences
 from ...domain.event import Statement
 from ...domain.people import JobContext
 from ...domain.turn import shortened
-from ...prompts.answers import Said
+from ...prompts.answers import StatementAnswer
 from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
@@ -61,7 +61,7 @@ class RewriteBatch:
         """The texts that the model is given beside each task."""
         return Around(tuple(self.context))
 
-    def tried(self, answers: Iterable[Said]) -> list[tuple[RewriteTask, Attempt]]:
+    def tried(self, answers: Iterable[StatementAnswer]) -> list[tuple[RewriteTask, Attempt]]:
         """Judge an answer to the open tasks; a missing item counts as an empty text.
 
         Changes no state. Takes up to 0.1 s for many people and long texts, so call it off the event loop.
@@ -100,8 +100,8 @@ class RewriteBatch:
             return False
         return attempt.verdict.is_usable if self.force else attempt.verdict.is_absolute
 
-    def _attempt(self, task: RewriteTask, said: Said | None) -> Attempt:
-        statement = stated(task, said or Said(task.number, ""), self.job_context)
+    def _attempt(self, task: RewriteTask, said: StatementAnswer | None) -> Attempt:
+        statement = stated(task, said or StatementAnswer(task.number, ""), self.job_context)
         judged = judge_amid(statement.text, task.heard, self.around, self.job_context)
         verdict = self._founded(judged, statement.text, task)
         return Attempt(_marked(statement, verdict), verdict)

@@ -18,7 +18,7 @@ from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
 from ...ports.models import Chat, Historian
 from ...ports.quality import REFUSED, RETRIED, Tally, Untallied
-from ...prompts.answers import Said, Triaged
+from ...prompts.answers import StatementAnswer, TriageAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
 from ...text.failures import described
@@ -145,7 +145,7 @@ class ModelHistorian:
             return True
         return False
 
-    async def _judged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[Triaged, JobContext]:
+    async def _judged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[TriageAnswer, JobContext]:
         """Triage a dialogue, and once more without neighbours if it is refused with them.
 
         A bad or late answer on the last try raises PermanentError, as a refusal does.
@@ -164,10 +164,10 @@ class ModelHistorian:
         bare = replace(job_context, neighbours=())
         return await self._triaged(dialogue, bare), bare
 
-    async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> Triaged:
+    async def _triaged(self, dialogue: Dialogue, job_context: JobContext) -> TriageAnswer:
         return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, job_context))
 
-    async def _note(self, batch: RewriteBatch, answers: Sequence[Said]) -> None:
+    async def _note(self, batch: RewriteBatch, answers: Sequence[StatementAnswer]) -> None:
         """Record an answer; judging it changes no state, so that the job can be cancelled meanwhile."""
         attempts = await _computed(batch, partial(batch.tried, answers))
         batch.note(attempts)
@@ -205,7 +205,7 @@ class ModelHistorian:
         return replace(said, heard_as="") if is_dated_anew(said.text, task.heard) else said
 
 
-def _is_uncited(triaged: Triaged) -> bool:
+def _is_uncited(triaged: TriageAnswer) -> bool:
     """Return whether a model found something worth remembering and cites no line for any of it."""
     return bool(triaged.observations) and not any(one.lines for one in triaged.observations)
 

@@ -11,7 +11,7 @@ from ...domain.log_fields import log_fields
 from ...domain.message import Message
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue, shortened
-from ...prompts.answers import Said, Triaged
+from ...prompts.answers import StatementAnswer, TriageAnswer
 from ...text.identity.names import one_line
 from ...text.identity.persons import speaks_of_others
 from ...text.identity.written_ids import plain
@@ -24,7 +24,9 @@ from .rewrite_batch import PREVIOUS, RewriteBatch
 log = logging.getLogger(__name__)
 
 
-def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> tuple[RewriteBatch, list[Said]]:
+def batch_of(
+    triaged: TriageAnswer, dialogue: Dialogue, job_context: JobContext
+) -> tuple[RewriteBatch, list[StatementAnswer]]:
     """Build the rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages, job_context))]
@@ -41,7 +43,7 @@ def batch_of(triaged: Triaged, dialogue: Dialogue, job_context: JobContext) -> t
     return RewriteBatch(tasks, [line.text for line in dialogue.messages], job_context), answers
 
 
-def _cited(said: Said, messages: Sequence[Message], job_context: JobContext) -> list[Message]:
+def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobContext) -> list[Message]:
     """Return the distinct lines of people that an observation cites, in their order.
 
     One that cites no line at all rests on the line whose words it takes up.
@@ -56,7 +58,7 @@ def _cited(said: Said, messages: Sequence[Message], job_context: JobContext) -> 
 
 
 def _task(
-    number: int, said: Said, lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext
+    number: int, said: StatementAnswer, lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext
 ) -> RewriteTask:
     """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
     spoken = said_by(lines)

@@ -13,8 +13,8 @@ from cognitive_memory_core.adapters.chroma import frames
 from cognitive_memory_core.adapters.chroma.frames import BadFrame, Frame, encoded, read_frame
 from cognitive_memory_core.adapters.chroma.protocol import (
     Begin,
+    Envelope,
     Failed,
-    Letter,
     Nearest,
     NearestIds,
     Opened,
@@ -97,17 +97,17 @@ def test_a_frame_that_is_too_large_is_not_sent() -> None:
 @pytest.mark.parametrize(
     "letter",
     [
-        Letter(1, Start("/folder", token="secret")),
-        Letter(2, Begin("model:2", 2)),
-        Letter(3, Upsert(GENERATION, ["1"], ["甲"], [{"a": "b", "subjects": None}], b"12345678")),
-        Letter(4, Nearest(GENERATION, {"agent": {"$eq": "default"}}, 5, b"12345678")),
-        Letter(5, Opened(GENERATION), 12345),
-        Letter(6, Opened(None, "damaged")),
-        Letter(7, NearestIds(["1"], [0.5])),
-        Letter(8, Failed("gone")),
+        Envelope(1, Start("/folder", token="secret")),
+        Envelope(2, Begin("model:2", 2)),
+        Envelope(3, Upsert(GENERATION, ["1"], ["甲"], [{"a": "b", "subjects": None}], b"12345678")),
+        Envelope(4, Nearest(GENERATION, {"agent": {"$eq": "default"}}, 5, b"12345678")),
+        Envelope(5, Opened(GENERATION), 12345),
+        Envelope(6, Opened(None, "damaged")),
+        Envelope(7, NearestIds(["1"], [0.5])),
+        Envelope(8, Failed("gone")),
     ],
 )
-def test_letters_come_out_as_they_went_in(letter: Letter) -> None:
+def test_letters_come_out_as_they_went_in(letter: Envelope) -> None:
     """Requests and answers keep their types, generations and vectors."""
     frame = read_frame(io.BytesIO(encoded(framed(letter))))
     assert frame is not None

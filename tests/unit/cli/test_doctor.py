@@ -16,7 +16,7 @@ import cognitive_memory_core as core
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.cli.bot_directory import BotDirectory
 from cognitive_memory_core.cli.doctor import machine, storage
-from cognitive_memory_core.cli.doctor.findings import Finding, Patient
+from cognitive_memory_core.cli.doctor.findings import ExaminedBot, Finding
 from cognitive_memory_core.ports.ledger import ClockState
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import Reply, status, well
@@ -47,9 +47,9 @@ def the_only(home: BotHome, check: str, *words: str) -> dict[str, str]:
     return one
 
 
-def patient(home: BotHome, **environ: str) -> Patient:
+def examined(home: BotHome, **environ: str) -> ExaminedBot:
     """Return a bot to examine without running the command."""
-    return Patient(BotDirectory(home.path, (), {}, environ, home.data_dir))
+    return ExaminedBot(BotDirectory(home.path, (), {}, environ, home.data_dir))
 
 
 def test_a_healthy_bot_has_no_fault(home: BotHome) -> None:
@@ -194,7 +194,7 @@ def test_a_full_disk(home: BotHome) -> None:
         for megabytes in (50_000, 1_500, 100)
     ]
     assert levels == [[], ["hint"], ["fault"]]
-    assert list(storage.disk(patient(home))) == list(
+    assert list(storage.disk(examined(home))) == list(
         storage.disk_findings(home.path, shutil.disk_usage(home.path).free)
     )
 
@@ -234,7 +234,7 @@ def test_a_clock_that_went_back(home: BotHome) -> None:
     assert "系统时间" in the_only(home, "ledger", "--offline")["what"]
     unset = datetime(1970, 1, 2, tzinfo=timezone.utc)
     assert [one.level for one in machine.clock_findings(unset)] == ["fault"]
-    assert list(machine.clock(patient(home))) == []
+    assert list(machine.clock(examined(home))) == []
 
 
 def test_versions_of_packages() -> None:
@@ -248,7 +248,7 @@ def test_versions_of_packages() -> None:
 
 def test_the_installed_packages_fit(home: BotHome) -> None:
     """The environment of this suite has the packages that it asks for."""
-    assert [one.level for one in machine.packages(patient(home))] == ["fine"]
+    assert [one.level for one in machine.packages(examined(home))] == ["fine"]
 
 
 def test_no_chinese_font(home: BotHome) -> None:
@@ -260,7 +260,7 @@ def test_no_chinese_font(home: BotHome) -> None:
     own = home.data_dir / "fonts"
     own.mkdir(parents=True)
     (own / "mine.ttf").write_bytes(b"")
-    assert own / "mine.ttf" in (machine.chinese_fonts(patient(home)) or [])
+    assert own / "mine.ttf" in (machine.chinese_fonts(examined(home)) or [])
 
 
 @pytest.mark.parametrize(

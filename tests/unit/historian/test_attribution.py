@@ -6,7 +6,7 @@ import pytest
 
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.historian.rewriting.attribution import RewriteTask, repeated, stated
-from cognitive_memory_core.prompts.answers import Said
+from cognitive_memory_core.prompts.answers import StatementAnswer
 from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON
 
@@ -29,7 +29,7 @@ def test_what_is_said_again_is_the_same_event() -> None:
 def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: bool) -> None:
     """A statement counts about the group, or as a person's own, only if it shares a word with what was said."""
     task = RewriteTask(1, heard, heard, (TANG.id,), {TANG.id: ""}, own=TANG.id)
-    said = Said(1, "读书会(10001)周五停办", subjects=("10001",))
+    said = StatementAnswer(1, "读书会(10001)周五停办", subjects=("10001",))
     statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert (statement.is_of_place, statement.is_own) == (is_founded, is_founded)
 
@@ -53,6 +53,6 @@ def test_a_rule_is_supported_by_who_says_it_or_agrees(second: str, backers: int)
     lines = {TANG.id: "本群不许发链接", "2000002": second}
     heard = "\n".join(lines.values())
     task = RewriteTask(1, heard, heard, tuple(lines), lines, voices=tuple(lines), backing=lines)
-    said = Said(1, "读书会(10001)不许发链接", subjects=("10001",))
+    said = StatementAnswer(1, "读书会(10001)不许发链接", subjects=("10001",))
     statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
     assert len(statement.backers) == backers

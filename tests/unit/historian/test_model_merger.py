@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.profiles.model_merger import ModelMerger
 from cognitive_memory_core.ports.models import ProfileContent
-from cognitive_memory_core.prompts.answers import Drawn
+from cognitive_memory_core.prompts.answers import ProfileAnswer
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.sentences.stored_text import noted_on
 from cognitive_memory_core.settings import Live, ProfileSettings, Settings
@@ -98,7 +98,7 @@ async def merged(
     return await merger.merge(TANG, profile, facts_of(*facts), NOON)
 
 
-async def composed(drawn: Drawn) -> ProfileContent:
+async def composed(drawn: ProfileAnswer) -> ProfileContent:
     """Merge a model's answer into the existing profile."""
     return await ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings())).merge(TANG, a_profile(), facts_of(), NOON)
 
@@ -180,7 +180,9 @@ async def test_news_in_the_words_of_no_news_is_news() -> None:
 
 async def test_a_summary_that_was_left_out_stays() -> None:
     """An answer without a summary keeps the old summary, and one without tags the old tags."""
-    content = await composed(Drawn(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)}))
+    content = await composed(
+        ProfileAnswer(False, (), "没有新信息", **{**LINES, "topics": ("2026年4月18日买了二手平刨",)})
+    )
     assert content.summary.startswith(SUMMARY)
     assert content.tags == ("木工", "猫")
     assert "二手平刨" in content.summary
@@ -189,7 +191,7 @@ async def test_a_summary_that_was_left_out_stays() -> None:
 async def test_tags_are_few_short_and_different() -> None:
     """Tags are cleaned, unique, short and at most twelve."""
     tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
-    drawn = Drawn(False, tuple(tags), SUMMARY, **LINES)
+    drawn = ProfileAnswer(False, tuple(tags), SUMMARY, **LINES)
     content = await composed(drawn)
     assert content.tags[:4] == ("木工", "ＰＳ", "猫 狗", "ab")
     assert len(content.tags) == 12
@@ -199,7 +201,7 @@ async def test_no_line_of_a_model_changes_the_form() -> None:
     """Headings, rules, line breaks and repetitions in a model's fields are flattened."""
     summary = "## 系统\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
     lines = ["- 不接贴皮的活，只做实木\n## 系统", "不接贴皮的活，只做实木 系统", "### 养了一只叫刨花的三花猫", "  "]
-    drawn = Drawn(False, (), summary, **{**LINES, "interests": tuple(lines)})
+    drawn = ProfileAnswer(False, (), summary, **{**LINES, "interests": tuple(lines)})
     content = await composed(drawn)
     assert content.summary.startswith("系统\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
     assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 系统\n- 养了一只叫刨花的三花猫\n\n## 风格" in content.summary
@@ -424,7 +426,7 @@ async def test_a_models_failure_is_passed_on(error: Exception) -> None:
 class _Drawing:
     """A chat model that gives the same answer to every question."""
 
-    def __init__(self, drawn: Drawn) -> None:
+    def __init__(self, drawn: ProfileAnswer) -> None:
         """Give this answer."""
         self._drawn = drawn
 
@@ -439,7 +441,7 @@ TRAITS = [
 ]
 TEXTS = st.lists(st.sampled_from(TRAITS) | st.text(max_size=60), max_size=12).map(tuple)
 DRAWINGS = st.builds(
-    Drawn,
+    ProfileAnswer,
     st.booleans(),
     TEXTS,
     st.text(max_size=300) | st.lists(st.sampled_from(TRAITS)).map("。".join),
@@ -449,7 +451,7 @@ DRAWINGS = st.builds(
 
 @settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS, st.integers(0, 11))
-async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: int) -> None:
+async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: ProfileAnswer, number: int) -> None:
     """Whatever a model answers, withdrawn statements are removed and half of the rest is kept."""
     old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS), tags=("木工", TRAITS[number]))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))
@@ -464,7 +466,7 @@ async def test_a_puppet_keeps_nothing_that_is_withdrawn(drawn: Drawn, number: in
 
 @settings(max_examples=sized(100, 1_000), deadline=None)
 @given(DRAWINGS)
-async def test_a_puppet_destroys_no_profile(drawn: Drawn) -> None:
+async def test_a_puppet_destroys_no_profile(drawn: ProfileAnswer) -> None:
     """Whatever a model answers, a profile keeps half of its lines, its tags and its limits."""
     old = a_profile("阿岚。\n\n## 兴趣\n" + "\n".join(f"- {trait}" for trait in TRAITS))
     merger = ModelMerger(_Drawing(drawn), LIBRARY, Live(Settings()))

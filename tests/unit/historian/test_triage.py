@@ -18,7 +18,7 @@ from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rewriting.triage import batch_of
 from cognitive_memory_core.historian.rewriting.vouching import vouched
 from cognitive_memory_core.historian.spending.call_budget import NoModel
-from cognitive_memory_core.prompts.answers import Said, Triaged
+from cognitive_memory_core.prompts.answers import StatementAnswer, TriageAnswer
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP, a_message, an_event
@@ -110,8 +110,8 @@ async def test_a_missing_citation_is_found_by_the_words(
 
 def test_numbers_of_no_line_cite_nothing() -> None:
     """Line numbers start at 1, and numbers outside the dialogue are ignored."""
-    observations = (Said(1, NUTS, lines=(0, -3, 99)), Said(2, CAT, lines=(0, 3, 99)))
-    batch, answers = batch_of(Triaged(True, "", observations), Dialogue(GROUP, LINES), job_context())
+    observations = (StatementAnswer(1, NUTS, lines=(0, -3, 99)), StatementAnswer(2, CAT, lines=(0, 3, 99)))
+    batch, answers = batch_of(TriageAnswer(True, "", observations), Dialogue(GROUP, LINES), job_context())
     assert [task.message_ids for task in batch.tasks] == [("m3",)]
     assert [answer.number for answer in answers] == [1]
 

@@ -8,7 +8,7 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.historian.rewriting.triage import batch_of
-from cognitive_memory_core.prompts.answers import Said, Triaged
+from cognitive_memory_core.prompts.answers import StatementAnswer, TriageAnswer
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
 
@@ -24,8 +24,8 @@ def refusal(heard: str, statement: str) -> str:
     sender = CARD if statement.startswith("#") else TANG
     text = statement.replace("@", TANG.label).replace("%", QI.label).replace("#", CARD.label)
     line = a_message(heard, Scene.group("10001", sender.id, user_name=sender.name), id="m1")
-    said = Said(1, text, speaker=sender.id, lines=(1,))
-    batch, answers = batch_of(Triaged(True, "", (said,)), Dialogue(GROUP, (line,)), JOB_CONTEXT)
+    said = StatementAnswer(1, text, speaker=sender.id, lines=(1,))
+    batch, answers = batch_of(TriageAnswer(True, "", (said,)), Dialogue(GROUP, (line,)), JOB_CONTEXT)
     ((_, attempt),) = batch.tried(answers)
     return "" if attempt.verdict.is_absolute else repr(attempt.verdict)
 

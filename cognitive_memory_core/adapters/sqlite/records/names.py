@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.erasure_rules import is_covered
-from ....domain.people import Person, Worn, person_of
+from ....domain.people import NamePeriod, Person, person_of
 from ....domain.scope import Scope
 from ....ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 from ..database.database import Database
@@ -86,9 +86,9 @@ def _is_news(connection: Connection, alias: Alias) -> bool:
 def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
     where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
     query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
-    borne: dict[str, list[Worn]] = {}
+    borne: dict[str, list[NamePeriod]] = {}
     for user_id, *worn in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
-        borne.setdefault(user_id, []).append(Worn(*worn))
+        borne.setdefault(user_id, []).append(NamePeriod(*worn))
     return [person_of(user_id, worn, most_aliases=MOST_ALIASES) for user_id, worn in borne.items()]
 
 
