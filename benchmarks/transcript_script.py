@@ -204,6 +204,9 @@ ASKED: Sequence[Asked] = (
     Asked(ADMINS, "admin", "/记忆 只记"),
     Asked(ADMINS, "admin", "/记忆 只忆"),
     Asked(ADMINS, "admin", "/记忆 关"),
+    Asked(ADMINS, "admin", "/记忆 关 2小时", note="到时候自己恢复："),
+    Asked(ADMINS, "member", "/记忆 状态 -t"),
+    Asked(ADMINS, "admin", "/记忆 只记 到后天早上8点"),
     Asked(ADMINS, "admin", "/记忆 开"),
     Asked(ADMINS, "admin", "/记忆 清空"),
     Asked(SUPERUSERS, "owner", "/记忆 统计", "stats"),
@@ -227,6 +230,8 @@ ASKED: Sequence[Asked] = (
     Asked(SLIPS, "member", "/记忆 状态 列表"),
     Asked(SLIPS, "member", "/记忆 忘掉 88"),
     Asked(SLIPS, "member", "/记忆 关"),
+    Asked(SLIPS, "admin", "/记忆 关 一会儿"),
+    Asked(SLIPS, "admin", "/记忆 关 到昨天"),
     Asked(SLIPS, "member", "/记忆 统计"),
     Asked(SLIPS, "member", "/记忆 导出"),
 )

@@ -68,6 +68,7 @@ from .status import Status
 from .stopwatches import Durations
 from .text.identity.names import clean_name
 from .text.statements.lexicon import Offence, offences
+from .text.time.time_limits import time_limit
 from .text.time.timewords import time_window
 from .variables import merged_settings, nested_settings
 
@@ -154,6 +155,7 @@ __all__ = [
     "report_markdown",
     "report_page",
     "setting_keys",
+    "time_limit",
     "time_window",
     "tools",
     "unknown_keys",

@@ -58,7 +58,7 @@ WITH_ARGUMENTS = frozenset(
     {
         *("status", "list", "show", "search", "add", "forget", "correct", "profile", "group", "share", "incognito"),
         *("beliefs", "history", "changes", "evolve", "retire", "restore", "suggestions"),
-        *("summarize", "pin", "stats", "retry", "view", "rollback", "config"),
+        *("on", "off", "record", "recall", "summarize", "pin", "stats", "retry", "view", "rollback", "config"),
     }
 )
 _BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}

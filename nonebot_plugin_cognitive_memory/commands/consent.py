@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 import tempfile
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from nonebot.adapters import Bot, Event
@@ -16,6 +15,7 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..config import setup
 from ..erasing_requests import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11
@@ -23,9 +23,11 @@ from ..params import Here
 from .authority import contradiction
 from .confirmations import call_id, confirmations
 from .entry import answer, memory_command
+from .plain_text import words_of
 
 SHOWN = 12_000  # characters of an export that are sent where no file can be
-_MINUTES = re.compile(replies.commands.MINUTES, re.IGNORECASE | re.ASCII)
+INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
+MOST_DIGITS = 6  # of a number of minutes
 
 
 @memory_command.assign("optout")
@@ -41,9 +43,9 @@ async def opt_in(bot: Bot, event: Event, here: Here) -> None:
 
 
 @memory_command.assign("incognito")
-async def go_incognito(bot: Bot, event: Event, here: Here, minutes: Match[str]) -> None:
+async def go_incognito(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
     """Record nothing of the asker here for a while; 0 ends it."""
-    await answer(bot, event, _incognito(here, minutes.result if minutes.available else "30"))
+    await answer(bot, event, _incognito(here, words_of(words.result) if words.available else ""))
 
 
 @memory_command.assign("forget_me")
@@ -81,12 +83,20 @@ async def _opted_in(scene: core.Scene) -> str:
 
 
 async def _incognito(scene: core.Scene, asked: str) -> str:
-    said = _MINUTES.fullmatch(asked.strip())
-    if said is None:
+    zone = setup.settings.zone
+    now = datetime.now(zone)
+    until = now + INCOGNITO if not asked else now + timedelta(minutes=int(asked)) if _is_minutes(asked) else None
+    until = until or core.time_limit(asked, now)
+    if until is None or until - now > LONGEST_INCOGNITO:
         return replies.commands.usage("incognito")
-    minutes = int(said[1]) * (60 if said[3] else 1)
-    await get_memory().incognito(scene, minutes)
-    return replies.commands.incognito(minutes)
+    if until < now:
+        return replies.commands.over(until, zone)
+    await get_memory().incognito(scene, (until - now).total_seconds() / 60)
+    return replies.commands.incognito(until, zone) if until > now else replies.commands.INCOGNITO_ENDED
+
+
+def _is_minutes(asked: str) -> bool:
+    return asked.isdecimal() and asked.isascii() and len(asked) <= MOST_DIGITS
 
 
 async def _exported(bot: Bot, event: Event, scene: core.Scene) -> str:

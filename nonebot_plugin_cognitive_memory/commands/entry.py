@@ -51,7 +51,6 @@ _ARGUMENTS = {
     "forget": Args["target", str],
     "correct": Args["number", int]["words", AllParam],
     "share": Args["wish", str],
-    "incognito": Args["minutes?", str],
     "beliefs": Args["page?", int],
     "changes": Args["days?", int],
     "evolve": Args["days?", int],
@@ -59,7 +58,10 @@ _ARGUMENTS = {
     "summarize": Args["count?", int],
     "pin": Args["words", AllParam],
     "retry": Args["target?", str],
-    **dict.fromkeys(("list", "view", "rollback", "config", "suggestions"), Args["words", AllParam, Field(default=())]),
+    **dict.fromkeys(
+        ("list", "view", "rollback", "config", "suggestions", "incognito", "on", "off", "record", "recall"),
+        Args["words", AllParam, Field(default=())],
+    ),
     **dict.fromkeys(("status", "profile", "group", "stats"), Args["form?", str]),
 }
 

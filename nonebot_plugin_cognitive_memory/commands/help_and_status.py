@@ -45,13 +45,14 @@ async def _status(scene: core.Scene, form: str) -> str | Pictured:
         return replies.commands.usage("status")
     memory = get_memory()
     now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
-    waiting = considerer.gathered(scene)
-    lines = [replies.commands.status(now, here, pins, waiting)]
-    refused = lifetime.refused
-    if refused:
-        lines.append(replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls))
-    text, remarks = "\n".join(lines), replies.commands.status_remarks(now, waiting)
-    remarks += replies.commands.toned("bad", lines[1:])
+    remarks = [
+        *replies.commands.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
+        *replies.commands.status_remarks(now, considerer.gathered(scene)),
+    ]
+    if refused := lifetime.refused:
+        too_early = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
+        remarks += replies.commands.toned("bad", [too_early])
+    text = replies.commands.status(now, here, pins, remarks)
     if as_text:
         return text
     title, at = replies.commands.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"

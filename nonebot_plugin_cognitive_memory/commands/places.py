@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Literal
 
 from nonebot.adapters import Bot, Event
@@ -10,12 +11,14 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import record_end_of_turn, replies
+from ..config import setup
 from ..erasing_requests import erased_place
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import contradiction, objection
 from .confirmations import call_id, confirmations
 from .entry import answer, memory_command
+from .plain_text import words_of
 
 LINES, MOST_LINES = 50, 200
 SUMMARY_TOKENS = 600
@@ -23,27 +26,27 @@ Switch = Literal["on", "off", "record_only", "recall_only"]
 
 
 @memory_command.assign("on")
-async def switch_on(bot: Bot, event: Event, here: Here) -> None:
+async def switch_on(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
     """Record and recall here."""
-    await answer(bot, event, _switched(bot, event, here, "on"))
+    await answer(bot, event, _switched(bot, event, here, "on", words))
 
 
 @memory_command.assign("off")
-async def switch_off(bot: Bot, event: Event, here: Here) -> None:
+async def switch_off(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
     """Neither record nor recall here."""
-    await answer(bot, event, _switched(bot, event, here, "off"))
+    await answer(bot, event, _switched(bot, event, here, "off", words))
 
 
 @memory_command.assign("record")
-async def record_only(bot: Bot, event: Event, here: Here) -> None:
+async def record_only(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
     """Record here, and recall nothing."""
-    await answer(bot, event, _switched(bot, event, here, "record_only"))
+    await answer(bot, event, _switched(bot, event, here, "record_only", words))
 
 
 @memory_command.assign("recall")
-async def recall_only(bot: Bot, event: Event, here: Here) -> None:
+async def recall_only(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
     """Recall here, and record nothing."""
-    await answer(bot, event, _switched(bot, event, here, "recall_only"))
+    await answer(bot, event, _switched(bot, event, here, "recall_only", words))
 
 
 @memory_command.assign("consider")
@@ -64,12 +67,21 @@ async def clear(bot: Bot, event: Event, here: Here) -> None:
     await answer(bot, event, _cleared(bot, event, here))
 
 
-async def _switched(bot: Bot, event: Event, scene: core.Scene, switch: Switch) -> str:
+async def _switched(bot: Bot, event: Event, scene: core.Scene, switch: Switch, words: Match[tuple[object, ...]]) -> str:
     refusal = await _objection(bot, event, scene)
     if refusal:
         return refusal
-    await get_memory().set_switch(scene, switch)
-    return replies.commands.SWITCHED[switch]
+    said, zone = words_of(words.result) if words.available else "", setup.settings.zone
+    now = datetime.now(zone)
+    until = core.time_limit(said, now) if said else None
+    if said and switch == "on":
+        return replies.commands.ON_HAS_NO_END
+    if said and until is None:
+        return replies.commands.no_time(said)
+    if until and until <= now:
+        return replies.commands.over(until, zone)
+    await get_memory().set_switch(scene, switch, until=until)
+    return replies.commands.switched(switch, until, zone)
 
 
 async def _considered(scene: core.Scene) -> str:

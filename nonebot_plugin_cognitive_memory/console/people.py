@@ -5,15 +5,18 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from starlette.responses import Response
 
 import cognitive_memory_core as core
 
 from ..erasing_requests import erased_person, erased_place
+from .pages import minute
 from .visit import PAGE, Visit
 
 FACTS = 100
+LIMIT = 40  # characters of a time limit that are quoted
 SWITCHES = ("on", "off", "record_only", "recall_only")
 
 
@@ -91,7 +94,8 @@ async def places(visit: Visit) -> Response:
     """List groups and private chats."""
     found = await visit.memory.listings.places(visit.scene())
     rows = found[visit.offset : visit.offset + PAGE]
-    return await visit.show("places.html", rows=rows, has_more=len(found) > visit.offset + PAGE)
+    switches = {one.scope: await visit.memory.place_switch(_scene_of(one.scope)) for one in rows}
+    return await visit.show("places.html", rows=rows, switches=switches, has_more=len(found) > visit.offset + PAGE)
 
 
 async def place(visit: Visit) -> Response:
@@ -110,16 +114,23 @@ async def place(visit: Visit) -> Response:
         pins=await visit.memory.pins(visit.scene(scope.place_id)) if scope.kind == "group" else [],
         events=await listings.events(scene, core.EventListing(scope), 10, 0),
         switches=SWITCHES,
+        switch=await visit.memory.place_switch(_scene_of(scope)),
     )
 
 
 async def switch(visit: Visit) -> Response:
-    """Set the switch of a place; replaces the one before."""
-    scope, wanted = visit.place(visit.sent("place")), visit.sent("switch")
+    """Set the switch of a place, with an end if one is named; replaces the one before."""
+    scope, wanted, said = visit.place(visit.sent("place")), visit.sent("switch"), visit.sent("until").strip()
     if scope is None or wanted not in SWITCHES:
         return visit.go("/places")
-    await visit.memory.set_switch(_scene_of(scope), wanted)  # type: ignore[arg-type]  # one of the literals
-    return visit.go("/places/open", notice=visit.words(f"switched.{wanted}"), place=visit.sent("place"))
+    now = datetime.now(visit.zone)
+    until = core.time_limit(said, now) if said and wanted != "on" else None
+    notice = visit.words("switched.no_time", said=said[:LIMIT])
+    if not said or wanted == "on" or (until and until > now):
+        await visit.memory.set_switch(_scene_of(scope), wanted, until=until)  # type: ignore[arg-type]  # a literal
+        ends = visit.words("switched.until", until=minute(until, visit.zone)) if until else ""
+        notice = f"{visit.words(f'switched.{wanted}')}{ends}"
+    return visit.go("/places/open", notice=notice, place=visit.sent("place"))
 
 
 async def erase_place(visit: Visit) -> Response:

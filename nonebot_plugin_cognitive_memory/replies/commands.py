@@ -30,13 +30,13 @@ _HELP = """\
 侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群（加 -t 只要文字）
 共享 share on|off：你在私聊里的侧写，群里能不能用
 整理 consider：现在就把刚才的话整理成记忆
-无痕 incognito [分钟]：接下来说的不记（默认 30 分钟，0 结束）
+无痕 incognito [多久]：接下来你说的不记（默认 30 分钟，0 结束）
 别记我 optout：从此不记我、不提我；可以记我 optin：恢复
 忘记我 forget me：删掉关于我的全部；导出 export：把我的记忆发给我（私聊）
 状态 status：记忆是否在工作；帮助 help：看这份说明"""
 _HELP_GROUP = """\
 —— 群主和管理员 ——
-开 on、关 off、只记 record、只忆 recall：这个群记不记、用不用
+开 on、关 off、只记 record、只忆 recall：这个群记不记、用不用；后三个能写期限，如「关 2小时」
 群记忆 beliefs [页]：这个群的规矩、习惯和看法；演进 history 序号：一条的来历
 变更 changes [天数]：最近改了什么；演化 evolve [天数]：现在就从聊天里长出群记忆
 淘汰 retire 序号、恢复 restore 序号：去掉或换回一条
@@ -46,7 +46,7 @@ _HELP_GROUP = """\
 清空 clear：删掉这个群的全部记忆"""
 _HELP_PRIVATE = """\
 —— 这个私聊 ——
-开 on、关 off、只记 record、只忆 recall：这里记不记、用不用
+开 on、关 off、只记 record、只忆 recall：这里记不记、用不用；后三个能写期限，如「关 2小时」
 总结 summarize [句数]：总结最近的聊天
 清空 clear：删掉这个私聊的全部记忆"""
 _HELP_SUPERUSER = """\
@@ -76,7 +76,6 @@ ADMIN_UNKNOWN = (
 UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
 ALL = frozenset({"", "all", "全部"})
 ME = frozenset({"me", "我"})
-MINUTES = r"(\d{1,6})\s*(?:(分钟?|m|min|minutes?)?|(小时|时|h|hours?))"  # the third group: hours
 VERSION = r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)"
 AS_TEXT = frozenset({"-t", "--text", "text", "文字"})
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}
@@ -102,12 +101,19 @@ CONFIRM_CLEAR_PRIVATE = (
 )
 EXPORTED = "发给你了，共 {rows} 条（一行一条的 JSON，用文本编辑器就能看）"
 EXPORTED_AS_TEXT = "平台不让发文件，内容在下面：\n{text}"
-SWITCHED = {
-    "on": "好，这里说的会记，记住的也会用",
-    "off": "好，这里不再记，也不再用；以前的留着，发送 /记忆 开 恢复",
-    "record_only": "好，这里只记不用：继续记，但机器人回答时不会想起来",
-    "recall_only": "好，这里只用不记：机器人还会想起以前的，新说的不记",
+ON_HAS_NO_END = "「开」没有期限，所以没有改：直接发 /记忆 开；要停一段时间，发 /记忆 关 2小时"
+_SWITCHED_ON = "好，这里说的会记，记住的也会用"
+_SWITCHED = {
+    "off": "这里不再记，也不再用；以前的留着",
+    "record_only": "这里只记不用：继续记，但机器人回答时不会想起来",
+    "recall_only": "这里只用不记：机器人还会想起以前的，新说的不记",
 }
+_SWITCH = {
+    "off": "这里关着：不记，也不用",
+    "record_only": "这里只记不用：新说的会记，但机器人回答时不会想起来",
+    "recall_only": "这里只用不记：机器人会想起以前的，新说的不记",
+}
+INCOGNITO_ENDED = "无痕结束了，接下来说的会记"
 CONSIDERED = "好，开始整理刚才的话了；过一会儿发送 /记忆 列表 看看"
 CONSIDER_REFUSED = "现在收不下（排队的太多，或磁盘写不进）；说过的话都留着，过几分钟再发一次 /记忆 整理"
 NOTHING_TO_CONSIDER = "没有新的话要整理：说过的都整理过了，或者这里没有记"
@@ -136,11 +142,11 @@ _USAGE = {
     "export": "/记忆 导出",
     "optout": "/记忆 别记我",
     "optin": "/记忆 可以记我",
-    "incognito": "/记忆 无痕 [分钟]，例如 /记忆 无痕 60 或 /记忆 无痕 2小时，最多 7 天；/记忆 无痕 0 结束",
+    "incognito": "/记忆 无痕 [多久]，例如 /记忆 无痕 60（分钟）或 /记忆 无痕 到今晚8点，最长 7 天；/记忆 无痕 0 结束",
     "on": "/记忆 开",
-    "off": "/记忆 关",
-    "record": "/记忆 只记",
-    "recall": "/记忆 只忆",
+    "off": "/记忆 关 [多久或到什么时候]，例如 /记忆 关 2小时",
+    "record": "/记忆 只记 [多久或到什么时候]，例如 /记忆 只记 3天",
+    "recall": "/记忆 只忆 [多久或到什么时候]，例如 /记忆 只忆 到明天早上8点",
     "beliefs": "/记忆 群记忆 [页]，例如 /记忆 群记忆 2",
     "history": "/记忆 演进 序号，例如 /记忆 演进 3；序号看 /记忆 群记忆",
     "changes": "/记忆 变更 [天数]，例如 /记忆 变更 7",
@@ -198,11 +204,39 @@ def corrected(text: str) -> str:
     return f"改好了：{_short(text)}"
 
 
-def incognito(minutes: int) -> str:
-    """Return the reply that incognito begins for ``minutes``, or has ended if 0."""
-    if not minutes:
-        return "无痕结束了，接下来说的会记"
-    return f"好，接下来 {minutes} 分钟你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"
+def incognito(until: datetime, zone: tzinfo) -> str:
+    """Return the reply that nothing of the asker is recorded until an instant."""
+    return f"好，到{instant(until, zone)}为止，你在这里说的不记，以后也不会补记；提前结束发送 /记忆 无痕 0"
+
+
+def switched(switch: str, until: datetime | None, zone: tzinfo) -> str:
+    """Confirm the switch of a place, with the instant at which it ends by itself."""
+    if switch == "on":
+        return _SWITCHED_ON
+    if until is None:
+        return f"好，{_SWITCHED[switch]}；恢复发送 /记忆 开"
+    return f"好，到{instant(until, zone)}为止，{_SWITCHED[switch]}。到时候自动恢复成又记又用；提前恢复发送 /记忆 开"
+
+
+def no_time(said: str) -> str:
+    """Return the reply that a time limit was not understood, with examples."""
+    return (
+        f"没看懂「{_short(said)}」是多久，所以没有改。可以写：30分钟、2小时、3天、半天、一周，"
+        "或到18:00、到明天早上8点；不写就一直有效"
+    )
+
+
+def over(until: datetime, zone: tzinfo) -> str:
+    """Return the reply that a time limit has passed already."""
+    return f"{instant(until, zone).strip()} 已经过了，所以没有改；请写一个还没到的时间"
+
+
+def instant(at: datetime, zone: tzinfo) -> str:
+    """Return an instant to the minute, in a zone, with spaces around what begins or ends in a digit."""
+    local, today = at.astimezone(zone), datetime.now(zone).date()
+    days = {0: "今天", 1: "明天"}.get((local.date() - today).days)
+    day = days or (f" {local:%m-%d}" if local.year == today.year else f" {local:%Y-%m-%d}")
+    return f"{day} {local:%H:%M} "
 
 
 def erased(erasure: core.Erasure, *, is_recorded: bool = False) -> str:
@@ -250,10 +284,18 @@ def off(reason: str) -> str:
     return "记忆未启用" if reason in ("", NOT_ENABLED) else f"记忆未启用：{reason}"
 
 
-def status(now: core.Status, here: core.Activity, pins: int, waiting: tuple[int, float] = (0, 0.0)) -> str:
+def status(now: core.Status, here: core.Activity, pins: int, remarks: Iterable[Remark]) -> str:
     """Return the state of the memory for anybody, without paths and error texts."""
     told = f"{status_title(now)}：这里记住了 {here.events} 件事，原话 {here.messages} 句，置顶 {pins} 条"
-    return "\n".join((told, *(line for _, line in status_remarks(now, waiting))))
+    return "\n".join((told, *(line for _, line in remarks)))
+
+
+def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
+    """Return what the switch of this place keeps from working, and until when; nothing if it is "on"."""
+    if switch.switch == "on":
+        return []
+    until = f"，到{instant(switch.until, zone)}为止" if switch.until else ""
+    return [("busy", f"{_SWITCH[switch.switch]}{until}（恢复：/记忆 开）")]
 
 
 def status_title(now: core.Status) -> str:

@@ -111,15 +111,21 @@ async def test_status_of_refusals_and_index(stage: Stage) -> None:
     from cognitive_memory_core.domain.backlog import IndexState
     from nonebot_plugin_cognitive_memory.replies import commands
 
-    quiet = commands.status(core.Status(is_running=True), core.Activity(), 0)
+    quiet = _status_of(core.Status(is_running=True))
     assert "没有收下" not in quiet
     assert "向量库" not in quiet
     index = IndexState(generation=1, behind=7, activity="asleep")
-    told = commands.status(core.Status(is_running=True, refused=3, index=index), core.Activity(), 0)
+    told = _status_of(core.Status(is_running=True, refused=3, index=index))
     assert "没有收下的有 3 次" in told
     assert "向量库" not in told
     figures = commands.stats(core.Status(is_running=True, index=index), core.Activity())
     assert "向量库休眠中，还差 7 条" in figures
+
+
+def _status_of(now: core.Status) -> str:
+    from nonebot_plugin_cognitive_memory.replies import commands
+
+    return commands.status(now, core.Activity(), 0, commands.status_remarks(now, (0, 0.0)))
 
 
 async def test_list_pages(stage: Stage, group: int) -> None:

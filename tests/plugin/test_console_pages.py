@@ -116,6 +116,11 @@ async def test_a_place_is_switched_and_cleared(shown: Console) -> None:
     """A place's switch is set, and clearing it needs its id to be typed."""
     async with shown.visited() as visitor:
         assert "只记不用" in await visitor.act("/places/switch", place="group/20002", switch="record_only")
+        assert "没有改" in await visitor.act("/places/switch", place="group/20002", switch="off", until="昨天")
+        switched = await visitor.act("/places/switch", place="group/20002", switch="off", until="2小时")
+        assert "自动恢复" in switched
+        assert "现在：不记，也不用，到 " in switched
+        assert "不记，也不用，到 " in await visitor.look("/places")
         assert "1 句原话" in await visitor.act("/places/erase", place="group/20002")
         await visitor.act("/places/erase", place="group/20002", sure="20002")
         assert "香山" not in await visitor.look("/memories")

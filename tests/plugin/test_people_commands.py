@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -31,7 +31,7 @@ EVERYBODY = (
     "无痕 0",
     "可以记我",
 )
-ADMINS = ("开", "只记", "只忆", "总结", "清空", "置顶 周五不讨论工作")
+ADMINS = ("开", "关 2小时", "只记", "只忆", "总结", "清空", "置顶 周五不讨论工作")
 SUPERUSERS = ("统计", "队列", "失败", "重试", "停", "启", "查看 2000001", "回滚 2000001")
 
 
@@ -205,11 +205,14 @@ async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
 
     user = new_id()
     here = core.Scene.group(str(group), str(user))
-    assert "30 分钟" in await stage.ask("/记忆 无痕", user, group)
+    assert "为止，你在这里说的不记" in await stage.ask("/记忆 无痕", user, group)
     await stage.hear(message("悄悄话", user, group, time=int(datetime.now(timezone.utc).timestamp())))
     assert "结束" in await stage.ask("/记忆 无痕 0", user, group)
     assert await get_memory().recent_messages(here) == []
-    assert "分钟" in await stage.ask("/记忆 无痕 99999999", user, group)
+    for said in ("99999999", "8天", "随便"):
+        assert "写法：/记忆 无痕" in await stage.ask(f"/记忆 无痕 {said}", user, group)
+    assert "已经过了" in await stage.ask("/记忆 无痕 到昨天", user, group)
+    assert await get_memory().may_record(here, datetime.now(timezone.utc))
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
@@ -245,6 +248,47 @@ async def test_switches_of_a_group(stage: Stage, group: int, call: str, records:
     assert len(lines) == records
 
 
+@pytest.mark.parametrize("call", ["关 2小时", "off 2h", "关2小时", "只记 两个小时", "只忆 2小时"])
+async def test_a_switch_of_a_group_ends_by_itself(stage: Stage, group: int, call: str) -> None:
+    """A switch with a time limit says until when, in its answer and in the status; calling again removes the end."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    admin(stage)
+    told_until = await stage.ask(f"/记忆 {call}", user, group)
+    switch = await get_memory().place_switch(here)
+    assert switch.until is not None
+    assert abs(switch.until - datetime.now(timezone.utc) - timedelta(hours=2)) < timedelta(minutes=5)
+    shown = f"{switch.until.astimezone(ZoneInfo('Asia/Shanghai')):%H:%M}"
+    assert f"{shown} 为止" in told_until
+    assert "自动恢复" in told_until
+    assert f"{shown} 为止" in await stage.ask("/记忆 状态 -t", user, group)
+    await stage.ask(f"/记忆 {re.split('[ 2]', call)[0]}", user, group)
+    assert (await get_memory().place_switch(here)).until is None
+    assert "为止" not in await stage.ask("/记忆 状态 -t", user, group)
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [("关 随便", "没看懂「随便」"), ("只记 到昨天", "已经过了"), ("开 2小时", "没有期限"), ("关 30", "没看懂「30」")],
+)
+async def test_a_time_limit_that_makes_no_sense_changes_nothing(
+    stage: Stage, group: int, call: str, answer: str
+) -> None:
+    """A limit that is not understood or has passed, and one for switching on, get one sentence; nothing changes."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    user = new_id()
+    here = core.Scene.group(str(group), str(user))
+    admin(stage)
+    await get_memory().set_switch(here, "recall_only")
+    refused = await stage.ask(f"/记忆 {call}", user, group)
+    assert answer in refused
+    assert len(refused.splitlines()) == 1
+    assert await get_memory().place_switch(here) == core.PlaceSwitch(here.scope, "recall_only")
+
+
 async def _log(scene: core.Scene) -> list[core.Message]:
     from nonebot_plugin_cognitive_memory import get_memory
 
@@ -274,7 +318,7 @@ async def core_resumed() -> None:
     await get_memory().resume()
 
 
-@pytest.mark.parametrize("subcommand", [*ADMINS[:5], "关"])
+@pytest.mark.parametrize("subcommand", [*ADMINS[:6], "关"])
 async def test_people_decide_for_their_private_chat(stage: Stage, subcommand: str) -> None:
     """In a private chat its person may do what admins may in a group, but for pins of a whole group."""
     assert "只有" not in await stage.ask(f"/记忆 {subcommand}", new_id())

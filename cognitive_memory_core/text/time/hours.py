@@ -51,6 +51,7 @@ _ALONE = Pattern(
 _BESIDE = Pattern(
     f",? ?(?:的|{_AT} )?(?:(?P<part>{_SAID_PART})?{_CHINESE}|{_COLON}|{_ENGLISH}|(?P<bare>{_SAID_PART}){_PLAIN})"
 )
+_AT_END = Pattern(f"(?:(?:(?P<part>{_SAID_PART})的? ?)?(?:{_CHINESE}|{_COLON})|{_ENGLISH})$")
 _WHOLE = Pattern("[^a-z0-9]{0,9}(?P<word>noon|midday|midnight)[^a-z0-9]{0,9}")
 _HABIT = Pattern(
     "每|平时|平常|通常|一般|往往|总是|经常|常常|习惯|固定|几点"
@@ -97,6 +98,38 @@ def narrowed(stretch: Stretch, text: str, start: int, stop: int, part: str) -> S
         return stretch
     first = datetime.combine(stretch.start.date(), datetime.min.time())
     return Stretch(first + span[0], first + span[1])
+
+
+def clock_at_end(text: str) -> re.Match[str] | None:
+    """Find the clock time that ends a folded text; None if there is none, or two are joined (三点到五点)."""
+    match = _AT_END.compiled.search(text)
+    return None if match is None or match["till"] else match
+
+
+def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
+    """Return the times of day that a clock time can mean, counted from midnight; ``part`` of the day is said beside it.
+
+    Eight o'clock is in the morning or in the evening unless something says which.
+    """
+    found = clock.groupdict()
+    if found["word"]:
+        return ((24 if found["word"] in _MIDNIGHT else _NOON) * _HOUR,)
+    said = next((found[name] for name in ("part", "ap", "ap24", "ocp", "ocn") if found[name]), part)
+    hour = _hour(found, _PARTS.get(said, said))
+    hours = _both_halves(found) if hour is None else (hour,)
+    return tuple(each * _HOUR + _past_the_hour(found) for each in hours)
+
+
+def _both_halves(found: dict[str, str | None]) -> tuple[int, ...]:
+    hour = number(found["h"] or found["oc"] or "0")
+    return (hour, hour + _NOON) if hour else (0,)
+
+
+def _past_the_hour(found: dict[str, str | None]) -> timedelta:
+    minutes, quarters = found["min"] or found["m24"], found["kv"]
+    if found["half"]:
+        return _HOUR / 2
+    return number(minutes or "0") * _MINUTE + number(quarters or "0") * 15 * _MINUTE
 
 
 def _before(text: str, start: int) -> re.Match[str] | None:

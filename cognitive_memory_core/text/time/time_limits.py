@@ -1,0 +1,115 @@
+"""Time limits as people write them: how long (2小时, 1h30m), or until when (到18:00, 到明天早上8点)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
+
+from ...domain.interval import checked_zoned
+from ..lexical.folding import folded
+from ..patterns import Pattern
+from .hours import clock_at_end, times_of
+from .instants import LATEST
+from .numerals import number
+from .time_spans import DAY
+from .timerule import Lean
+from .timewords import Mention, mentions
+
+LONGEST = 40  # characters
+_UNITS = {
+    "分": timedelta(minutes=1),
+    "m": timedelta(minutes=1),
+    "小": timedelta(hours=1),
+    "钟": timedelta(hours=1),
+    "时": timedelta(hours=1),
+    "h": timedelta(hours=1),
+    "天": DAY,
+    "日": DAY,
+    "d": DAY,
+    "周": 7 * DAY,
+    "星": 7 * DAY,
+    "礼": 7 * DAY,
+    "w": 7 * DAY,
+    "月": 30 * DAY,
+}
+_AMOUNT = (
+    "(?P<n>[0-9]{1,4}(?:\\.5)?|[零一二两三四五六七八九十百]{1,5}|半) ?个?(?P<half>半?)"
+    "(?P<unit>分钟?|小时|钟头|时|天|日|周|星期|礼拜|月|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)(?P<more>半?)"
+)
+_AMOUNTS = Pattern(_AMOUNT)
+_DURATION = Pattern(f"(?:(?:{re.sub('[?]P<[a-z]+>', '?:', _AMOUNT)})[ ,]?(?:and |零)?){{1,3}}(?:[之以]?[后内])?")
+_UNTIL = Pattern("(?:直?到|至|until |till |to )? ?(?P<end>.{1,40}?) ?(?:为止|结束|[之以]?前)?")
+_LEANS: tuple[Lean, ...] = ("back", "ahead")
+_YEAR = 364 * DAY
+
+
+def time_limit(text: str, now: datetime) -> datetime | None:
+    """Return when a time limit that begins ``now`` ends, in the zone of ``now``; None if the text is none.
+
+    A day without a clock time ends the limit where that day, or the part of it that is named, begins. Of several days
+    or hours that fit, the next one is meant; the result is in the past only if a day that is past is named. Raises
+    BadArgument for an instant without a zone.
+    """
+    checked_zoned(now, "now")
+    said = folded(text).strip()
+    if not 0 < len(said) <= LONGEST:
+        return None
+    if _DURATION.fullmatch(said):
+        return _after(said, now)
+    until = _UNTIL.fullmatch(said)
+    local = now.replace(tzinfo=None)
+    ends = sorted(_ends(until["end"], local)) if until else []
+    end = next((one for one in ends if one > local), ends[-1] if ends else None)
+    return _zoned(end, now) if end else None
+
+
+def _after(duration: str, now: datetime) -> datetime | None:
+    try:
+        length = sum(map(_length, _AMOUNTS.finditer(duration)), timedelta())
+        end = now.astimezone(timezone.utc) + length
+    except (ValueError, OverflowError):
+        return None
+    return end.astimezone(now.tzinfo) if length and end <= LATEST else None
+
+
+def _length(part: re.Match[str]) -> timedelta:
+    amount = 0.5 if part["n"] == "半" else float(part["n"]) if part["n"][0].isdecimal() else number(part["n"])
+    return (amount + (0.5 if part["half"] or part["more"] else 0)) * _UNITS[part["unit"][0]]
+
+
+def _ends(said: str, now: datetime) -> Iterator[datetime]:
+    """Yield every instant that a text can mean."""
+    clock = clock_at_end(said)
+    named = (said[: clock.start()] if clock else said).strip().removesuffix("的").strip()
+    for start, part in _days(named, now) if named else ((_midnight(now), ""), (_midnight(now) + DAY, "")):
+        yield from (_midnight(start) + time for time in times_of(clock, part)) if clock else (start,)
+
+
+def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
+    """Yield where the days begin that an expression can mean, with the part of the day that it names.
+
+    A part of a day without a day is today's or tomorrow's.
+    """
+    whole = _only(named)
+    for each in (whole,) if whole else (_only(f"今天{named}"), _only(f"明天{named}")):
+        readings = (each.at(since, lean) for since in _references(each, now) for lean in _LEANS) if each else ()
+        yield from ((stretch.start, each.part) for stretch in readings if each and stretch)
+
+
+def _references(mention: Mention, now: datetime) -> tuple[datetime, ...]:
+    return (now, now + _YEAR) if mention.kind == "yearless" else (now,)
+
+
+def _only(text: str) -> Mention | None:
+    found = mentions(text)
+    return found[0] if len(found) == 1 and (found[0].start, found[0].stop) == (0, len(text)) else None
+
+
+def _midnight(when: datetime) -> datetime:
+    return when.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _zoned(end: datetime, now: datetime) -> datetime | None:
+    instant = end.replace(tzinfo=now.tzinfo)
+    return instant if instant <= LATEST else None
