@@ -7,12 +7,13 @@ metadata; ``python -m tests release`` does the same on any Python.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from packaging.version import Version
 
-from tests.support.onebot import AHE, GROUP, MILI, prepare, start
+from tests.support.onebot import AHE, GROUP, MILI, ROOT, prepare, start
 
 from .conftest import Installed
 
@@ -98,3 +99,18 @@ def test_the_command_line_works(installed: Installed, tmp_path: Path) -> None:
     command = "import sys; from cognitive_memory_core.cli import main; sys.exit(main(['doctor', '--offline']))"
     done = installed.run("-c", command, folder=tmp_path)
     assert "依赖的版本都对" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_installed_size_is_what_the_page_says(installed: Installed, tmp_path: Path) -> None:
+    """The packages of the environment weigh what docs/data.md says, within a fifth, bytecode and pip left out."""
+    weigh = (
+        "import importlib.metadata as m, pathlib\n"
+        "files = {pathlib.Path(d.locate_file(f)) for d in m.distributions() for f in d.files or () "
+        "if d.name not in ('pip', 'setuptools')}\n"
+        "print(sum(f.stat().st_size for f in files if f.suffix != '.pyc' and f.is_file()) / 1e6)"
+    )
+    weight = float(installed.run("-c", weigh, folder=tmp_path).stdout)
+    page = (ROOT / "docs" / "data.md").read_text("utf-8")
+    said = re.search(r"一共 \d+ 个包、约 (\d+) MB", page)
+    assert said is not None
+    assert weight == pytest.approx(int(said[1]), rel=0.2)
