@@ -6,11 +6,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import cognitive_memory_core as core
 
-Item = core.Event | core.Pin
-Listed = Item | core.Belief | core.Suggestion
+if TYPE_CHECKING:
+    Item = core.Event | core.Pin
+    Listed = Item | core.Belief | core.Suggestion
+
 VALID = 600.0  # seconds
 SCENES = 1_000
 
