@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...domain.event import Event
 from ...domain.hit import ReadFilter
@@ -12,6 +13,7 @@ from ...domain.message import Message
 from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
 from ...ports.ledger import FactBook, LexicalIndex
+from ...text.caches import cleared_on_erasure
 from ...text.identity.persons import MYSELF
 from ...text.lexical.folding import folded
 from ...text.lexical.terms import query_terms
@@ -117,7 +119,15 @@ def _common(terms: Collection[str], event: Event, names: Collection[str]) -> int
 
     A word that is somebody's name in one text and a thing in another (饺子) makes nothing near.
     """
-    return len(set(terms).intersection(query_terms(_content(event.text, (*names, event.sender_name)))))
+    there = tuple(name for name in (*names, event.sender_name) if name in event.text)
+    return len(_terms_of(event.text, there).intersection(terms))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)
+def _terms_of(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Cache the terms of an event, which is a neighbour of many jobs of its place."""
+    return frozenset(query_terms(_content(text, names)))
 
 
 def _texts(work: Turn | Dialogue) -> list[str]:
