@@ -41,11 +41,6 @@ class Asked:
         """Return the asker."""
         return PEOPLE[self.who]
 
-    @property
-    def is_text(self) -> bool:
-        """Return whether text was asked for."""
-        return self.text.endswith(" -t")
-
 
 @dataclass(frozen=True)
 class Proposal:

@@ -183,6 +183,8 @@ class Configuration:
         except Vanished:
             return {}, ""
         except PermanentError as unreadable:
+            if isinstance(unreadable.__cause__, NotADirectoryError):
+                return {}, ""  # doctor says that the data directory is a file
             if is_withheld(unreadable):
                 raise StorageRefused(str(unreadable)) from unreadable
             return {}, sentences.settings.NO_READABLE_FILE

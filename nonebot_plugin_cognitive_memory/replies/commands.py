@@ -470,7 +470,7 @@ def forgotten(event: core.Event, *, is_own: bool) -> str:
 
 def restored(event: core.Event) -> str:
     """Confirm that an event is remembered again."""
-    return f"恢复了：{_short(_named(event))}"
+    return f"恢复了：{_short(_END_DATE.sub('', _named(event)))}"
 
 
 def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
