@@ -9,8 +9,9 @@ from ..domain.event import Event
 from ..domain.hit import Hit
 from ..settings import Settings
 
-Step = str  # "found", "judged", "widened", "relevance", "time", "people", "kind", "age", "duplicates", "diversity"
-FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "diversity")  # each multiplies the score
+# "found", "judged", "widened", "relevance", "time", "people", "kind", "age", "lines", "duplicates", "diversity"
+Step = str
+FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "lines", "diversity")  # each multiplies the score
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
 
 

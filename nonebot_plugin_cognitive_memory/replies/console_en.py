@@ -188,6 +188,7 @@ WORDS: Mapping[str, str] = {
     "score.people": "People",
     "score.kind": "Kind",
     "score.age": "Age",
+    "score.lines": "Lines",
     "score.diversity": "Diversity",
     "score.score": "Score",
     "cut.none": "recalled",

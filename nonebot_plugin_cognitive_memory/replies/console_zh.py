@@ -179,6 +179,7 @@ WORDS: Mapping[str, str] = {
     "score.people": "人",
     "score.kind": "种类",
     "score.age": "新旧",
+    "score.lines": "原话",
     "score.diversity": "避免重复",
     "score.score": "得分",
     "cut.none": "想起了",
