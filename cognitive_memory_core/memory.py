@@ -346,6 +346,12 @@ class CognitiveMemory:
         """Return the switch of a place with its end; "on" where none is set, or its time is over."""
         return self._opened.consent.place_switch(scene.scope)
 
+    async def place_switches(self, scene: Scene) -> list[PlaceSwitch]:
+        """Return the switches of an operator's agent that are not "on", by place; raises NotPermitted for others."""
+        if scene.kind != "operator":
+            raise NotPermitted(sentences.caller.OPERATORS_ONLY)
+        return [one for one in self._opened.consent.place_switches() if one.scope.agent == scene.agent]
+
     async def evolve(self, scene: Scene, *, days: int = 1) -> Evolution:
         """Evolve the beliefs of the scene's group by what was said in the last days.
 

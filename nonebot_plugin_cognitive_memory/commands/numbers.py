@@ -56,7 +56,7 @@ class ShownLists:
             self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)
 
     def drop(self, scene: core.Scene) -> None:
-        """Let the list shown last expire: numbers are another list's now."""
+        """Let the list shown last expire, because a list of another kind is shown now."""
         self._lists.pop(scene, None)
 
     def is_valid(self, scene: core.Scene) -> bool:

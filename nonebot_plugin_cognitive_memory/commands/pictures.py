@@ -37,7 +37,7 @@ def wants_text(form: str) -> bool | None:
 
 @cache
 def studio() -> Studio:
-    """Return where cards are drawn; made for the first one."""
+    """Return the studio that draws the cards; it is made at the first call."""
     from ..cards import Studio  # noqa: PLC0415  # cards load with the first one
 
     return Studio(setup.data_dir / FONTS if setup.data_dir else None)

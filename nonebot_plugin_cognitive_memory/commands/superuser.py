@@ -76,7 +76,10 @@ async def _stats(scene: core.Scene, form: str) -> str | Pictured:
         return replies.commands.usage("stats")
     memory, operator = get_memory(), core.Scene.operator(scene.agent)
     now, activity = await memory.status(), await memory.activity(operator)
-    gist = replies.quality.remarks(await memory.report(operator, examine=False))
+    gist = [
+        *replies.commands.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
+        *replies.quality.remarks(await memory.report(operator, examine=False)),
+    ]
     text = "\n".join((replies.commands.stats(now, activity), *(line for _, line in gist)))
     at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.commands.stats_remarks(now), *gist]
     if as_text:

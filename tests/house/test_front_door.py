@@ -114,6 +114,7 @@ METHODS = {
     "incognito": "(self, scene, minutes)",
     "set_switch": "(self, scene, switch, *, until=None)",
     "place_switch": "(self, scene)",
+    "place_switches": "(self, scene)",
     "recall_message": "(self, scene, message_id)",
     "status": "(self)",
     "report": "(self, scene, *, days=30, examine=True)",
