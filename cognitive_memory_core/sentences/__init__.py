@@ -18,29 +18,24 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from ..loading_on_use import loaded_on_use
-
-if TYPE_CHECKING:
-    from . import (
-        caller,
-        command_line,
-        context,
-        doctor,
-        evolution,
-        feedback,
-        log,
-        migration,
-        models,
-        report,
-        settings,
-        status,
-        storage_errors,
-        stored_text,
-        suggestions,
-        tools,
-    )
+from . import (
+    caller,
+    command_line,
+    context,
+    doctor,
+    evolution,
+    feedback,
+    log,
+    migration,
+    models,
+    report,
+    settings,
+    status,
+    storage_errors,
+    stored_text,
+    suggestions,
+    tools,
+)
 
 __all__ = [
     "caller",
@@ -60,5 +55,3 @@ __all__ = [
     "suggestions",
     "tools",
 ]
-
-__getattr__ = loaded_on_use(__name__, __all__)

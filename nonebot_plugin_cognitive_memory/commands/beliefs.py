@@ -1,4 +1,4 @@
-"""Commands of admins on the group's beliefs: list, history, changes, evolve, retire, restore."""
+"""Commands on what the group keeps to: list, history, changes, evolve, retire, restore. They are the admins'."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from nonebot.adapters import Bot, Event
 from .. import replies
 from ..console import doors
 from ..console.mounting import ADDRESS
+from ..console.sessions import CODE_SECONDS
 from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
@@ -25,10 +26,8 @@ async def _coded(bot: Bot, event: Event, *, is_private: bool) -> str:
         return refusal
     if not is_private:
         return replies.commands.ONLY_IN_PRIVATE
-    if doors is None:
+    if not doors.is_open:
         return replies.console.CLOSED
-    from ..console.sessions import CODE_SECONDS  # noqa: PLC0415  # loaded with an open console
-
     return replies.console.CODE.format(
         code=doors.codes.issue(),
         minutes=round(CODE_SECONDS / 60),

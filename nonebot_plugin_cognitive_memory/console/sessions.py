@@ -108,10 +108,11 @@ class LoginCodes:
 
 @dataclass(frozen=True)
 class Doors:
-    """The ways into the console."""
+    """The ways into the console; ``is_open`` is false where it is not mounted, and no code is issued then."""
 
     codes: LoginCodes = field(default_factory=LoginCodes)
     sessions: Sessions = field(default_factory=Sessions)
+    is_open: bool = True
 
 
 def _digest(text: str) -> bytes:

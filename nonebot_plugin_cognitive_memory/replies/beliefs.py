@@ -1,4 +1,4 @@
-"""Replies to commands on a group's beliefs."""
+"""Replies to commands on what a group keeps to."""
 
 from __future__ import annotations
 
