@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -25,6 +26,9 @@ from tests.support.puppet import TRIAGE, Puppet, Question, careful, shaped, stat
 from .chat_set import Fact, Window
 
 KEYS = "COGNITIVE_MEMORY__MODELS__HISTORIAN__"  # of the environment, for what the options leave open
+_KNOWN = re.compile(r"^E(\d+)\. (.*)$", re.MULTILINE)  # the events that a prompt shows as known
+_NAME = re.compile(r"[^\s，。、：()（）]{1,32}(?=\()")
+_BEGINNING = 12  # characters of a statement by which it is recognised in a prompt
 T = TypeVar("T")
 
 
@@ -83,7 +87,17 @@ class GoldHistorian:
             if lines and self._is_complete(fact):
                 about = cast("list[str]", fact["subjects"]) or [question.place]
                 speaker, subjects = str(fact["sender_id"]), list(filter(None, about))
-                yield {**statement(0, str(fact["text"]), subjects, speaker, lines=lines), "kind": fact["kind"]}
+                said = statement(0, str(fact["text"]), subjects, speaker, lines=lines)
+                yield {**said, "kind": fact["kind"], "replaces": self._replaced(question, fact)}
+
+    def _replaced(self, question: Question, fact: Mapping[str, object]) -> int:
+        """Return the number of the known event that a fact replaces; 0 if it replaces none or that is not shown."""
+        old = next((one for one in self._facts if fact.get("replaces") and one["id"] == fact["replaces"]), None)
+        if old is None:
+            return 0
+        begun = _nameless(str(old["text"]))[:_BEGINNING]
+        known = ((int(found[1]), found[2]) for found in _KNOWN.finditer(question.prompt))
+        return next((number for number, text in known if begun in _nameless(text)), 0)
 
     def _is_complete(self, fact: Mapping[str, object]) -> bool:
         """Return whether the last line of a fact stands in the window."""
@@ -103,6 +117,11 @@ class GoldHistorian:
     @property
     def _lines(self) -> Sequence[core.Message]:
         return self.window.lines if self.window else ()
+
+
+def _nameless(text: str) -> str:
+    """Return a text without the names before ids, which change, and without signs."""
+    return _plain(_NAME.sub("", text))
 
 
 def _plain(text: str) -> str:

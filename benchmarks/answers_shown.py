@@ -19,6 +19,7 @@ from .labelled import ZONE
 WINDOW = core.HistorianSettings().recent_messages_inject_k  # lines that a chat hands its model itself
 TELLING = 8  # characters; a shorter forbidden line or statement may stand in anybody's text
 CLAUSE = 6  # characters of a quoted clause of a profile
+_CORNERS = str.maketrans("「」", "『』")
 _QUOTED = re.compile(f"“([^“”]{{{CLAUSE},}})”")
 
 
@@ -71,7 +72,8 @@ def _lines_in(lines: Iterable[Line], context: core.Context) -> frozenset[str]:
     by_minute: dict[str, list[str]] = {}
     for line in shown:
         by_minute.setdefault(line[: len("- [2026-01-01 00:00]")], []).append(line)
-    return frozenset(line.message.id for line in lines if _is_in(line, by_minute))
+    text = "\n".join(shown)
+    return frozenset(line.message.id for line in lines if _is_in(line, by_minute) or _is_beside(line, text))
 
 
 def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
@@ -79,6 +81,13 @@ def _is_in(line: Line, by_minute: Mapping[str, Sequence[str]]) -> bool:
     begun = quoted(line.message.text)[: QUOTED_LENGTH // 2]
     voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
     return any(voice in one and f"：{begun}" in one for one in candidates)
+
+
+def _is_beside(line: Line, shown: str) -> bool:
+    """Return whether the whole of a line stands with its speaker beside another one: replied to, or said next."""
+    voice = f"({line.speaker})" if line.speaker else sentences.context.THE_BOT
+    text = quoted(line.message.text.translate(_CORNERS))
+    return f"{voice}「{text}」" in shown
 
 
 def _memories_in(chat: Chat, context: core.Context, memories: Iterable[Memory]) -> frozenset[str]:

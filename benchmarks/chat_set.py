@@ -121,7 +121,8 @@ def read(path: Path) -> Chat:
     lines = tuple(_lines(world, places))
     names = {line.message.id: line.name for line in lines}
     times = {line.message.id: line.message.sent_at for line in lines}
-    facts = sorted((_fact(fact, places, times, names) for fact in world["facts"]), key=lambda fact: fact[0])
+    older = {fact["superseded_by"]: fact["id"] for fact in world["facts"] if fact.get("superseded_by")}
+    facts = sorted((_fact(fact, places, times, names, older) for fact in world["facts"]), key=lambda fact: fact[0])
     questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
     told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
     wishes = tuple(Wish(message.scene, message.sent_at) for message in told)
@@ -235,9 +236,13 @@ def _scene(place: Mapping[str, Any], user_id: str, name: str) -> core.Scene:
 
 
 def _fact(
-    fact: Mapping[str, Any], places: Mapping[str, Any], times: Mapping[str, datetime], names: Mapping[str, str]
+    fact: Mapping[str, Any],
+    places: Mapping[str, Any],
+    times: Mapping[str, datetime],
+    names: Mapping[str, str],
+    older: Mapping[str, str],
 ) -> Fact:
-    """Return a fact as a line of an export file, and when it became known."""
+    """Return a fact as a line of an export file, and when it became known; ``older`` is what each fact replaces."""
     place, last = places[fact["place"]], max(fact["evidence"], key=lambda one: times[one])
     line = {
         "type": "event",
@@ -252,6 +257,7 @@ def _fact(
         "subjects": [] if fact["subject"] in places else [fact["subject"]],
         "happened_at": times[last],
         "message_ids": fact["evidence"],
+        "replaces": older.get(fact["id"], ""),
     }
     return times[last], line
 

@@ -16,7 +16,7 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ async def _played(fonts: Sequence[Path], pictures: Path) -> list[Spoken]:
             (data_of(home) / "fonts").mkdir(parents=True, exist_ok=True)
             shutil.copy(font, data_of(home) / "fonts")
         for name, hour in (("dark", MIDNIGHT), ("light", NOON)):  # the second run changes what the first one shows
-            asked = ASKED if name == "light" else [one for one in ASKED if one.picture and not one.is_text]
+            asked = ASKED if name == "light" else [replace(one, before=()) for one in ASKED if one.picture]
             async with _bot(home, hour) as client:
                 stage = _Stage(client, pictures if fonts else None, name)
                 spoken = [await stage.answered(one) for one in asked]

@@ -41,11 +41,6 @@ class Asked:
         """Return the asker."""
         return PEOPLE[self.who]
 
-    @property
-    def is_text(self) -> bool:
-        """Return whether text was asked for."""
-        return self.text.endswith(" -t")
-
 
 @dataclass(frozen=True)
 class Proposal:
@@ -129,12 +124,12 @@ entity_type: member
 entity_id: "{MILI}"
 group_id: "{GROUP}"
 name: 米粒
-tags: [爱看书, 对花生过敏, 学摄影 📷, 周三有空]
+tags: [爱看书, 对花生过敏, 学摄影 📷, 周四有空]
 updated_at: "$NOW"
 source_event_id: ""
 ---
 ## 基本情况
-- 住在青石巷附近，周三晚上常来读书会。
+- 住在青石巷附近，周四晚上常来读书会。
 - 养了一只叫芝麻的猫，怕打雷 ⛈️。
 
 ## 喜好
@@ -153,7 +148,7 @@ updated_at: "$NOW"
 source_event_id: ""
 ---
 ## 规矩
-- 每周三晚上七点半，青石巷咖啡馆；迟到的人请大家喝茶 🍵。
+- 每周四晚上七点半，青石巷咖啡馆；迟到的人请大家喝茶 🍵。
 - 书没读完的人在场时，不说结局。
 
 ## 现状
@@ -171,13 +166,13 @@ ASKED: Sequence[Asked] = (
     Asked(MEMBERS, "member", "/记忆 列表", pause=3.0),
     Asked(MEMBERS, "member", "/记忆 详情 1"),
     Asked(MEMBERS, "member", "/记忆 搜索 花生"),
-    Asked(MEMBERS, "member", "/记忆 记住 我周三要值班，晚到半小时"),
+    Asked(MEMBERS, "member", "/记忆 记住 我周四要值班，晚到半小时"),
     Asked(MEMBERS, "member", "/记忆 置顶列表"),
-    Asked(MEMBERS, "member", "/记忆 更正 1 我周三不值班了，准时到"),
+    Asked(MEMBERS, "member", "/记忆 更正 1 我周四不值班了，准时到"),
     Asked(MEMBERS, "member", "/记忆 忘掉 1"),
     Asked(MEMBERS, "member", "/记忆 侧写", "profile"),
     Asked(MEMBERS, "member", "/记忆 侧写 -t"),
-    Asked(MEMBERS, "admin", "/记忆 群侧写", "group", before=("周三见",)),
+    Asked(MEMBERS, "admin", "/记忆 群侧写", "group", before=("周四见",)),
     Asked(MEMBERS, "member", "/记忆 共享 on"),
     Asked(MEMBERS, "member", "/记忆 无痕 60"),
     Asked(MEMBERS, "member", "/记忆 无痕 0"),

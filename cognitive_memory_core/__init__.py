@@ -2,75 +2,80 @@
 
 from __future__ import annotations
 
-from . import mcp_server, tools
-from .background import BackgroundLoop
-from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
-from .context.explanation import Explanation
-from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
-from .domain.context import Context, Section
-from .domain.event import Event
-from .domain.hit import Hit
-from .domain.interval import Interval
-from .domain.job import FailedJob
-from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
-from .domain.message import Message
-from .domain.note import Memo, Pin
-from .domain.place_switch import PlaceSwitch
-from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
-from .domain.quality import QualityReport
-from .domain.scope import PlaceKind, Scene, Scope
-from .domain.suggestion import Suggestion
-from .domain.tombstones import Erasure
-from .domain.turn import Turn
-from .errors import (
-    AlreadyEvolving,
-    BadArgument,
-    CognitiveMemoryError,
-    DirectoryInUse,
-    LimitReached,
-    MistakeError,
-    NotPermitted,
-    PermanentError,
-    QueueFull,
-    StorageRefused,
-    TransientError,
-    UnavailableError,
-    UnknownBelief,
-    UnknownEvent,
-    UnknownPin,
-    UnknownRevision,
-    UnknownSuggestion,
-)
-from .memory import CognitiveMemory
-from .ports.ledger import Activity, DayCount
-from .quality.figures import report_figures
-from .quality.markdown import report_markdown
-from .quality.page import report_page
-from .recall.trace import Candidate, LineCandidate
-from .settings import (
-    CaptureSettings,
-    EmbeddingSettings,
-    HistorianSettings,
-    HttpSettings,
-    ModelSettings,
-    ModelsSettings,
-    PinsSettings,
-    ProfileSettings,
-    QuerySettings,
-    QueueSettings,
-    Settings,
-    VectorStoreSettings,
-    dormant_keys,
-    is_dormant,
-    unknown_keys,
-)
-from .status import Status
-from .stopwatches import Durations
-from .text.identity.names import clean_name
-from .text.statements.lexicon import Offence, offences
-from .text.time.time_limits import time_limit
-from .text.time.timewords import time_window
-from .variables import merged_settings, nested_settings
+from typing import TYPE_CHECKING
+
+from .loading_on_use import loaded_on_use
+
+if TYPE_CHECKING:
+    from . import mcp_server, tools
+    from .background import BackgroundLoop
+    from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
+    from .context.explanation import Explanation
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+    from .domain.context import Context, Section
+    from .domain.event import Event
+    from .domain.hit import Hit
+    from .domain.interval import Interval
+    from .domain.job import FailedJob
+    from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+    from .domain.message import Message
+    from .domain.note import Memo, Pin
+    from .domain.place_switch import PlaceSwitch
+    from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
+    from .domain.quality import QualityReport
+    from .domain.scope import Scene, Scope
+    from .domain.suggestion import Suggestion
+    from .domain.tombstones import Erasure
+    from .domain.turn import Turn
+    from .errors import (
+        AlreadyEvolving,
+        BadArgument,
+        CognitiveMemoryError,
+        DirectoryInUse,
+        LimitReached,
+        MistakeError,
+        NotPermitted,
+        PermanentError,
+        QueueFull,
+        StorageRefused,
+        TransientError,
+        UnavailableError,
+        UnknownBelief,
+        UnknownEvent,
+        UnknownPin,
+        UnknownRevision,
+        UnknownSuggestion,
+    )
+    from .memory import CognitiveMemory
+    from .ports.ledger import Activity, DayCount
+    from .quality.figures import report_figures
+    from .quality.markdown import report_markdown
+    from .quality.page import report_page
+    from .recall.trace import Candidate
+    from .settings import (
+        CaptureSettings,
+        EmbeddingSettings,
+        HistorianSettings,
+        HttpSettings,
+        ModelSettings,
+        ModelsSettings,
+        PinsSettings,
+        ProfileSettings,
+        QuerySettings,
+        QueueSettings,
+        Settings,
+        VectorStoreSettings,
+        dormant_keys,
+        is_dormant,
+        unknown_keys,
+    )
+    from .status import Status
+    from .stopwatches import Durations
+    from .text.identity.names import clean_name
+    from .text.statements.lexicon import Offence, offences
+    from .text.time.time_limits import time_limit
+    from .text.time.timewords import time_window
+    from .variables import merged_settings, nested_settings
 
 __all__ = [
     "Activity",
@@ -102,7 +107,6 @@ __all__ = [
     "HttpSettings",
     "Interval",
     "LimitReached",
-    "LineCandidate",
     "Memo",
     "Message",
     "MistakeError",
@@ -115,8 +119,6 @@ __all__ = [
     "Pin",
     "PinsSettings",
     "PlaceEntry",
-    "PlaceKind",
-    "PlaceListing",
     "PlaceSwitch",
     "Profile",
     "ProfileHit",
@@ -163,3 +165,56 @@ __all__ = [
     "tools",
     "unknown_keys",
 ]
+
+__getattr__ = loaded_on_use(
+    __name__,
+    ("mcp_server", "tools"),
+    {
+        "background": "BackgroundLoop",
+        "configuration": "Configuration SettingsMoved SettingState setting_keys",
+        "context.explanation": "Explanation",
+        "domain.belief": "Belief BeliefHit BeliefPage Change Evolution",
+        "domain.context": "Context Section",
+        "domain.event": "Event",
+        "domain.hit": "Hit",
+        "domain.interval": "Interval",
+        "domain.job": "FailedJob",
+        "domain.listing": "EventListing PersonEntry PlaceEntry ProfileSource WornName",
+        "domain.message": "Message",
+        "domain.note": "Memo Pin",
+        "domain.place_switch": "PlaceSwitch",
+        "domain.profile": "Profile ProfileHit ProfileKey Revision",
+        "domain.quality": "QualityReport",
+        "domain.scope": "Scene Scope",
+        "domain.suggestion": "Suggestion",
+        "domain.tombstones": "Erasure",
+        "domain.turn": "Turn",
+        "errors": (
+            "AlreadyEvolving BadArgument CognitiveMemoryError DirectoryInUse LimitReached MistakeError "
+            "NotPermitted PermanentError QueueFull StorageRefused TransientError UnavailableError "
+            "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
+        ),
+        "memory": "CognitiveMemory",
+        "ports.ledger": "Activity DayCount",
+        "quality.figures": "report_figures",
+        "quality.markdown": "report_markdown",
+        "quality.page": "report_page",
+        "recall.trace": "Candidate",
+        "settings": (
+            "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
+            "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "
+            "dormant_keys is_dormant unknown_keys"
+        ),
+        "status": "Status",
+        "stopwatches": "Durations",
+        "text.identity.names": "clean_name",
+        "text.statements.lexicon": "Offence offences",
+        "text.time.time_limits": "time_limit",
+        "text.time.timewords": "time_window",
+        "variables": "merged_settings nested_settings",
+    },
+)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -6,8 +6,9 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from . import sentences
@@ -17,15 +18,32 @@ C = TypeVar("C", bound=type[Any])
 _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # further types accepted for a hint
 
 
-def checks_arguments(cls: C) -> C:
-    """Check the arguments of a class's public coroutine methods against their annotations; raise BadArgument if wrong.
+def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
+    """Decorate a class whose public coroutine methods check their arguments and raise BadArgument for a wrong one.
 
-    None is replaced by the default if there is one.
+    None is replaced by the default if there is one. The annotations are read at the first call of each method;
+    ``homes`` maps the types that the class's module does not import at run time to modules beside it that define them.
     """
-    for name, member in list(vars(cls).items()):
-        if not name.startswith("_") and inspect.iscoroutinefunction(member):
-            setattr(cls, name, _checked(member))
-    return cls
+
+    def decorated(cls: C) -> C:
+        types = _Types(homes, cls.__module__.rpartition(".")[0])
+        for name, member in list(vars(cls).items()):
+            if not name.startswith("_") and inspect.iscoroutinefunction(member):
+                setattr(cls, name, _checked(member, types))
+        return cls
+
+    return decorated
+
+
+class _Types(dict[str, object]):
+    """Types by name, each loaded when it is looked up."""
+
+    def __init__(self, homes: Mapping[str, str], package: str) -> None:
+        self._homes = homes
+        self._package = package
+
+    def __missing__(self, name: str) -> object:
+        return getattr(import_module(f".{self._homes[name]}", self._package), name)
 
 
 @dataclass(frozen=True)
@@ -45,19 +63,26 @@ class _Parameter:
         raise BadArgument(sentences.caller.bad_value(self.name, value, sentences.caller.one_of(_names(self.hint))))
 
 
-def _checked(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    hints = get_type_hints(method)
-    described = list(inspect.signature(method).parameters.values())[1:]
-    parameters = [_Parameter(one.name, hints[one.name], one.default) for one in described]
-    by_name = {one.name: one for one in parameters}
+def _checked(method: Callable[..., Awaitable[Any]], types: _Types) -> Callable[..., Awaitable[Any]]:
+    @functools.cache
+    def parameters() -> Mapping[str, _Parameter]:
+        return {one.name: one for one in _parameters(method, types)}
 
     @functools.wraps(method)
     async def call(self: object, *args: object, **kwargs: object) -> object:
-        checked = [one.admitted(value) for one, value in zip(parameters, args, strict=False)]
+        by_name = parameters()
+        checked = [one.admitted(value) for one, value in zip(by_name.values(), args, strict=False)]
         named = {name: by_name[name].admitted(value) if name in by_name else value for name, value in kwargs.items()}
-        return await method(self, *checked, *args[len(parameters) :], **named)
+        return await method(self, *checked, *args[len(by_name) :], **named)
 
     return call
+
+
+def _parameters(method: Callable[..., Awaitable[Any]], types: _Types) -> list[_Parameter]:
+    described = list(inspect.signature(method).parameters.values())[1:]
+    taken = SimpleNamespace(__annotations__={one.name: one.annotation for one in described})  # not what it returns
+    hints = get_type_hints(taken, method.__globals__, types)
+    return [_Parameter(one.name, hints[one.name], one.default) for one in described]
 
 
 def _fits(value: object, hint: object) -> bool:

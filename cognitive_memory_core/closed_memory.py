@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from . import sentences
-from .context.compression import Compressor
-from .context.explanation import Explanation
-from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
 from .domain.context import NOTHING, Context
-from .domain.event import Event
-from .domain.hit import Hit, ReadFilter
-from .domain.job import FailedJob
-from .domain.message import Message
-from .domain.note import Memo, Pin
-from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
-from .domain.scope import Scene
-from .domain.suggestion import Suggestion
-from .domain.turn import Turn
 from .errors import UnavailableError, UnknownEvent
-from .ports.beliefs import Listing
-from .ports.ledger import Activity
 from .settings import Live, Settings
-from .status import Status
+
+if TYPE_CHECKING:
+    from .context.explanation import Explanation
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+    from .domain.event import Event
+    from .domain.hit import Hit, ReadFilter
+    from .domain.job import FailedJob
+    from .domain.message import Message
+    from .domain.note import Memo, Pin
+    from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+    from .domain.scope import Scene
+    from .domain.suggestion import Suggestion
+    from .domain.turn import Turn
+    from .ports.beliefs import Listing
+    from .ports.ledger import Activity
+    from .status import Status
 
 
 class NullReads:
@@ -38,6 +39,8 @@ class NullReads:
         self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
     ) -> Explanation:
         """Return the empty context without candidates."""
+        from .context.explanation import Explanation  # noqa: PLC0415  # as of all: loaded by who asks
+
         return Explanation(NOTHING)
 
     async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
@@ -88,6 +91,8 @@ class NullReads:
 
     async def belief_page(self, scene: Scene, status: Listing, limit: int, offset: int) -> BeliefPage:
         """Return no beliefs."""
+        from .domain.belief import BeliefPage  # noqa: PLC0415  # the same
+
         return BeliefPage((), 0)
 
     async def belief_hits(self, scene: Scene, query: str, *, limit: int, threshold: float) -> list[BeliefHit]:
@@ -148,22 +153,30 @@ class ClosedMemory:
 
     async def evolve(self, scene: Scene, days: int) -> Evolution:
         """Return the reason why nothing was evolved."""
+        from .domain.belief import Evolution  # noqa: PLC0415  # the same
+
         return Evolution(message=self.reason)
 
     async def evolve_groups(self, within: float) -> int:
         """Return 0: there is no group."""
         return 0
 
-    async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Return the newest lines that fit: there is no model."""
-        return await Compressor().compress(lines, budget)
+    async def compress(self, messages: object, budget: int) -> str:
+        """Return the newest lines that fit: there is no model. Raises BadArgument for anything but messages."""
+        from .context.compression import Compressor, checked_dialogue  # noqa: PLC0415  # the same
+
+        return await Compressor().compress(checked_dialogue(messages), budget)
 
     async def status(self) -> Status:
         """Return the status of a memory that is not running."""
+        from .status import Status  # noqa: PLC0415  # the same
+
         return Status(is_running=False, reason=self.reason)
 
     async def activity(self, scene: Scene, days: int) -> Activity:
         """Return no activity."""
+        from .ports.ledger import Activity  # noqa: PLC0415  # the same
+
         return Activity()
 
     async def failed_jobs(self) -> list[FailedJob]:

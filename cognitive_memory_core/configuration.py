@@ -6,9 +6,8 @@ act at once; every other one keeps its value until the next start.
 
 from __future__ import annotations
 
-import difflib
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -105,7 +104,7 @@ class Configuration:
         return SettingState(
             key,
             written(key, value_at(self.settings, key)),
-            written(key, value_at(_defaults(), key)),
+            written(key, value_at(Settings(), key)),
             written(key, value_at(self._from_env, key)),
             is_hot(key),
             key in self._stored,
@@ -184,6 +183,8 @@ class Configuration:
         except Vanished:
             return {}, ""
         except PermanentError as unreadable:
+            if isinstance(unreadable.__cause__, NotADirectoryError):
+                return {}, ""  # doctor says that the data directory is a file
             if is_withheld(unreadable):
                 raise StorageRefused(str(unreadable)) from unreadable
             return {}, sentences.settings.NO_READABLE_FILE
@@ -216,11 +217,6 @@ class Configuration:
         return merged
 
 
-@cache
-def _defaults() -> Settings:
-    return Settings()
-
-
 def found_key(name: str) -> str:
     """Return the dotted key of a setting from any spelling of its name; raises BadArgument with the nearest ones."""
     keys = setting_keys()
@@ -231,7 +227,7 @@ def found_key(name: str) -> str:
     inside = [key for key in keys if key.startswith(f"{wanted}.")]
     if inside and wanted:
         raise BadArgument(sentences.settings.is_a_group(wanted, inside[0]))
-    near = alike or difflib.get_close_matches(wanted, keys, 3, 0.6) or _near_leaf(wanted, keys)
+    near = alike or _near(wanted, keys) or _near_leaf(wanted, keys)
     raise BadArgument(sentences.settings.unknown_setting(name.strip(), near))
 
 
@@ -248,7 +244,13 @@ def written(key: str, value: object) -> str:
 
 def _near_leaf(wanted: str, keys: Collection[str]) -> list[str]:
     by_leaf = {key.rpartition(".")[2]: key for key in keys}
-    return [by_leaf[leaf] for leaf in difflib.get_close_matches(wanted.rpartition(".")[2], by_leaf, 3, 0.6)]
+    return [by_leaf[leaf] for leaf in _near(wanted.rpartition(".")[2], by_leaf)]
+
+
+def _near(wanted: str, words: Iterable[str]) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415  # only for a mistyped key
+
+    return get_close_matches(wanted, list(words), 3, 0.6)
 
 
 def _hot_key(name: str, *, is_exact: bool = False) -> str:

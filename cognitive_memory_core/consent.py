@@ -46,7 +46,7 @@ class Consent:
     ) -> None:
         """Start without restrictions; :meth:`load` reads the books and the eraser's tombstones.
 
-        ``now`` tells whether a switch that ends has ended.
+        ``now`` returns the instant by which a switch is over.
         """
         self._book = book
         self._incognito = incognito
@@ -79,6 +79,11 @@ class Consent:
         """Return the switch of a place now, with its end; "on" without an end by default, and after its end."""
         found = self._switches.get(scope)
         return PlaceSwitch(scope) if found is None or self._is_over(found) else found
+
+    def place_switches(self) -> list[PlaceSwitch]:
+        """Return the switches in force that are not "on", by place."""
+        standing = (one for one in self._switches.values() if one.switch != "on" and not self._is_over(one))
+        return sorted(standing, key=lambda one: one.scope.key)
 
     def _is_over(self, switch: PlaceSwitch) -> bool:
         return switch.until is not None and switch.is_over(self._now())
@@ -155,7 +160,7 @@ class Consent:
             self.shared = self.shared | {user_id} if shared else self.shared - {user_id}
 
     async def set_switch(self, switch: PlaceSwitch) -> None:
-        """Switch a place."""
+        """Store the switch of a place, then let it take effect."""
         async with self._changing:
             await self._book.set_switch(switch)
             self._switches[switch.scope] = switch

@@ -207,8 +207,10 @@ class Disk:
             raise Vanished(path) from None
         except OSError as error:
             if error.errno in _EXHAUSTED:
-                raise StorageRefused(sentences.storage_errors.JOB_UNREADABLE.format(reason=reason_of(error))) from error
-            raise PermanentError(sentences.storage_errors.JOB_UNREADABLE.format(reason=reason_of(error))) from error
+                raise StorageRefused(
+                    sentences.storage_errors.FILE_UNREADABLE.format(reason=reason_of(error))
+                ) from error
+            raise PermanentError(sentences.storage_errors.FILE_UNREADABLE.format(reason=reason_of(error))) from error
 
     def _clean_in_pieces(self, path: Path, cleaning: Cleaning, unreadable: PermanentError) -> bytes | None:
         found = self.find(path)
@@ -266,7 +268,7 @@ class Disk:
             state = os.fstat(descriptor)
             if not stat.S_ISREG(state.st_mode):
                 raise PermanentError(
-                    sentences.storage_errors.JOB_UNREADABLE.format(reason=sentences.storage_errors.NOT_A_FILE)
+                    sentences.storage_errors.FILE_UNREADABLE.format(reason=sentences.storage_errors.NOT_A_FILE)
                 )
             if state.st_size > MAX_BYTES:
                 raise PermanentError(sentences.storage_errors.JOB_TOO_LARGE.format(size=state.st_size, limit=MAX_BYTES))

@@ -16,41 +16,36 @@ from .arguments import checks_arguments
 from .closed_memory import ClosedMemory
 from .completion import completed
 from .configuration import with_hot
-from .context.compression import checked_dialogue
-from .context.explanation import Explanation
-from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
-from .domain.context import Context
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit, ReadFilter
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
-from .domain.job import FailedJob
 from .domain.message import Message
-from .domain.note import Memo, Pin
 from .domain.place_switch import PlaceSwitch, Switch
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
-from .domain.quality import QualityReport
 from .domain.scope import Scene
-from .domain.suggestion import Suggestion
-from .domain.tombstones import Erasure
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
-from .listings import Listings
-from .ports.beliefs import Listing
-from .ports.clock import Clock
-from .ports.ledger import Activity, Copy
-from .ports.models import Chat, Embedder, Reranker
-from .ports.supplied_parts import SuppliedParts
 from .settings import Live, Settings
-from .status import Status
 from .stopwatches import Durations, Stopwatches
-from .text.lexical import word_forms
-from .text.statements import intents
-from .text.statements.lexicon import offences
 from .text.time.instants import interval_of
 
 if TYPE_CHECKING:
+    from .context.explanation import Explanation
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+    from .domain.context import Context
+    from .domain.job import FailedJob
+    from .domain.note import Memo, Pin
+    from .domain.quality import QualityReport
+    from .domain.suggestion import Suggestion
+    from .domain.tombstones import Erasure
+    from .listings import Listings
+    from .ports.beliefs import Listing
+    from .ports.clock import Clock
+    from .ports.ledger import Activity
+    from .ports.models import Chat, Embedder, Reranker
     from .running_memory import RunningMemory
+    from .status import Status
     from .wiring import UseCases
 
 MAX_RESULTS = 200
@@ -61,7 +56,7 @@ MAX_INCOGNITO = 7 * 24 * 60  # minutes
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
-@checks_arguments
+@checks_arguments({"Listing": "ports.beliefs"})
 class CognitiveMemory:
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
@@ -103,9 +98,9 @@ class CognitiveMemory:
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
         if reranker is not None and not callable(getattr(reranker, "scores", None)):
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
-        memory_class = await asyncio.to_thread(_running_memory_class)
-        given = SuppliedParts(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
-        running = await memory_class.open(Live(settings), Path(data_dir), given)
+        machinery = await asyncio.to_thread(_machinery)
+        given = machinery.SuppliedParts(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
+        running = await machinery.RunningMemory.open(Live(settings), Path(data_dir), given)
         memory = cls()
         memory._state = running
         try:
@@ -351,6 +346,12 @@ class CognitiveMemory:
         """Return the switch of a place with its end; "on" where none is set, or its time is over."""
         return self._opened.consent.place_switch(scene.scope)
 
+    async def place_switches(self, scene: Scene) -> list[PlaceSwitch]:
+        """Return the switches of an operator's agent that are not "on", by place; raises NotPermitted for others."""
+        if scene.kind != "operator":
+            raise NotPermitted(sentences.caller.OPERATORS_ONLY)
+        return [one for one in self._opened.consent.place_switches() if one.scope.agent == scene.agent]
+
     async def evolve(self, scene: Scene, *, days: int = 1) -> Evolution:
         """Evolve the beliefs of the scene's group by what was said in the last days.
 
@@ -433,7 +434,7 @@ class CognitiveMemory:
 
         Without a model, or if it fails, the newest lines that fit. People who opted out are left out.
         """
-        return await self._state.compress(checked_dialogue(messages), budget)
+        return await self._state.compress(messages, budget)
 
     @property
     def listings(self) -> Listings:
@@ -511,6 +512,8 @@ class CognitiveMemory:
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
+        from .ports.ledger import Copy  # noqa: PLC0415  # only needed for export
+
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
         await opened.buffer.settle()
@@ -579,13 +582,16 @@ class CognitiveMemory:
         return await self._opened.reads.stored_event(scene, checked_id(event_id, "event_id"))
 
 
-def _running_memory_class() -> type[RunningMemory]:
-    from .running_memory import RunningMemory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
+def _machinery() -> ModuleType:
+    from . import running_memory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
+    from .text.lexical import word_forms  # noqa: PLC0415  # the same
+    from .text.statements import intents  # noqa: PLC0415  # the same
+    from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
 
     offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
     intents.prepare()
-    return RunningMemory
+    return running_memory
 
 
 def _transfer() -> ModuleType:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 
 from . import sentences
 from .completion import completed
-from .context.compression import Compressor, admitted
+from .context.compression import Compressor, admitted, checked_dialogue
 from .domain.belief import Evolution
 from .domain.job import FailedJob
-from .domain.message import Message
 from .domain.scope import Scene
 from .draining import Draining
 from .evolution.belief_keeping import group_of
@@ -72,8 +70,12 @@ class RunningMemory:
         """The intake; without an open memory it accepts nothing."""
         return self._use_cases.intake
 
-    async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Shorten a dialogue without people who opted out; by a model if one is set and the memory is enabled."""
+    async def compress(self, messages: object, budget: int) -> str:
+        """Shorten a dialogue without people who opted out; by a model if one is set and the memory is enabled.
+
+        Raises BadArgument for anything but messages.
+        """
+        lines = checked_dialogue(messages)
         consent = self._use_cases.consent
         summariser = self._use_cases.adapters.chat_models.summariser if self.is_running else None
         return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)

@@ -25,7 +25,7 @@ from pydantic import (
 
 from . import sentences
 from .domain.ids import checked_id
-from .domain.quality import Price
+from .domain.price import Price
 from .errors import BadSetting
 from .text.time.cron import is_cron
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -27,7 +26,11 @@ def json_title(data: object) -> str:
 def xml_title(data: object) -> str:
     """Return the title of an XML card, else its brief."""
     found = _XML_TITLE.search(data[:LENGTH]) if isinstance(data, str) else None
-    return html.unescape(found[1] or found[3]) if found else ""
+    if not found:
+        return ""
+    from html import unescape  # noqa: PLC0415  # its table of entities takes long to load
+
+    return unescape(found[1] or found[3])
 
 
 def _parsed(data: object) -> Mapping[str, Any]:

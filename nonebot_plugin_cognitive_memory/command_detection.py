@@ -83,7 +83,7 @@ def is_any_command(event: Event) -> bool:
 
 
 def unsigned(text: str) -> str:
-    """Return a text without the sign of a command before it; what begins like one is no chat to the historian."""
+    """Return a text without the command sign at its start, for which the historian would take it for a command."""
     return next((text[len(start) :] for start in _STARTS if start and text.startswith(start)), text)
 
 

@@ -68,7 +68,7 @@ class LeftPlaces:
                 await self._write(left)
 
     async def due(self, days: float) -> list[core.Scene]:
-        """Return the places that were left so many days ago or earlier; none if 0."""
+        """Return the places that were left at least so many days ago; none for 0 days."""
         async with self._turn:
             known = await self._known()
         over = self._now() - timedelta(days=days)

@@ -38,7 +38,7 @@ class Wording:
 def worded(
     segments: Iterable[MessageSegment], self_id: str = "", name_of: Callable[[str], str] = lambda _: ""
 ) -> Wording:
-    """Convert a message to text, at most so much of it as is kept. A mention of ``self_id`` is left out.
+    """Convert a message to text, cut at the length that is kept. A mention of ``self_id`` is left out.
 
     ``name_of`` returns the name of a person who is mentioned by id alone, "" if it is not known.
     """

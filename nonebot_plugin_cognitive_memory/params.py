@@ -54,17 +54,17 @@ async def consideration(here: Here) -> Callable[..., Awaitable[str | None]]:
 
 
 async def event_search(here: Here) -> Callable[..., Awaitable[list[core.Hit]]]:
-    """Return the event search, bound to the event's scene."""
+    """Return ``search_events``, bound to the event's scene."""
     return partial(get_memory().search_events, here)
 
 
 async def profile(here: Here) -> Callable[..., Awaitable[core.Profile | None]]:
-    """Return the reading of a profile, bound to the event's scene."""
+    """Return ``get_profile``, bound to the event's scene."""
     return partial(get_memory().get_profile, here)
 
 
 async def profile_search(here: Here) -> Callable[..., Awaitable[list[core.ProfileHit]]]:
-    """Return the profile search, bound to the event's scene."""
+    """Return ``search_profiles``, bound to the event's scene."""
     return partial(get_memory().search_profiles, here)
 
 

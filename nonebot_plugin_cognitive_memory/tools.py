@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nonebot import logger
 
@@ -14,9 +15,11 @@ import cognitive_memory_core as core
 from . import replies
 from .lifecycle import get_memory, lifetime
 from .record_end_of_turn import TurnEnd
-from .tool_actions import ACTIONS, Action
 
-Schema = core.tools.Schema
+if TYPE_CHECKING:
+    from .tool_actions import Action
+
+    Schema = core.tools.Schema
 STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing needs unrepaired arguments
 TURN = "end"  # waits while the memory opens
 _prefixes = {""}
@@ -78,6 +81,8 @@ async def call_tool(name: str, arguments: Mapping[str, object] | str | None, sce
 
 
 def _find(name: object) -> tuple[str, Action | None]:
+    from .tool_actions import ACTIONS  # noqa: PLC0415  # most bots give no tools to their model
+
     named = name if isinstance(name, str) else ""
     for tool, action in ACTIONS.items():
         if named.endswith(tool) and named.removesuffix(tool) in _prefixes:

@@ -26,6 +26,7 @@ BESIDE: Mapping[str, str] = {  # pages of the site that stand outside docs/
 LINK = re.compile(r"(\]\()([^)\s#:]+)((?:#[^)\s]*)?\))|(\s(?:src|href)=\")([^\"#:]+)(\")")
 FENCE = re.compile(r"^(```|~~~).*?^\1[ \t]*$|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 DECISIONS = "<!-- decisions -->"
+JOINED = re.compile(r"(?<=[\u4e00-\u9fff，。；：、！？）」”])\n(?=[\u4e00-\u9fff（「“])")  # Chinese has no spaces
 log = logging.getLogger("mkdocs.hooks.links")
 
 
@@ -62,7 +63,7 @@ def _settled(text: str, source: Path, page: str, config: MkDocsConfig) -> str:
         before, link, after = (found[1], found[2], found[3]) if found[2] else (found[4], found[5], found[6])
         return f"{before}{_target(link, source, page, config)}{after}"
 
-    return LINK.sub(settle, text)
+    return JOINED.sub("", LINK.sub(settle, text))
 
 
 def _target(link: str, source: Path, page: str, config: MkDocsConfig) -> str:

@@ -27,7 +27,10 @@ ADMINS = frozenset(
         *("beliefs", "history", "changes", "evolve", "retire", "restore", "suggestions"),
     )
 )
-OPERATORS = frozenset(("stats", "queue", "failed", "retry", "reindex", "view", "rollback", "config", "pause", "resume"))
+OPERATORS = frozenset(
+    (*("stats", "queue", "failed", "retry", "reindex", "view", "rollback", "config", "pause", "resume", "console"),)
+)
+LIMITS = {"off": "2h", "record": "2小时", "recall": "到明天早上8点"}  # these are called with and without a time limit
 WORDS = {
     **dict.fromkeys(("show", "forget", "history", "retire", "restore"), "1"),
     **dict.fromkeys(("search", "add", "pin"), "乌龙茶"),
@@ -109,6 +112,8 @@ def _calls(seen: _Count, step: int) -> Iterator[tuple[str, str]]:
             continue
         for call in (f"/memory {name}", f"/记忆 {chinese}"):
             yield name, f"{call} {WORDS.get(name, '')}".strip()
+            if name in LIMITS:
+                yield name, f"{call} {LIMITS[name]}"
 
 
 def _is_refused(answer: str) -> bool:
@@ -164,11 +169,11 @@ def _fields(role: str) -> dict[str, Any]:
 
 
 async def _state(memory: core.CognitiveMemory, author: core.Scene) -> object:
-    """Return what commands of admins and superusers change: events, the group's pins, switch and pause."""
+    """Return what commands of admins and superusers change: events, the group's pins, switch, its end, and pause."""
     pins = [pin.text for pin in await memory.pins(author) if not pin.owner_id]
     events = [(event.id, event.text) for event in await memory.events(author, limit=500)]
     may_record = await memory.may_record(author, datetime.now(timezone.utc))
-    return events, pins, may_record, (await memory.status()).paused
+    return events, pins, may_record, await memory.place_switch(author), (await memory.status()).paused
 
 
 async def _in_private(seen: _Count, step: int) -> None:

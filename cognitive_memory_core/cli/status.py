@@ -12,6 +12,7 @@ from .. import sentences
 from ..adapters.files.directory_owner import is_owned
 from ..configuration import Configuration
 from ..domain.job import FailedJob
+from ..domain.place_switch import PlaceSwitch
 from ..errors import BadArgument
 from ..wiring.read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory
@@ -99,9 +100,21 @@ def _rows(
     yield words.SPENT, words.SPENDING.format(calls=calls, tokens=tokens)
     if snapshot.index_lag:
         yield words.LAG, words.LAGGING.format(count=snapshot.index_lag)
+    if snapshot.switches:
+        yield words.SWITCHES, "\n".join(_switch_line(one, configuration.settings.zone) for one in snapshot.switches)
     changed = [f"{key}={value}" for key, value in configuration.overridden.items()]
     if changed or configuration.problems:
         yield words.OVERRIDES, "\n".join([*changed, *configuration.problems])
+
+
+def _switch_line(switch: PlaceSwitch, zone: tzinfo) -> str:
+    words, scope = sentences.status, switch.scope
+    is_group = scope.kind == "group"
+    return words.SWITCHED_HERE.format(
+        place=words.place(scope.place_id if is_group else "", scope.place_id),
+        switched=words.SWITCHED[switch.switch],
+        until=words.UNTIL.format(until=f"{switch.until.astimezone(zone):%Y-%m-%d %H:%M}") if switch.until else "",
+    )
 
 
 def _failed_lines(failed: Sequence[FailedJob], configuration: Configuration) -> list[str]:
@@ -136,9 +149,15 @@ def _figures(
         "failed": [_failed_figures(job) for job in snapshot.failed],
         "spent_today": [asdict(spending) for spending in snapshot.spent_today],
         "index_lag": snapshot.index_lag,
+        "switches": [_switch_figures(one) for one in snapshot.switches],
         "overrides": configuration.overridden,
         "problems": configuration.problems,
     }
+
+
+def _switch_figures(switch: PlaceSwitch) -> Mapping[str, object]:
+    until = switch.until.isoformat() if switch.until else None
+    return {"place": switch.scope.kind, "place_id": switch.scope.place_id, "switch": switch.switch, "until": until}
 
 
 def _failed_figures(job: FailedJob) -> Mapping[str, object]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from .. import sentences
+from ..completion import seen
 from ..domain.context import Context, Section
 from ..domain.event import Event
 from ..domain.hit import ReadFilter
@@ -24,10 +25,10 @@ from ..recall.deadlines import finished
 from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
-from ..recall.quotations import LineKey, Quotations, QuotationSearch, QuotedLines
+from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines
 from ..recall.ranking import followed, newer_first
 from ..recall.retriever import AWAY, Retriever
-from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
+from ..recall.trace import SearchTrace, candidates_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
 from .explanation import Explanation
@@ -45,6 +46,7 @@ from .token_budget import Part, fitted, section_tokens
 
 MOST_NAMED = 2  # people named by the question who are shown
 TOLD = 8  # more lines of the log than are shown, in place of those that shown events were made of
+FOLLOWED = 3  # best lines of the log that are shown with the line after them
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 
@@ -56,7 +58,8 @@ class _PartRead:
     part: Part
     degraded: tuple[str, ...] = ()
     made_of: frozenset[LineKey] = frozenset()  # lines of the log that its events were made of
-    quotes: tuple[LineKey, ...] = ()  # the line of the log that each of its lines shows
+    quotations: tuple[Quotation, ...] = ()  # the lines of the log that it chooses from, best first
+    quoting: Callable[[Sequence[Quotation]], Section] | None = None  # renders the chosen ones
 
 
 @dataclass(frozen=True)
@@ -119,9 +122,8 @@ class ContextBuilder:
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
         """Build the same context with these settings, and keep what its search of events considered."""
-        used = settings or self._settings.current
-        trace, lines = SearchTrace(used), SearchTrace(used)
-        context = await self._built(scene, text, budget, used, (trace, lines))
+        trace = SearchTrace(settings or self._settings.current)
+        context = await self._built(scene, text, budget, trace.settings or self._settings.current, trace)
         reading = ReadFilter(scene, without=self._access.hidden_people)
         told = [one for one in candidates_of(trace) if reading.admits(one.event)]
         shown = self._access.shown(scene, [one.event for one in told])
@@ -130,33 +132,27 @@ class ContextBuilder:
             context,
             tuple(replace(one, event=event) for one, event in zip(told, named, strict=True)),
             tuple(section_tokens(section) for section in context.sections),
-            tuple(self._explained_lines(scene, lines)),
         )
 
-    def _explained_lines(self, scene: Scene, trace: SearchTrace) -> Iterator[LineCandidate]:
-        for one in lines_of(trace):
-            for line in self._access.shown(scene, [one.line]):
-                yield replace(one, line=line)
-
     async def _built(
-        self,
-        scene: Scene,
-        text: str,
-        budget: int | None,
-        settings: Settings,
-        traces: tuple[SearchTrace, SearchTrace] = (NO_TRACE, NO_TRACE),
+        self, scene: Scene, text: str, budget: int | None, settings: Settings, trace: SearchTrace | None = None
     ) -> Context:
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
         reading = ReadFilter(scene, without=self._access.hidden_people)
+        said = asyncio.ensure_future(self._lines_of(reading, query, settings))  # read once, for two parts
+        said.add_done_callback(seen)
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
             self._beliefs_of(scene, text, query),
-            self._events(reading, query, settings, traces[0]),
-            self._quoted(reading, query, settings, traces[1]),
+            self._events(reading, query, settings, said, trace),
+            self._quoted(reading.scene, query, settings, said),
             self._recent_memos(scene, settings),
         ]
-        found = _told_once(await self._read(parts), settings.query.auto_messages_k, traces[1])
+        try:
+            found = _told_once(await self._read(parts), settings.query.auto_messages_k)
+        finally:
+            said.cancel()  # no effect when it is done
         return self._context(found, budget, settings)
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
@@ -236,7 +232,14 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown(TurnBeliefs(), "ledger"))
 
-    def _events(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> _PartReader:
+    def _events(
+        self,
+        reading: ReadFilter,
+        query: Query,
+        settings: Settings,
+        said: asyncio.Future[QuotedLines],
+        trace: SearchTrace | None = None,
+    ) -> _PartReader:
         asked = settings.query
 
         def shown(found: Sequence[Event], newer: Sequence[Event], degraded: tuple[str, ...]) -> list[_PartRead]:
@@ -245,14 +248,20 @@ class ContextBuilder:
             events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
             lines = event_lines(events, settings.zone, replaced)
             part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
-            if not trace.is_kept:
+            if trace is None:
                 self._tally.recalled([event.id for event in events])
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
             return [_PartRead(part, degraded, frozenset(made_of))]
 
         async def read() -> list[_PartRead]:
             found = await self._retriever.search(
-                reading, query, top_k=asked.auto_top_k, decay=asked.auto_decay, floor=asked.min_relevance, trace=trace
+                reading,
+                query,
+                top_k=asked.auto_top_k,
+                decay=asked.auto_decay,
+                floor=asked.min_relevance,
+                trace=trace,
+                lines=partial(_scores_of, said),
             )
             events = [hit.event for hit in found.hits]
             every = [*events, *await self._retriever.replacing(reading, events)]
@@ -262,24 +271,36 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown((), (), ("vectors", "lexical")))
 
-    def _quoted(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> _PartReader:
-        """Read more messages than are shown, because sources of shown events are dropped later."""
+    async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings) -> QuotedLines:
+        """Find more messages than are shown, because sources of shown events are dropped later."""
         asked = settings.query
+        if self._quotations is None or not asked.auto_messages_k:
+            return QuotedLines()
+        window = settings.historian.recent_messages_inject_k
+        wanted = QuotationSearch(asked.auto_messages_k + TOLD, window, asked.min_relevance, asked.auto_decay)
+        return await self._quotations.find(reading, query, wanted)
+
+    def _quoted(self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]) -> _PartReader:
+        def quoting(chosen: Sequence[Quotation]) -> Section:
+            lines = quotation_lines(chosen, query.names.people, settings.zone)
+            return Section(sentences.context.TITLE_QUOTATIONS, lines)
 
         def shown(found: QuotedLines) -> list[_PartRead]:
-            quotations = [one for one in found.quotations if self._access.admits_lines(reading.scene, one.lines)]
-            lines = quotation_lines(quotations, query.names.people, settings.zone)
-            part = Part("events", Section(sentences.context.TITLE_QUOTATIONS, lines))
-            return [_PartRead(part, found.degraded, quotes=tuple(one.key for one in quotations))]
+            quotations = tuple(self._admitted(scene, found.quotations))
+            return [_PartRead(Part("events", quoting(())), found.degraded, quotations=quotations, quoting=quoting)]
 
         async def read() -> list[_PartRead]:
-            if self._quotations is None or not asked.auto_messages_k:
-                return []
-            window = settings.historian.recent_messages_inject_k
-            wanted = QuotationSearch(asked.auto_messages_k + TOLD, window, asked.min_relevance, asked.auto_decay)
-            return shown(await self._quotations.find(reading, query, wanted, trace))
+            return shown(await asyncio.shield(said))
 
         return _PartReader(read, lambda: shown(QuotedLines(degraded=("lexical",))))
+
+    def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
+        """Yield the quotations that may be shown, without a next line that may not."""
+        for one in quotations:
+            if self._access.admits_lines(scene, one.lines):
+                yield one
+            elif one.next and self._access.admits_lines(scene, (alone := replace(one, next=None)).lines):
+                yield alone
 
     def _recent_memos(self, scene: Scene, settings: Settings) -> _PartReader:
         limit = settings.query.recent_end_summaries_inject_k
@@ -326,19 +347,25 @@ def _known_people(scene: Scene, query: Query) -> KnownPlaces:
     return {scene.scope: people} if 0 < len(people) < MOST_PEOPLE and _has_place(scene) else NO_PLACES
 
 
-def _told_once(found: Sequence[_PartRead], limit: int, trace: SearchTrace) -> list[_PartRead]:
+def _told_once(found: Sequence[_PartRead], limit: int) -> list[_PartRead]:
     """Keep the best ``limit`` quoted messages, without sources of the events that are shown."""
     told = frozenset[LineKey]().union(*(one.made_of for one in found))
-    return [_untold(one, told, limit, trace) if one.quotes else one for one in found]
+    return [_untold(one, told, limit) for one in found]
 
 
-def _untold(quoted: _PartRead, told: Collection[LineKey], limit: int, trace: SearchTrace) -> _PartRead:
-    section = quoted.part.section
-    left = [(line, key) for line, key in zip(section.lines, quoted.quotes, strict=True) if key not in told][:limit]
-    kept = {key for _, key in left}
-    trace.note("untold", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept])
-    lines = tuple(line for line, _ in left)
-    return replace(quoted, part=replace(quoted.part, section=replace(section, lines=lines)), quotes=())
+def _untold(read: _PartRead, told: Collection[LineKey], limit: int) -> _PartRead:
+    if read.quoting is None:
+        return read
+    left = [one for one in read.quotations if one.key not in told][:limit]
+    shown = {*told, *(one.key for one in left)}
+    chosen = [
+        one if at < FOLLOWED and one.next_key not in shown else replace(one, next=None) for at, one in enumerate(left)
+    ]
+    return replace(read, part=replace(read.part, section=read.quoting(chosen)))
+
+
+async def _scores_of(said: asyncio.Future[QuotedLines]) -> Mapping[LineKey, float]:
+    return (await asyncio.shield(said)).scores
 
 
 def _has_place(scene: Scene) -> bool:

@@ -22,6 +22,7 @@ PROFILE_LENGTH = 4_000  # characters rendered of a profile; people may write mor
 PROFILE_TAGS = 32
 QUOTED_LENGTH = 240  # characters of a line of the log, as in the chat's own window
 REPLIED_LENGTH = 40
+NEXT_LENGTH = 80
 SHORT_PROFILE = 120  # characters of the profile of somebody whom the question names
 SHORT_TAGS = 6
 SHORT_ALIASES = 3
@@ -90,10 +91,10 @@ def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str]
 
 
 def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
-    """Show lines of the log with their day and time, their speaker, and what they reply to.
+    """Show lines of the log with their day and time, their speaker, what they reply to and what was said next.
 
     ``people`` have the names of today. The speaker's own words stand last and hold no corner bracket, so that no text
-    can pass for another line's speaker or for what it replies to.
+    can pass for another line's speaker, for what it replies to or for what was said next.
     """
     return tuple(f"- [{minute(one.said.happened_at, zone)}] {_quotation(one, people)}" for one in quotations)
 
@@ -166,6 +167,11 @@ def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
         earlier = _unbracketed(_begun(one_line(replied.text), REPLIED_LENGTH))
         answered = sentences.context.REPLIED_TO.format(
             speaker=_label(replied.as_event(), people, then=False), text=earlier
+        )
+    if quotation.next is not None:
+        later = _unbracketed(_begun(one_line(quotation.next.text), NEXT_LENGTH))
+        answered += sentences.context.FOLLOWED_BY.format(
+            speaker=_label(quotation.next.as_event(), people, then=False), text=later
         )
     return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text))
 

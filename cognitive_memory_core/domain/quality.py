@@ -12,20 +12,7 @@ from .scope import Scope
 
 Flaw = Literal["pronoun", "time", "place", "unsure", "unworded"]
 FLAWS: tuple[Flaw, ...] = ("pronoun", "time", "place", "unsure", "unworded")
-MILLION = 1_000_000
 HALF = 0.5  # share of a place's events from which one person is named
-
-
-@dataclass(frozen=True)
-class Price:
-    """What a model costs for each million tokens that it is given and that it writes; any currency."""
-
-    given: float
-    written: float
-
-    def of(self, tokens: int, answered: int) -> float:
-        """Return the price of so many tokens, of which the model wrote ``answered``."""
-        return ((tokens - answered) * self.given + answered * self.written) / MILLION
 
 
 @dataclass(frozen=True)

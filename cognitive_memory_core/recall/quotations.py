@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
@@ -12,40 +12,51 @@ from ..domain.message import Message
 from ..domain.scope import Scope
 from ..ports.ledger import MessageLog
 from ..settings import Decay
+from .line_scores import PAUSE
 from .message_search import MessageSearch
 from .query import Query
-from .trace import NO_TRACE, SearchTrace
 
 LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 CANDIDATES = 16  # measured: these give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
 NEAR = 2  # lines before and after each of them
+SCORED = 40  # lines whose scores raise the events that were made of them
 Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True)
 class Quotation:
-    """A line of the log, as an Event of kind "message", and the line that it replies to if the scene may read it."""
+    """A line of the log, as an Event of kind "message", with lines beside it that the scene may read.
+
+    ``replied`` is the line that it replies to, ``next`` the one that follows it in the same session.
+    """
 
     said: Event
     replied: Message | None = None
+    next: Message | None = None
 
     @property
     def lines(self) -> tuple[Event, ...]:
-        """The line and the one that it replies to, as Events."""
-        return (self.said,) if self.replied is None else (self.said, self.replied.as_event())
+        """The line, the one that it replies to and the next one, as Events."""
+        return (self.said, *(line.as_event() for line in (self.replied, self.next) if line))
 
     @property
     def key(self) -> LineKey:
         """The line's scope and id."""
         return self.said.scope, self.said.id
 
+    @property
+    def next_key(self) -> LineKey | None:
+        """The scope and id of the next line; None without one."""
+        return (self.next.scene.scope, self.next.id) if self.next else None
+
 
 @dataclass(frozen=True)
 class QuotedLines:
-    """The selected messages, best first, and the parts that were unavailable."""
+    """The selected messages, best first, the parts that were unavailable, and the scores of all lines found."""
 
     quotations: tuple[Quotation, ...] = ()
     degraded: tuple[str, ...] = ()
+    scores: Mapping[LineKey, float] = field(default_factory=dict[LineKey, float])
 
 
 @dataclass(frozen=True)
@@ -67,30 +78,22 @@ class Quotations:
         self._log = log
         self._window = window
 
-    async def find(
-        self, reading: ReadFilter, query: Query, wanted: QuotationSearch, trace: SearchTrace = NO_TRACE
-    ) -> QuotedLines:
+    async def find(self, reading: ReadFilter, query: Query, wanted: QuotationSearch) -> QuotedLines:
         """Return quotations, best first; raises UnavailableError if the newest lines of the place are not known."""
         if wanted.limit <= 0 or not query.terms:
             return QuotedLines()
-        top_k = wanted.limit + wanted.window
+        top_k = max(wanted.limit + wanted.window, SCORED)
         searching = self._messages.search(
-            reading,
-            query,
-            top_k=top_k,
-            decay=wanted.decay,
-            candidates=CANDIDATES,
-            reach=NEAR,
-            settles=False,
-            trace=trace,
+            reading, query, top_k=top_k, decay=wanted.decay, candidates=CANDIDATES, reach=NEAR, settles=False
         )
         found, newest = await asyncio.gather(searching, self._newest(reading, wanted.window))
-        relevant = trace.note("relevance", [hit for hit in found.hits if hit.relevance >= wanted.floor])
-        older = trace.note("recent", [hit for hit in relevant if _key(hit) not in newest])
-        best = trace.note("limit", older[: wanted.limit])
+        older = [hit for hit in found.hits if hit.relevance >= wanted.floor and _key(hit) not in newest]
+        best = older[: wanted.limit]
         replied = await self._replied(reading, best)
-        quotations = tuple(Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to))) for hit in best)
-        return QuotedLines(quotations, found.degraded)
+        quotations = (
+            Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _next(hit, newest)) for hit in best
+        )
+        return QuotedLines(tuple(quotations), found.degraded, {_key(hit): hit.score for hit in found.hits[:SCORED]})
 
     async def _newest(self, reading: ReadFilter, window: int) -> frozenset[LineKey]:
         scene = reading.scene
@@ -108,6 +111,15 @@ class Quotations:
         readable = replace(reading, user_id="", kinds=(), window=None)
         lines = (line for lines in found for line in lines if readable.admits(line.as_event()))
         return {(line.scene.scope, line.id): line for line in lines}
+
+
+def _next(hit: Hit, newest: frozenset[LineKey]) -> Message | None:
+    """Return the line that follows a hit in its session, unless it is among the newest of the place."""
+    said = hit.event
+    after = (one for one in hit.neighbours if one.sent_at >= said.happened_at and one.id != said.id)
+    line = next(after, None)
+    is_near = line is not None and line.sent_at - said.happened_at <= PAUSE
+    return line if line and is_near and (said.scope, line.id) not in newest else None
 
 
 def _key(hit: Hit) -> LineKey:

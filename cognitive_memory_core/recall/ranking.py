@@ -20,6 +20,7 @@ from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]
+SourceLine = tuple[Scope, str]  # a line of the log: its place and message id
 Identity = tuple[str, Scope, str]  # message ids are unique only within their scope and may equal event ids
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
@@ -112,6 +113,18 @@ def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit
     if decay is None:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + decay.boost * freshness(hit, decay, now))
+
+
+def backed(hits: Iterable[Hit], lines: Mapping[SourceLine, float]) -> list[Hit]:
+    """Raise hits whose source lines a search of the log found, too; ``lines`` holds the scores of the lines found.
+
+    The two searches count as independent witnesses: ``1 - (1 - score) * (1 - line's score)``. A line is scored with
+    the talk around it, which an event is stored without.
+    """
+    hits = list(hits)
+    if not lines:
+        return hits
+    return _weighed(hits, lambda hit: _with_witness(hit.score, _best_line(hit.event, lines)))
 
 
 def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
@@ -253,6 +266,15 @@ def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:
 def _weighed(hits: Iterable[Hit], factor_of: Callable[[Hit], float]) -> list[Hit]:
     weighed = ((hit, factor_of(hit)) for hit in hits)
     return _ordered(hit if factor == 1.0 else replace(hit, score=hit.score * factor) for hit, factor in weighed)
+
+
+def _best_line(event: Event, lines: Mapping[SourceLine, float]) -> float:
+    return max((lines.get((event.scope, source), 0.0) for source in event.message_ids), default=0.0)
+
+
+def _with_witness(score: float, line: float) -> float:
+    """Return the factor by which a line's score raises a hit's."""
+    return (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 and score > 0.0 else 1.0
 
 
 def _share(event: Event, people: frozenset[str]) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -26,7 +26,9 @@ from .narrowing import NARROWED, narrowed
 from .query import Query, query_of
 from .ranking import (
     Scored,
+    SourceLine,
     above,
+    backed,
     collapsed,
     decayed,
     diversified,
@@ -194,11 +196,13 @@ class Retriever:
         decay: Decay | None,
         floor: float = 0.0,
         trace: SearchTrace | None = None,
+        lines: Callable[[], Awaitable[Mapping[SourceLine, float]]] | None = None,
     ) -> SearchResult:
         """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; unavailable parts are listed.
 
         A query without terms finds nothing. An identity query ("who is ...") that finds little also returns the newest
         events of the people it asks about. A ``trace`` records the hits after each step; its settings are used.
+        ``lines`` returns the scores of log lines found for the same query; events made of these rank higher.
         """
         trace = trace or NO_TRACE
         wish = _SearchRequest(reading, query, trace.settings or self._settings.current, top_k, decay, floor)
@@ -212,7 +216,8 @@ class Retriever:
         trace.note("judged", judged.hits)
         wide = await self._with_the_known(wish, judged.hits, end)
         trace.note("widened", wide.hits)
-        best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, self._clock.now(), trace))
+        said = await _found_in_time(lines, end)
+        best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, said, self._clock.now(), trace))
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
     async def replacing(self, reading: ReadFilter, events: Iterable[Event]) -> list[Event]:
@@ -288,6 +293,18 @@ class Retriever:
         await _asked(near, wish, leg)
 
 
+async def _found_in_time(
+    lines: Callable[[], Awaitable[Mapping[SourceLine, float]]] | None, end: float
+) -> Mapping[SourceLine, float]:
+    """Return the scores of log lines; none if their search fails or is late."""
+    if lines is None:
+        return {}
+    try:
+        return await with_deadline(end, lines())
+    except AWAY:
+        return {}
+
+
 async def _asked(ask: CandidateSearch, wish: _SearchRequest, leg: _Leg) -> None:
     """Ask a store for candidates, and for more of each named time or person that they hold too little of."""
     leg.rows = await ask(wish.reading, wish.candidates)
@@ -329,9 +346,11 @@ def _promising(wish: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = N
     return trace.note("kind", leaning(named, wish.tilt.kinds))
 
 
-def _chosen(wish: _SearchRequest, hits: Sequence[Hit], now: datetime, trace: SearchTrace) -> tuple[Hit, ...]:
-    """Choose the best hits by relevance, query fit and age, without duplicates and near-duplicates."""
+def _chosen(
+    wish: _SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
+) -> tuple[Hit, ...]:
+    """Choose the best hits by relevance, query fit, age and source lines, without duplicates and near-duplicates."""
     relevant = trace.note("relevance", above(hits, wish.floor))
     lifted = trace.note("age", decayed(_promising(wish, relevant, trace), wish.decay, now))
-    distinct = trace.note("duplicates", collapsed(lifted))
+    distinct = trace.note("duplicates", collapsed(trace.note("lines", backed(lifted, said))))
     return tuple(trace.note("diversity", diversified(distinct, wish.settings.query.diversity, wish.limit)))

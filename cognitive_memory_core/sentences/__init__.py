@@ -18,24 +18,29 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import (
-    caller,
-    command_line,
-    context,
-    doctor,
-    evolution,
-    feedback,
-    log,
-    migration,
-    models,
-    report,
-    settings,
-    status,
-    storage_errors,
-    stored_text,
-    suggestions,
-    tools,
-)
+from typing import TYPE_CHECKING
+
+from ..loading_on_use import loaded_on_use
+
+if TYPE_CHECKING:
+    from . import (
+        caller,
+        command_line,
+        context,
+        doctor,
+        evolution,
+        feedback,
+        log,
+        migration,
+        models,
+        report,
+        settings,
+        status,
+        storage_errors,
+        stored_text,
+        suggestions,
+        tools,
+    )
 
 __all__ = [
     "caller",
@@ -55,3 +60,5 @@ __all__ = [
     "suggestions",
     "tools",
 ]
+
+__getattr__ = loaded_on_use(__name__, __all__)

@@ -21,6 +21,7 @@ SAID_BY = "{speaker} 说："
 SPEAKERS = "、"  # between several speakers
 THE_BOT = "机器人"
 REPLIED_TO = " 回复 {speaker}「{text}」"  # between a speaker and their words; the text has no corner bracket
+FOLLOWED_BY = "（下一句 {speaker}「{text}」）"  # in the same place, before the speaker's own words
 NOW_CALLED = "{label}，当时叫“{then}”"
 CALLED_THEN = "〔当时叫{name}〕"  # behind the label of a person who is called otherwise now
 SPOKEN = "{speaker}：{text}"

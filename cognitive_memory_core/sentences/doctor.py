@@ -32,6 +32,8 @@ SHARED_DIRECTORY = ".env 里没有 LOCALSTORE_USE_CWD=true：这个系统用户�
 SHARED_DIRECTORY_ADVICE = "在 .env 里加上 LOCALSTORE_USE_CWD=true；已经有的记忆，停机后把目录搬到机器人目录的 data/ 下"
 NOT_WRITABLE = "{path} 写不进去（{reason}）"
 NOT_WRITABLE_ADVICE = "把目录的所有者改成运行机器人的用户，或换一个目录"
+NOT_A_DIRECTORY = "{path} 是一个文件，数据目录放不进去"
+NOT_A_DIRECTORY_ADVICE = "把这个文件移走，或换一个数据目录"
 WRITABLE = "数据目录 {path} 可以写"
 OWNED = "数据目录正被一个进程使用"
 OWNED_ADVICE = "是这个机器人就没事；它没有在运行的话，就是另一个机器人占着，请给每个机器人各用一个目录"

@@ -17,6 +17,10 @@ SPENDING = "调用模型 {calls} 次，{tokens} 个 token"
 LAGGING = "还有 {count} 件事等着算向量"
 MODELS = "史官 {historian}；向量 {embedding}"
 RULES, LOCAL = "没有配置（规则史官）", "本地 n-gram"
+SWITCHES = "开关"
+SWITCHED = {"off": "不记也不用", "record_only": "只记不用", "recall_only": "只用不记"}
+SWITCHED_HERE = "{place} {switched}{until}"
+UNTIL = "，到 {until} 为止"
 _READ_AGAIN = (
     "这段聊天没整理成，重试之前要先改好文件（数据目录的 queues/failed/ 里）；"
     "不会改就删掉它，只少这一段整理出的记忆，聊天原话还在"

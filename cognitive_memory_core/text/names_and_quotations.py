@@ -29,7 +29,13 @@ class Spared:
 
     def blanked(self, text: str) -> str:
         """Return the text with each spared character replaced by a space."""
-        return "".join(" " if spared else char for char, spared in zip(text, self._marks, strict=True))
+        chars, start = list(text), self._marks.find(1)
+        while start >= 0:
+            stop = self._marks.find(0, start)
+            stop = len(chars) if stop < 0 else stop
+            chars[start:stop] = " " * (stop - start)
+            start = self._marks.find(1, stop)
+        return "".join(chars)
 
 
 def quoted(text: str) -> Iterator[Span]:

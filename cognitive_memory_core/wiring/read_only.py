@@ -14,6 +14,7 @@ from ..adapters.sqlite import SqliteLedger
 from ..consent import Consent
 from ..domain.hit import Hit, ReadFilter
 from ..domain.job import FailedJob, QueueCounts
+from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
 from ..ports.ledger import ArchiveRow, ClockState, Spending, Totals
 from ..ports.models import Embedder
@@ -36,7 +37,8 @@ class DirectorySnapshot:
     """The figures of a data directory.
 
     ``index_lag`` counts events without a vector of the embedder that is set, ``dimensions`` is the length of its stored
-    vectors, 0 without any. ``clock`` is what the last bot believed of the machine's clock.
+    vectors, 0 without any. ``clock`` is what the last bot believed of the machine's clock. ``switches`` are those in
+    force that are not "on".
     """
 
     totals: Totals
@@ -46,6 +48,7 @@ class DirectorySnapshot:
     index_lag: int
     dimensions: int
     clock: ClockState | None
+    switches: tuple[PlaceSwitch, ...] = ()
 
 
 class MemoryReader:
@@ -78,6 +81,7 @@ class MemoryReader:
             await ledger.vectors.lag(fingerprint),
             await ledger.vectors.dimensions(fingerprint),
             await ledger.clock_book.find(),
+            tuple(self._consent.place_switches()),
         )
 
     async def report(self, *, days: int) -> QualityReport:

@@ -9,8 +9,9 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from typing import Any
 
+import cognitive_memory_core as core
+
 from ..lifecycle import get_memory
-from ..tools import Schema
 from .bridged_turn import BridgedTurn, current_turn, quietly, taking, turn_of
 from .companions import Companion, part_of
 
@@ -47,7 +48,7 @@ def attach() -> None:
     plugin.choice_response_strategy = answer_with_memory
 
 
-def _tool(kind: Any, turn: BridgedTurn, function: Schema) -> Any:
+def _tool(kind: Any, turn: BridgedTurn, function: core.tools.Schema) -> Any:
     return kind.from_function(
         name=function["name"],
         description=function["description"],

@@ -26,7 +26,7 @@ from ..lifecycle import get_memory
 from ..record_end_of_turn import Source, TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain
-from ..tools import MemoryToolbox, Schema, tool_guide, tool_schemas
+from ..tools import MemoryToolbox, tool_guide, tool_schemas
 from .companions import PREFIX
 
 PATIENCE = 15.0  # seconds that a companion waits for the memory
@@ -47,7 +47,7 @@ class BridgedTurn:
     context: str | None = None  # built once: a turn may ask its model several times
 
     @property
-    def tools(self) -> list[Schema]:
+    def tools(self) -> list[core.tools.Schema]:
         """Return OpenAI's ``tools`` list; empty while there is no memory to call."""
         return tool_schemas(PREFIX) if get_memory().is_running else []
 

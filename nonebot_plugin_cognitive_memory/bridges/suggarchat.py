@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import cognitive_memory_core as core
+
 from .. import replies
 from ..lifecycle import get_memory
-from ..tools import Schema, tool_schemas
+from ..tools import tool_schemas
 from .bridged_turn import current_turn, running_turn, take
 from .companions import PREFIX, Companion, part_of
 
@@ -48,7 +50,7 @@ async def remember_after(event: Any) -> None:
         await turn.answered(event.model_response)
 
 
-def _tool(schema: Schema) -> Callable[[Any], Awaitable[str]]:
+def _tool(schema: core.tools.Schema) -> Callable[[Any], Awaitable[str]]:
     name = schema["function"]["name"]
 
     async def run(given: Any) -> str:

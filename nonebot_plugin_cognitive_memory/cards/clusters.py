@@ -1,4 +1,4 @@
-"""Splits text into what is drawn together, and into lines; knows emoji sequences and Chinese punctuation."""
+"""Splits text into clusters, each drawn as a whole, and breaks it into lines; handles emoji and Chinese punctuation."""
 
 from __future__ import annotations
 

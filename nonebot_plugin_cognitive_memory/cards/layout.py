@@ -1,4 +1,4 @@
-"""Lays a card out: from what it shows to texts and boxes at their places. Knows no image library."""
+"""Computes where the texts and boxes of a card stand; uses no image library."""
 
 from __future__ import annotations
 

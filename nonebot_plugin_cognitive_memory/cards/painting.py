@@ -1,4 +1,4 @@
-"""Paints a drawing with Pillow, the only module that knows it."""
+"""Paints a drawing with Pillow; no other module imports it."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ async def _forgery(bot: Bot, event: Event) -> str:
 
 
 async def _is_genuine(bot: Bot, event: Event) -> bool:
-    """Return whether the platform has this message; if it cannot tell, whether strangers cannot send events."""
+    """Return whether the platform has this message, or, if it cannot tell, whether only it can send events."""
     if isinstance(event, v11.MessageEvent):
         try:
             return _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
@@ -84,7 +84,7 @@ async def _is_genuine(bot: Bot, event: Event) -> bool:
 
 
 def _is_platform(bot: Bot) -> bool:
-    """Return whether no stranger can be connected in place of the platform, and answer our questions about a message.
+    """Return whether nobody else can be connected as the platform, who would confirm messages that they forged.
 
     The event of OneBot v12 is trusted by its access token alone, which :func:`_is_genuine` checks.
     """

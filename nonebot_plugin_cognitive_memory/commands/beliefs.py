@@ -1,4 +1,4 @@
-"""Commands on what the group keeps to: list, history, changes, evolve, retire, restore. They are the admins'."""
+"""Commands of admins on the group's beliefs: list, history, changes, evolve, retire, restore."""
 
 from __future__ import annotations
 

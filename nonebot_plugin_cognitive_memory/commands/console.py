@@ -8,7 +8,6 @@ from nonebot.adapters import Bot, Event
 from .. import replies
 from ..console import doors
 from ..console.mounting import ADDRESS
-from ..console.sessions import CODE_SECONDS
 from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
@@ -26,8 +25,10 @@ async def _coded(bot: Bot, event: Event, *, is_private: bool) -> str:
         return refusal
     if not is_private:
         return replies.commands.ONLY_IN_PRIVATE
-    if not doors.is_open:
+    if doors is None:
         return replies.console.CLOSED
+    from ..console.sessions import CODE_SECONDS  # noqa: PLC0415  # loaded with an open console
+
     return replies.console.CODE.format(
         code=doors.codes.issue(),
         minutes=round(CODE_SECONDS / 60),

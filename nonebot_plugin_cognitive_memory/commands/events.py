@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Match
@@ -20,8 +21,11 @@ from .authority import objection
 from .consent import forget_asker
 from .entry import answer, memory_command
 from .forgotten import list_forgotten, showing
-from .numbers import Item, shown_lists
+from .numbers import shown_lists
 from .plain_text import words_of
+
+if TYPE_CHECKING:
+    from .numbers import Item
 
 PAGE = 10
 LAST_PAGE = 1_000

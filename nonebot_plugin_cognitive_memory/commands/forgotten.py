@@ -44,6 +44,6 @@ async def restored(scene: core.Scene, number: int) -> str:
 
 
 async def showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.commands.Showing:
-    """Return how events are shown to the asker: with the names of the groups that they are of."""
+    """Return the form in which events are shown to the asker, with the names of the groups where they were said."""
     elsewhere = {event.group_id for event in events} - {"", scene.group_id}
     return replies.commands.Showing(scene, setup.settings.zone, await group_names(bot, elsewhere))

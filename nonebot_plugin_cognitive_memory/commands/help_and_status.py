@@ -12,7 +12,6 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..auto_consider import considerer
-from ..cards.contents import status_card
 from ..config import setup
 from ..lifecycle import get_memory, lifetime
 from ..params import Here
@@ -56,4 +55,6 @@ async def _status(scene: core.Scene, form: str) -> str | Pictured:
     if as_text:
         return text
     title, at = replies.commands.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
+    from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one
+
     return Pictured(text, status_card(title, here, pins, remarks, at))

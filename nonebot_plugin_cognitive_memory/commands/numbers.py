@@ -6,11 +6,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import cognitive_memory_core as core
 
-Item = core.Event | core.Pin
-Listed = Item | core.Belief | core.Suggestion
+if TYPE_CHECKING:
+    Item = core.Event | core.Pin
+    Listed = Item | core.Belief | core.Suggestion
+
 VALID = 600.0  # seconds
 SCENES = 1_000
 
@@ -53,7 +56,7 @@ class ShownLists:
             self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)
 
     def drop(self, scene: core.Scene) -> None:
-        """Let the list shown last expire: numbers are another list's now."""
+        """Let the list shown last expire, because a list of another kind is shown now."""
         self._lists.pop(scene, None)
 
     def is_valid(self, scene: core.Scene) -> bool:

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from nonebot.adapters import Bot, Event
 from nonebot.exception import AdapterException
 
 from .. import replies
-from ..cards import Studio
-from ..cards.card import Card
-from ..cards.contents import is_night
-from ..cards.themes import DARK, LIGHT
 from ..config import setup
 from ..onebot import v11, v12
 from ..throttled_log import complain
 
+if TYPE_CHECKING:
+    from ..cards import Studio
+    from ..cards.card import Card
+
 FONTS = "fonts"  # folder in the data directory for the operator's own fonts
-studio = Studio(setup.data_dir / FONTS if setup.data_dir else None)
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,20 @@ def wants_text(form: str) -> bool | None:
     return None if form and form.casefold() not in replies.commands.AS_TEXT else bool(form)
 
 
+@cache
+def studio() -> Studio:
+    """Return the studio that draws the cards; it is made at the first call."""
+    from ..cards import Studio  # noqa: PLC0415  # cards load with the first one
+
+    return Studio(setup.data_dir / FONTS if setup.data_dir else None)
+
+
 async def is_shown(bot: Bot, event: Event, card: Card) -> bool:
     """Draw a card and send it; return False if it could not be drawn or the client refused it."""
-    png = await studio.drawn(card, DARK if is_night(datetime.now(setup.settings.zone)) else LIGHT)
+    from ..cards.contents import is_night  # noqa: PLC0415  # cards load with the first one
+    from ..cards.themes import DARK, LIGHT  # noqa: PLC0415  # the same
+
+    png = await studio().drawn(card, DARK if is_night(datetime.now(setup.settings.zone)) else LIGHT)
     if png is None:
         return False
     try:

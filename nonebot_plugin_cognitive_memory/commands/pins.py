@@ -31,7 +31,7 @@ async def add_group_pin(bot: Bot, event: Event, here: Here, words: Match[list[ob
 
 @memory_command.assign("pins")
 async def list_pins(bot: Bot, event: Event, here: Here) -> None:
-    """List the pins of this place that the asker's turns contain."""
+    """List the asker's pins here and those of the group."""
     await answer(bot, event, _listed(here))
 
 

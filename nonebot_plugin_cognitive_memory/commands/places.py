@@ -1,4 +1,4 @@
-"""Commands on a place: its switch, considering now, a summary, and erasing it. In a group they are the admins'."""
+"""Commands on a place: its switch, considering now, a summary, and erasing it; all but one need an admin in a group."""
 
 from __future__ import annotations
 

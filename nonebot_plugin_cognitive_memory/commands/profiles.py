@@ -13,7 +13,6 @@ from nonebot_plugin_alconna import At, Match
 import cognitive_memory_core as core
 
 from .. import replies
-from ..cards.contents import profile_card
 from ..config import setup
 from ..heard_names import heard_names
 from ..lifecycle import get_memory
@@ -71,7 +70,11 @@ async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form:
         return replies.commands.NO_PROFILE
     profile = _by_name(profile, scene)
     text, at = replies.commands.profile(profile, zone), f"{profile.updated_at.astimezone(zone):%Y-%m-%d %H:%M}"
-    return text if as_text else Pictured(text, profile_card(profile, scene, at))
+    if as_text:
+        return text
+    from ..cards.contents import profile_card  # noqa: PLC0415  # cards load with the first one
+
+    return Pictured(text, profile_card(profile, scene, at))
 
 
 def _by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:

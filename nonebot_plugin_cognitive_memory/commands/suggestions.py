@@ -1,4 +1,4 @@
-"""The admins' command on suggestions: lists what the group could keep of problems it met again and again; decides."""
+"""The admins' command on suggestions: lists them, and accepts or dismisses one."""
 
 from __future__ import annotations
 

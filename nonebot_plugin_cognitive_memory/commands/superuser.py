@@ -11,7 +11,6 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
-from ..cards.contents import stats_card
 from ..config import setup
 from ..lifecycle import get_memory
 from ..params import Here
@@ -77,10 +76,17 @@ async def _stats(scene: core.Scene, form: str) -> str | Pictured:
         return replies.commands.usage("stats")
     memory, operator = get_memory(), core.Scene.operator(scene.agent)
     now, activity = await memory.status(), await memory.activity(operator)
-    gist = replies.quality.remarks(await memory.report(operator, examine=False))
+    gist = [
+        *replies.commands.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
+        *replies.quality.remarks(await memory.report(operator, examine=False)),
+    ]
     text = "\n".join((replies.commands.stats(now, activity), *(line for _, line in gist)))
     at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.commands.stats_remarks(now), *gist]
-    return text if as_text else Pictured(text, stats_card(now, activity, remarks, at))
+    if as_text:
+        return text
+    from ..cards.contents import stats_card  # noqa: PLC0415  # cards load with the first one
+
+    return Pictured(text, stats_card(now, activity, remarks, at))
 
 
 async def _queue() -> str:

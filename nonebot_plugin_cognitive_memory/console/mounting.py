@@ -11,23 +11,24 @@ import cognitive_memory_core as core
 
 from .. import http, replies
 from ..config import setup
-from .sessions import Doors
 
 if TYPE_CHECKING:
     from ..http.site import Site
+    from .sessions import Doors
 
 PATH = "/console"
 ADDRESS = f"{http.mounting.PATH}{PATH}"
 
 
-def opened(site: Site | None, settings: core.Settings) -> Doors:
-    """Mount the console on a site and return the ways into it, closed if it is switched off or cannot be shown."""
+def opened(site: Site | None, settings: core.Settings) -> Doors | None:
+    """Mount the console on a site and return the ways into it; None if it is switched off or cannot be shown."""
     if site is None or not settings.http.console:
-        return Doors(is_open=False)
+        return None
     if find_spec("jinja2") is None:
         logger.warning(replies.log.logged(replies.console.NEEDS_JINJA))
-        return Doors(is_open=False)
+        return None
     from .application import console_application  # noqa: PLC0415  # Jinja and FastAPI are optional
+    from .sessions import Doors  # noqa: PLC0415  # the same
     from .visit import Desk  # noqa: PLC0415  # the same
 
     doors = Doors()

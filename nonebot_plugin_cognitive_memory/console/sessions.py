@@ -108,11 +108,10 @@ class LoginCodes:
 
 @dataclass(frozen=True)
 class Doors:
-    """The ways into the console; ``is_open`` is false where it is not mounted, and no code is issued then."""
+    """The ways into the console."""
 
     codes: LoginCodes = field(default_factory=LoginCodes)
     sessions: Sessions = field(default_factory=Sessions)
-    is_open: bool = True
 
 
 def _digest(text: str) -> bytes:

@@ -17,25 +17,29 @@ sentence depends on more than the values that it shows.
 
 from __future__ import annotations
 
-from . import (
-    agents,
-    beliefs,
-    bridges,
-    cards,
-    commands,
-    console,
-    console_en,
-    console_zh,
-    http,
-    http_guide,
-    label,
-    log,
-    metrics,
-    quality,
-    settings,
-    suggestions,
-    tools,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import (
+        agents,
+        beliefs,
+        bridges,
+        cards,
+        commands,
+        console,
+        console_en,
+        console_zh,
+        http,
+        http_guide,
+        label,
+        log,
+        metrics,
+        quality,
+        settings,
+        suggestions,
+        tools,
+    )
 
 __all__ = [
     "agents",
@@ -56,3 +60,10 @@ __all__ = [
     "suggestions",
     "tools",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load a module when it is first used: most bots need few of them."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f".{name}", __name__)

@@ -1,4 +1,4 @@
-"""Replies to commands on what a group keeps to."""
+"""Replies to commands on a group's beliefs."""
 
 from __future__ import annotations
 

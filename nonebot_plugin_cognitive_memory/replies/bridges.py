@@ -14,12 +14,12 @@ TOOL_FAILED = '{"ok": false, "error": "记忆暂时用不了"}'
 
 
 def attached(name: str, version: str) -> str:
-    """Return the line that a bridge works."""
+    """Return the log line that a bridge is attached."""
     return f"已给 {name} {version} 接上记忆"
 
 
 def refused(name: str, reason: object) -> str:
-    """Return the line that a bridge was refused."""
+    """Return the log line that a bridge was refused, with the reason."""
     return f"没有给 {name} 接上记忆：{reason}。它照常聊天，只是没有记忆"
 
 
@@ -39,7 +39,7 @@ def untried_version(distribution: str, found: str, specifier: str) -> str:
 
 
 def missing_part(part: str) -> str:
-    """Return the reason for a companion whose inside is not as it was."""
+    """Return the reason for a companion that lacks a part which the bridge needs."""
     return f"它内部变了样，找不到 {part}"
 
 

@@ -17,6 +17,7 @@ from .tools import NOT_ENABLED
 LINE_LENGTH = 80
 Tone = Literal["good", "busy", "bad", "plain"]
 Remark = tuple[Tone, str]
+PLACES = 5  # switched places that the figures name
 LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
 _HELP = """\
@@ -113,6 +114,7 @@ _SWITCH = {
     "record_only": "这里只记不用：新说的会记，但机器人回答时不会想起来",
     "recall_only": "这里只用不记：机器人会想起以前的，新说的不记",
 }
+_SWITCHED_SHORT = {"off": "不记也不用", "record_only": "只记不用", "recall_only": "只用不记"}
 INCOGNITO_ENDED = "无痕结束了，接下来说的会记"
 CONSIDERED = "好，开始整理刚才的话了；过一会儿发送 /记忆 列表 看看"
 CONSIDER_REFUSED = "现在收不下（排队的太多，或磁盘写不进）；说过的话都留着，过几分钟再发一次 /记忆 整理"
@@ -232,7 +234,7 @@ def over(until: datetime, zone: tzinfo) -> str:
 
 
 def instant(at: datetime, zone: tzinfo) -> str:
-    """Return an instant to the minute, in a zone, with spaces around what begins or ends in a digit."""
+    """Return an instant to the minute for the middle of a Chinese sentence: with a space beside each digit."""
     local, today = at.astimezone(zone), datetime.now(zone).date()
     days = {0: "今天", 1: "明天"}.get((local.date() - today).days)
     day = days or (f" {local:%m-%d}" if local.year == today.year else f" {local:%Y-%m-%d}")
@@ -291,20 +293,34 @@ def status(now: core.Status, here: core.Activity, pins: int, remarks: Iterable[R
 
 
 def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
-    """Return what the switch of this place keeps from working, and until when; nothing if it is "on"."""
+    """Return a remark on the switch of this place, with its end; none if it is "on"."""
     if switch.switch == "on":
         return []
-    until = f"，到{instant(switch.until, zone)}为止" if switch.until else ""
-    return [("busy", f"{_SWITCH[switch.switch]}{until}（恢复：/记忆 开）")]
+    return [("busy", f"{_SWITCH[switch.switch]}{_until(switch.until, zone)}（恢复：/记忆 开）")]
+
+
+def switches_remarks(switches: Sequence[core.PlaceSwitch], zone: tzinfo) -> list[Remark]:
+    """Return a remark on each of the first places whose switch is not "on", with its end."""
+    lines = [f"{_place(one.scope)}{_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}" for one in switches]
+    rest = [f"还有 {len(lines) - PLACES} 个地方不是又记又用（cognitive-memory status）"] if lines[PLACES:] else []
+    return toned("plain", [*lines[:PLACES], *rest])
+
+
+def _place(scope: core.Scope) -> str:
+    return f"{'群' if scope.kind == 'group' else '私聊'} {scope.place_id} "
+
+
+def _until(until: datetime | None, zone: tzinfo) -> str:
+    return f"，到{instant(until, zone)}为止" if until else ""
 
 
 def status_title(now: core.Status) -> str:
-    """Say in a word whether the memory works."""
+    """Return in a few words whether the memory works."""
     return "整理已暂停" if now.paused else "记忆正在工作"
 
 
 def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
-    """Return lines, all in one tone."""
+    """Return a remark of this tone for each line."""
     return [(tone, line) for line in lines]
 
 
@@ -470,7 +486,7 @@ def forgotten(event: core.Event, *, is_own: bool) -> str:
 
 def restored(event: core.Event) -> str:
     """Confirm that an event is remembered again."""
-    return f"恢复了：{_short(_named(event))}"
+    return f"恢复了：{_short(_END_DATE.sub('', _named(event)))}"
 
 
 def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
@@ -546,7 +562,7 @@ def _sayer(line: core.Message) -> str:
 
 @dataclass(frozen=True)
 class Showing:
-    """How events are shown to one person: for where they ask, in their time, with the names of ``groups`` by id."""
+    """How events are shown to the person of ``scene``: times in ``zone``, other groups by their names in ``groups``."""
 
     scene: core.Scene
     zone: tzinfo

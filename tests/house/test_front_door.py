@@ -80,9 +80,8 @@ SETTINGS = {
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
-    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
-    *("LineCandidate", "PersonEntry", "PlaceEntry", "PlaceKind", "PlaceListing", "PlaceSwitch", "ProfileSource"),
-    *("Scope", "Section", "WornName"),
+    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation", "PersonEntry"),
+    *("PlaceEntry", "PlaceSwitch", "ProfileSource", "Scope", "Section", "WornName"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {
@@ -115,6 +114,7 @@ METHODS = {
     "incognito": "(self, scene, minutes)",
     "set_switch": "(self, scene, switch, *, until=None)",
     "place_switch": "(self, scene)",
+    "place_switches": "(self, scene)",
     "recall_message": "(self, scene, message_id)",
     "status": "(self)",
     "report": "(self, scene, *, days=30, examine=True)",

@@ -28,7 +28,7 @@ BLANKET = {  # where every exception is caught: how often, and why
     f"{PLUGIN}/lifecycle.py": (1, "the start-up hook: raising would end the bot"),
     f"{PLUGIN}/capture_incoming.py": (1, "the capture hook: what goes wrong must not cost the bot an event"),
     f"{PLUGIN}/capture_outgoing.py": (1, "the capture hook: what goes wrong must not cost a reply"),
-    f"{PLUGIN}/bridges/__init__.py": (1, "the start-up hook: raising would end the bot"),
+    f"{PLUGIN}/bridges/attaching.py": (1, "the start-up hook: raising would end the bot"),
     f"{PLUGIN}/bridges/bridged_turn.py": (1, "a companion's answer must never depend on the memory"),
 }
 MUTED = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>[^#]*)(?P<reason>#.*)?$")

@@ -13,6 +13,16 @@ from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
 AFTER_OPENING = ("wiring", "adapters", "recall.retriever", "context.builder", "historian")  # of the core
+OFF = (  # rooms of the plugin that a bot needs only after it has switched them on, or when somebody asks
+    *("http.", "console.", "agents.", "metrics.", "bridges.", "cards", "tool_actions"),
+    *(f"replies.{reader}" for reader in ("http", "console", "metrics", "cards", "quality", "beliefs", "suggestions")),
+)
+OFF_OF_THE_CORE = (
+    *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),
+    *("ports", "domain.quality", "domain.belief", "domain.listing", "text.lexical.terms", "text.time.timewords"),
+    *("sentences.doctor", "sentences.command_line", "sentences.report"),
+)
+LOOKS_WHETHER_ON = {"mounting"}  # the one module of a room that is loaded to see whether it is switched on
 SHOWN = "import sys; print(*sys.modules)"
 LOADED = (
     "import nonebot; nonebot.init(driver='~none', localstore_data_dir='.', localstore_use_cwd=True); "
@@ -50,6 +60,14 @@ def test_the_machinery_is_loaded_when_a_memory_opens(tmp_path: Path) -> None:
     """Importing the plugin loads no adapter, no historian and nothing that searches."""
     rooms = tuple(f"{CORE}.{room}" for room in AFTER_OPENING)
     assert not [name for name in imported(LOADED, tmp_path) if name.startswith(rooms)]
+
+
+def test_rooms_that_are_off_are_not_loaded(tmp_path: Path) -> None:
+    """Importing the plugin loads no room that is off by default, and nothing that only a question or report needs."""
+    plugin = "nonebot_plugin_cognitive_memory"
+    rooms = (*(f"{plugin}.{room}" for room in OFF), *(f"{CORE}.{room}" for room in OFF_OF_THE_CORE))
+    loaded = [name for name in imported(LOADED, tmp_path) if name.startswith(rooms)]
+    assert not [name for name in loaded if name.rpartition(".")[2] not in LOOKS_WHETHER_ON]
 
 
 def test_the_core_has_never_heard_of_a_bot(tmp_path: Path) -> None:

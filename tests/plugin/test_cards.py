@@ -39,8 +39,9 @@ def studio(fonts: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     from nonebot_plugin_cognitive_memory.commands import pictures
 
     with monkeypatch.context() as patch:
-        patch.setattr(pictures, "studio", Studio(fonts))
-        yield pictures.studio
+        drawing = Studio(fonts)
+        patch.setattr(pictures, "studio", lambda: drawing)
+        yield drawing
 
 
 def a_profile(summary: str = SUMMARY, name: str = "阿棠", tags: tuple[str, ...] = ("爱喝茶",)) -> core.Profile:
@@ -244,11 +245,12 @@ async def test_text_without_font_or_library(
     latin = a_font(tmp_path, "NotoSansSC-Regular.ttf", range(0x20, 0x7F)).parent
     (latin / "broken.ttf").write_bytes(b"\0" * 99)
     monkeypatch.setattr(studio, "found_fonts", lambda _: found_fonts(latin, ()))
-    monkeypatch.setattr(pictures, "studio", Studio(latin, has_library=lacks != "library"))
+    drawing = Studio(latin, has_library=lacks != "library")
+    monkeypatch.setattr(pictures, "studio", lambda: drawing)
     for _ in range(2):
         [told] = await seen(stage, "/记忆 状态", SUPERUSER, group)
         assert [part.type for part in told] == ["text"]
-    assert pictures.studio.missing == lacks
+    assert drawing.missing == lacks
 
 
 async def test_version_twelve_uploads_first(twelve_stage: Stage, studio: Any) -> None:

@@ -282,7 +282,7 @@ nonebot.init(driver={driver!r}, log_level="INFO", localstore_data_dir="files", c
 assert nonebot.load_plugin("nonebot_plugin_cognitive_memory")
 import sys
 from nonebot_plugin_cognitive_memory.console import doors
-print("OPEN", doors.is_open, "jinja2" in sys.modules)
+print("OPEN", doors is not None, "jinja2" in sys.modules)
 """
 
 

@@ -32,7 +32,11 @@ def own_directory(examined: ExaminedBot) -> Iterator[Finding]:
 def writable(examined: ExaminedBot) -> Iterator[Finding]:
     """Find a data directory in which no file can be created; nothing is left behind."""
     data_dir = _data_dir(examined)
-    there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
+    there = _nearest(data_dir)
+    if not there.is_dir():
+        what = sentences.doctor.NOT_A_DIRECTORY.format(path=there)
+        yield Finding("fault", what, sentences.doctor.NOT_A_DIRECTORY_ADVICE)
+        return
     try:
         with tempfile.TemporaryFile(dir=there):
             pass
@@ -55,8 +59,7 @@ def owner(examined: ExaminedBot) -> Iterator[Finding]:
 
 def disk(examined: ExaminedBot) -> Iterator[Finding]:
     """Yield a finding if the disk of the data directory is nearly full."""
-    data_dir = _data_dir(examined)
-    there = next(folder for folder in (data_dir, *data_dir.parents) if folder.exists())
+    there = _nearest(_data_dir(examined))
     yield from disk_findings(there, shutil.disk_usage(there).free)
 
 
@@ -71,6 +74,8 @@ def disk_findings(there: Path, free: int) -> Iterator[Finding]:
 async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
     """Read the ledger: damage, another version, failed jobs, vectors of another length, and a clock that went back."""
     data_dir = _data_dir(examined)
+    if not _nearest(data_dir).is_dir():
+        return
     if not (data_dir / LEDGER).is_file():
         yield await asyncio.to_thread(_without_ledger, data_dir)
         return
@@ -109,6 +114,11 @@ def _without_ledger(data_dir: Path) -> Finding:
     except CognitiveMemoryError as lost:
         return Finding("fault", str(lost), sentences.doctor.LEDGER_ADVICE)
     return Finding("hint", sentences.doctor.NO_LEDGER_YET.format(path=data_dir), sentences.doctor.NO_LEDGER_ADVICE)
+
+
+def _nearest(path: Path) -> Path:
+    """Return the path, or the nearest of its parents that exists."""
+    return next(folder for folder in (path, *path.parents) if folder.exists())
 
 
 def _data_dir(examined: ExaminedBot) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
@@ -25,7 +25,7 @@ from ..rewriting.dialogue_context import DialogueContext
 from ..rewriting.progress import Progress
 from ..rewriting.repeated_events import RepeatedEvents
 from ..rewriting.statement_gate import judged
-from ..rewriting.vouching import vouched
+from ..rewriting.vouching import LEAST_SUPPORT, vouched
 from .events_and_facts import drafted
 from .memo_writer import MemoWriter
 
@@ -100,9 +100,19 @@ class Pipeline:
         if statements is None:
             names = called(job_context)
             found = await self._statements(job, job_context)
-            statements = [vouched(judged(said, names), job_context) for said in found]
+            backed = [await self._backed(said, job, names) for said in found]
+            statements = [vouched(judged(said, names), job_context) for said in backed]
             self._thoughts.keep(job.work, job_context, statements)
         return statements
+
+    async def _backed(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
+        """Add to a statement about the group the people who said the same before, in windows of their own."""
+        if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
+            return said
+        own = said.backers or tuple(filter(None, (said.speaker,)))
+        before = await self.neighbourhood.told_by(said.text, job.work.scene, self.consent.opted_out, names)
+        others = tuple(one for one in before if one not in own)
+        return replace(said, backers=(*own, *others)) if others else said
 
     async def _keep_memo(self, job: Job) -> None:
         """Store the memo; this precedes every model call, so that memos never wait for one."""

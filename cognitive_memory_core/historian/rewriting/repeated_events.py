@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ...domain.event import Event
 from ...domain.hit import ReadFilter
 from ...domain.message import Message
+from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
 from ...ports.ledger import FactBook, LexicalIndex
+from ...text.caches import cleared_on_erasure
 from ...text.identity.persons import MYSELF
 from ...text.lexical.folding import folded
 from ...text.lexical.terms import query_terms
@@ -19,6 +22,7 @@ from ...text.names_and_quotations import Spared, named
 from ...text.statements.corrections import puts_right
 from ...text.statements.episodes import is_episode
 from ...text.statements.lexicon import is_leaning_word, sightings
+from ...text.statements.sameness import may_be_same
 from ...text.time.timewords import mentions
 
 MOST = 8  # neighbours shown to a model
@@ -27,6 +31,8 @@ SEARCHED = 20  # texts of a job that are searched for
 LEAST_COMMON = 2  # terms that an event has in common with a text that has so many
 NEAR = 0.15  # least share of a text's terms that an event must have to count as near
 NEAR_TO_CHANGE = 0.05  # the same for a correction, which may share only one word with what it corrects
+SAME = 0.6  # share of the terms that two statements must have in common to be one
+_SPEAKER = re.compile(r"^[^\s：“”]{1,48}\([^()\s]{1,128}\)(?:〔[^〕]*〕)?(?:：(?=“)| 说：)")
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
@@ -74,6 +80,23 @@ class RepeatedEvents:
         best = sorted(found.values(), key=lambda pair: -pair[0])
         return tuple(event for _, event in best[:MOST])
 
+    async def told_by(
+        self, statement: str, scene: Scene, without: Collection[str], names: Collection[str] = ()
+    ) -> tuple[str, ...]:
+        """Return the ids of the people who, by stored events of the same place, said what a statement says.
+
+        Only events of one speaker count, and only facts: what only its speaker vouches for backs nothing.
+        """
+        claim = _claim(statement)
+        found = await self._beside(claim, names, ReadFilter(scene, without=frozenset(without)))
+        told = (
+            event.sender_id
+            for nearness, event in found
+            if nearness >= SAME and event.is_absolute and event.sender_id and event.scope == scene.scope
+            if _says_the_same(claim, _claim(event.text), names)
+        )
+        return tuple(dict.fromkeys(told))
+
     async def _beside(self, text: str, names: Collection[str], reading: ReadFilter) -> list[tuple[float, Event]]:
         terms = query_terms(_content(text, names))
         if not terms:
@@ -86,6 +109,18 @@ class RepeatedEvents:
         common = ((_common(terms, event, names), event) for event, _ in rows if reading.admits(event))
         near = ((number / len(terms), event) for number, event in common if number >= fewest)
         return [(nearness, event) for nearness, event in near if nearness >= least]
+
+
+def _claim(text: str) -> str:
+    """Return what a statement tells, without its speaker in front, quotation marks and the notes behind them."""
+    said = _SPEAKER.sub("", text, count=1)
+    return said[1:].partition("”")[0] if said.startswith("“") else said
+
+
+def _says_the_same(one: str, other: str, names: Collection[str]) -> bool:
+    """Return whether a statement holds most of the terms of another one, and neither says anything contrary."""
+    terms, theirs = (set(query_terms(_content(text, names))) for text in (one, other))
+    return len(terms & theirs) >= SAME * len(theirs) and may_be_same(one, other)
 
 
 def is_timeless(text: str, names: Collection[str] = ()) -> bool:
@@ -117,7 +152,15 @@ def _common(terms: Collection[str], event: Event, names: Collection[str]) -> int
 
     A word that is somebody's name in one text and a thing in another (饺子) makes nothing near.
     """
-    return len(set(terms).intersection(query_terms(_content(event.text, (*names, event.sender_name)))))
+    there = tuple(name for name in (*names, event.sender_name) if name in event.text)
+    return len(_terms_of(event.text, there).intersection(terms))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)
+def _terms_of(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Cache the terms of an event, which is a neighbour of many jobs of its place."""
+    return frozenset(query_terms(_content(text, names)))
 
 
 def _texts(work: Turn | Dialogue) -> list[str]:

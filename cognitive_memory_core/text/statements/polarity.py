@@ -9,7 +9,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
+from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
 from ..lexical.frequency import FUNCTION_WORDS, telling
 from ..patterns import Pattern
@@ -104,6 +106,7 @@ _REWORDED = tuple(
         ),
     )
 )
+_ANY_REWORDED = Pattern("|".join(re.sub(r"\(\?P<\w+>", "(?:", pattern.source) for pattern, _ in _REWORDED))
 _ASKED = Pattern(
     f"[吗么](?=$|[？?])|[？?]|[了没]没有?{_END}|(?P<one>[一-鿿])[{_NOT}不没](?P=one)|是否|{_HAN}不{_END}"
     "|(?<!无论)(?<!不管)(?:谁(?![都也让])|为什么|为啥|多少(?![都也])|哪(?:个|里|儿|天|位|家)(?![都也])|怎么(?![都也样])|几[点号个天](?![都也]))"
@@ -180,7 +183,12 @@ def _spelled(text: str) -> str:
     return folded(unicodedata.normalize("NFKC", text[:READ]))[:READ].strip()
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=1024)
 def _reworded(part: str) -> str:
+    """Map ways to deny to one; cached, since a statement repeats most parts of its lines."""
+    if not _ANY_REWORDED.compiled.search(part):
+        return part
     for pattern, word in _REWORDED:
         part = pattern.compiled.sub(word, part)
     return part

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
@@ -169,11 +170,25 @@ def test_a_shared_directory(home: BotHome) -> None:
 
 def test_a_directory_that_cannot_be_written(home: BotHome) -> None:
     """A data directory in which no file can be created is named with the reason, and nothing is left in a good one."""
-    (home.path / "data").write_text("a file where a folder should be")
-    assert str(home.path / "data") in the_only(home, "writable", "--offline")["what"]
-    (home.path / "data").unlink()
     home.run("doctor", "--offline")
     assert sorted(path.name for path in home.path.iterdir()) == [".env"]
+    (home.path / "data").mkdir(mode=0o500)
+    if not os.access(home.path / "data", os.W_OK):
+        assert str(home.path / "data") in the_only(home, "writable", "--offline")["what"]
+
+
+@pytest.mark.parametrize("where", ["data", "data/nonebot_plugin_cognitive_memory"])
+def test_a_file_in_place_of_the_data_directory(home: BotHome, where: str) -> None:
+    """A file where the data directory or a folder above it should be is called a file, in one finding and no other."""
+    file = home.path / where
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("a file where a folder should be")
+    one = the_only(home, "writable", "--offline")
+    assert one["what"] == f"{file} 是一个文件，数据目录放不进去"
+    assert "移走" in one["advice"]
+    _, out, _ = home.run("doctor", "--offline")
+    assert "任务" not in out
+    assert found(home, "overrides", "--offline") == found(home, "ledger", "--offline") == []
 
 
 def test_another_owner(home: BotHome) -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
 import sys
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
+import cognitive_memory_core as core
 from tests.support.bot_homes import ENV, GROUP, PERSON, BotHome, end, integrity
 
 WRITING = (("import", "{file}"), ("reindex",), ("migrate", "{file}"), ("status", "--retry"))
@@ -42,6 +46,24 @@ def test_status_shows_the_figures(home: BotHome) -> None:
     told: Any = home.told("status")
     assert told["totals"] == {"events": 1, "retired": 0, "messages": 0, "memos": 1, "pins": 1, "beliefs": 0}
     assert (told["running"], told["jobs"]["pending"], told["failed"]) == (False, 0, [])
+
+
+def test_status_lists_the_switches(home: BotHome) -> None:
+    """`status` lists the places that are not simply on, with the end of each switch in the operator's zone."""
+    until = (datetime.now(timezone.utc) + timedelta(days=3)).replace(microsecond=0)
+
+    async def switch() -> None:
+        async with core.CognitiveMemory.open(core.Settings(), home.data_dir, background=False) as memory:
+            await memory.set_switch(core.Scene.group("10001", "2000001"), "off", until=until)
+            await memory.set_switch(core.Scene.private("2000001"), "recall_only")
+
+    asyncio.run(switch())
+    _, out, _ = home.run("status")
+    shown = until.astimezone(ZoneInfo("Asia/Shanghai"))
+    assert f"群 10001 不记也不用，到 {shown:%Y-%m-%d %H:%M} 为止" in out
+    assert re.search("私聊 2000001 只用不记 *\n", out)
+    told: Any = home.told("status")
+    assert [one["until"] for one in told["switches"]] == [until.isoformat(), None]
 
 
 def test_report_has_three_forms(home: BotHome, tmp_path: Path) -> None:

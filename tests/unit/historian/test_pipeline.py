@@ -383,3 +383,36 @@ async def test_rules_know_whose_word_it_is() -> None:
         ProfileKey.member("10001", "2000009"): 1,
         ProfileKey.group("10001"): 1,
     }
+
+
+class OfTheGroup(RuleHistorian):
+    """A historian that makes of every dialogue one statement about the group, by the dialogue's first speaker."""
+
+    async def triage(self, dialogue: Dialogue, *_: Any) -> list[Statement]:
+        """Return the first line as the statement."""
+        line = dialogue.messages[0]
+        return [Statement(line.text, speaker=line.sender_id, is_of_place=True, message_ids=(line.id,))]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "voices"),
+    [
+        ("读书会(10001)不许发链接", "读书会(10001)群里不许发链接", ["2000009"]),
+        ("读书会(10001)不许发链接", "读书会(10001)可以发链接", []),
+        ("读书会(10001)晚上10点后不许发语音", "读书会(10001)晚上9点后不许发语音", []),
+        ("读书会(10001)不许发链接", "读书会(10001)周六去爬山", []),
+    ],
+)
+async def test_a_rule_told_by_two_people_in_windows_of_their_own_is_the_groups(
+    first: str, second: str, voices: list[str]
+) -> None:
+    """A rule that somebody else stated in an earlier window counts as backed by both; anything else does not."""
+    ledger = InMemoryLedger()
+    pipeline = a_pipeline(ledger, OfTheGroup(SHANGHAI))
+    for number, (scene, text) in enumerate(((GROUP, first), (GROUP, first), (STRANGER, second))):
+        dialogue = Dialogue(scene, (a_message(text, scene, NOON + timedelta(days=number), id=f"r{number}"),))
+        await pipeline.process(Job(str(number) * 32, dialogue, NOON + timedelta(days=number)))
+        facts = await ledger.facts.facts(ProfileKey.group("10001"), 9)
+        assert not facts or number == 2, "one person twice is one"
+    assert len(facts) == len(voices)
+    assert all("2000001" in fact.text and voice in fact.text for fact in facts for voice in voices)

@@ -138,3 +138,19 @@ async def test_a_context_looks_at_few_candidates() -> None:
     words = ListedWords()
     await found(GROUP, "陶艺", wanted=QuotationSearch(limit=6, window=200), lexical=words)
     assert [limit for _, _, limit in words.asked] == [CANDIDATES]
+
+
+async def test_a_line_brings_along_the_next_one_of_its_session() -> None:
+    """The line after a hit is kept if it was said within the session and is not among the newest of the place."""
+    talk = (
+        a_line("陶艺课是谁在教", 0, id="asked"),
+        a_line("南门那家的老师傅", 0.1, MAN, id="next"),
+        a_line("陶艺杯子烧好了", 5, id="last"),
+        a_line("面条", 9, MAN, id="later"),
+    )
+    lines = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=0))
+    following = {one.said.id: one.next.id if one.next else "" for one in lines.quotations}
+    assert (following["asked"], following["last"]) == ("next", "")
+    assert lines.scores.keys() >= {one.key for one in lines.quotations}
+    newest = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=3))
+    assert [(one.said.id, one.next) for one in newest.quotations] == [("asked", None)]

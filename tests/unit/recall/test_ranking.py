@@ -10,6 +10,7 @@ from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.recall.ranking import (
     above,
+    backed,
     collapsed,
     decayed,
     diversified,
@@ -307,3 +308,13 @@ def test_nobody_replaces_the_word_of_another():
     circle = an_event("周会周二开", id="old", replaces="new"), an_event("周会改到周四", id="new", replaces="old")
     events, _ = followed([circle[0]], circle, 8)
     assert sorted(event.id for event in events) == ["new", "old"]
+
+
+def test_an_event_whose_line_was_found_too_is_raised():
+    """Two searches are two witnesses: a source line's score raises an event, never above 1, and changes no other."""
+    told, alone = a_hit(0.3, "甲", message_ids=("1",)), a_hit(0.4, "乙", message_ids=("2",))
+    hits = backed([alone, told], {(told.event.scope, "1"): 0.5, (PRIVATE.scope, "2"): 1.0})
+    assert texts(hits) == ["甲", "乙"]
+    assert [hit.score for hit in hits] == pytest.approx([0.65, 0.4])
+    assert [hit.score for hit in backed([told], {(told.event.scope, "1"): 3.0})] == pytest.approx([1.0])
+    assert backed([alone, told], {}) == [alone, told]
