@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from .domain.hit import Hit
     from .domain.interval import Interval
     from .domain.job import FailedJob
-    from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+    from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
     from .domain.message import Message
     from .domain.note import Memo, Pin
     from .domain.place_switch import PlaceSwitch
     from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
     from .domain.quality import QualityReport
-    from .domain.scope import Scene, Scope
+    from .domain.scope import PlaceKind, Scene, Scope
     from .domain.suggestion import Suggestion
     from .domain.tombstones import Erasure
     from .domain.turn import Turn
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .quality.figures import report_figures
     from .quality.markdown import report_markdown
     from .quality.page import report_page
-    from .recall.trace import Candidate
+    from .recall.trace import Candidate, LineCandidate
     from .settings import (
         CaptureSettings,
         EmbeddingSettings,
@@ -107,6 +107,7 @@ __all__ = [
     "HttpSettings",
     "Interval",
     "LimitReached",
+    "LineCandidate",
     "Memo",
     "Message",
     "MistakeError",
@@ -119,6 +120,8 @@ __all__ = [
     "Pin",
     "PinsSettings",
     "PlaceEntry",
+    "PlaceKind",
+    "PlaceListing",
     "PlaceSwitch",
     "Profile",
     "ProfileHit",
@@ -179,13 +182,13 @@ __getattr__ = loaded_on_use(
         "domain.hit": "Hit",
         "domain.interval": "Interval",
         "domain.job": "FailedJob",
-        "domain.listing": "EventListing PersonEntry PlaceEntry ProfileSource WornName",
+        "domain.listing": "EventListing PersonEntry PlaceEntry PlaceListing ProfileSource WornName",
         "domain.message": "Message",
         "domain.note": "Memo Pin",
         "domain.place_switch": "PlaceSwitch",
         "domain.profile": "Profile ProfileHit ProfileKey Revision",
         "domain.quality": "QualityReport",
-        "domain.scope": "Scene Scope",
+        "domain.scope": "PlaceKind Scene Scope",
         "domain.suggestion": "Suggestion",
         "domain.tombstones": "Erasure",
         "domain.turn": "Turn",
@@ -199,7 +202,7 @@ __getattr__ = loaded_on_use(
         "quality.figures": "report_figures",
         "quality.markdown": "report_markdown",
         "quality.page": "report_page",
-        "recall.trace": "Candidate",
+        "recall.trace": "Candidate LineCandidate",
         "settings": (
             "CaptureSettings EmbeddingSettings HistorianSettings HttpSettings ModelSettings ModelsSettings "
             "PinsSettings ProfileSettings QuerySettings QueueSettings Settings VectorStoreSettings "

@@ -104,7 +104,7 @@ class Configuration:
         return SettingState(
             key,
             written(key, value_at(self.settings, key)),
-            written(key, value_at(Settings(), key)),
+            written(key, value_at(_defaults(), key)),
             written(key, value_at(self._from_env, key)),
             is_hot(key),
             key in self._stored,
@@ -215,6 +215,11 @@ class Configuration:
         for key, value in changes.items():
             merged = _with(merged, key, value)
         return merged
+
+
+@cache
+def _defaults() -> Settings:
+    return Settings()
 
 
 def found_key(name: str) -> str:

@@ -10,7 +10,7 @@ from . import sentences
 from .domain.event import Event
 from .domain.hit import ReadFilter
 from .domain.ids import checked_id, derived_id
-from .domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
 from .domain.message import Message
 from .domain.missed import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
@@ -73,11 +73,11 @@ class Listings:
         passages = await self.log.around(lines, reading, reach) if lines else []
         return self.access.shown(here, [line for passage in passages for line in passage])
 
-    async def places(self, scene: Scene) -> list[PlaceEntry]:
-        """Return the places, the latest first; not the private chats of people who opted out."""
-        found = await self.rows.places(_agent(scene))
-        hidden = self.access.hidden_people
-        return [one for one in found if one.scope.kind == "group" or one.scope.place_id not in hidden]
+    async def places(self, scene: Scene, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
+        """Return places, the latest first; not the private chats of people who opted out."""
+        listing = replace(listing, without=listing.without | self.access.hidden_people)
+        found = await self.rows.places(_agent(scene), listing, limit, offset)
+        return [replace(one, name=self.access.hidden(one.name)) for one in found]
 
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
         """Return people with what they consented to, the last seen first."""

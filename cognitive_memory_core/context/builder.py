@@ -28,7 +28,7 @@ from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines
 from ..recall.ranking import followed, newer_first
 from ..recall.retriever import AWAY, Retriever
-from ..recall.trace import SearchTrace, candidates_of
+from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
 from .explanation import Explanation
@@ -122,8 +122,9 @@ class ContextBuilder:
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
         """Build the same context with these settings, and keep what its search of events considered."""
-        trace = SearchTrace(settings or self._settings.current)
-        context = await self._built(scene, text, budget, trace.settings or self._settings.current, trace)
+        used = settings or self._settings.current
+        trace, lines = SearchTrace(used), SearchTrace(used)
+        context = await self._built(scene, text, budget, used, (trace, lines))
         reading = ReadFilter(scene, without=self._access.hidden_people)
         told = [one for one in candidates_of(trace) if reading.admits(one.event)]
         shown = self._access.shown(scene, [one.event for one in told])
@@ -132,25 +133,37 @@ class ContextBuilder:
             context,
             tuple(replace(one, event=event) for one, event in zip(told, named, strict=True)),
             tuple(section_tokens(section) for section in context.sections),
+            tuple(self._explained_lines(scene, lines)),
         )
 
+    def _explained_lines(self, scene: Scene, trace: SearchTrace) -> Iterator[LineCandidate]:
+        for one in lines_of(trace):
+            for line in self._access.shown(scene, [one.line]):
+                yield replace(one, line=line)
+
     async def _built(
-        self, scene: Scene, text: str, budget: int | None, settings: Settings, trace: SearchTrace | None = None
+        self,
+        scene: Scene,
+        text: str,
+        budget: int | None,
+        settings: Settings,
+        traces: tuple[SearchTrace, SearchTrace] = (NO_TRACE, NO_TRACE),
     ) -> Context:
+        """Build a context; ``traces`` record the searches of events and of lines."""
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
         reading = ReadFilter(scene, without=self._access.hidden_people)
-        said = asyncio.ensure_future(self._lines_of(reading, query, settings))  # read once, for two parts
+        said = asyncio.ensure_future(self._lines_of(reading, query, settings, traces[1]))  # read once, for two parts
         said.add_done_callback(seen)
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
             self._beliefs_of(scene, text, query),
-            self._events(reading, query, settings, said, trace),
+            self._events(reading, query, settings, said, traces[0]),
             self._quoted(reading.scene, query, settings, said),
             self._recent_memos(scene, settings),
         ]
         try:
-            found = _told_once(await self._read(parts), settings.query.auto_messages_k)
+            found = _told_once(await self._read(parts), settings.query.auto_messages_k, traces[1])
         finally:
             said.cancel()  # no effect when it is done
         return self._context(found, budget, settings)
@@ -238,7 +251,7 @@ class ContextBuilder:
         query: Query,
         settings: Settings,
         said: asyncio.Future[QuotedLines],
-        trace: SearchTrace | None = None,
+        trace: SearchTrace,
     ) -> _PartReader:
         asked = settings.query
 
@@ -248,7 +261,7 @@ class ContextBuilder:
             events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
             lines = event_lines(events, settings.zone, replaced)
             part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
-            if trace is None:
+            if not trace.is_kept:
                 self._tally.recalled([event.id for event in events])
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
             return [_PartRead(part, degraded, frozenset(made_of))]
@@ -271,14 +284,14 @@ class ContextBuilder:
 
         return _PartReader(read, lambda: shown((), (), ("vectors", "lexical")))
 
-    async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings) -> QuotedLines:
+    async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> QuotedLines:
         """Find more messages than are shown, because sources of shown events are dropped later."""
         asked = settings.query
         if self._quotations is None or not asked.auto_messages_k:
             return QuotedLines()
         window = settings.historian.recent_messages_inject_k
         wanted = QuotationSearch(asked.auto_messages_k + TOLD, window, asked.min_relevance, asked.auto_decay)
-        return await self._quotations.find(reading, query, wanted)
+        return await self._quotations.find(reading, query, wanted, trace)
 
     def _quoted(self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]) -> _PartReader:
         def quoting(chosen: Sequence[Quotation]) -> Section:
@@ -347,17 +360,19 @@ def _known_people(scene: Scene, query: Query) -> KnownPlaces:
     return {scene.scope: people} if 0 < len(people) < MOST_PEOPLE and _has_place(scene) else NO_PLACES
 
 
-def _told_once(found: Sequence[_PartRead], limit: int) -> list[_PartRead]:
+def _told_once(found: Sequence[_PartRead], limit: int, trace: SearchTrace) -> list[_PartRead]:
     """Keep the best ``limit`` quoted messages, without sources of the events that are shown."""
     told = frozenset[LineKey]().union(*(one.made_of for one in found))
-    return [_untold(one, told, limit) for one in found]
+    return [_untold(one, told, limit, trace) for one in found]
 
 
-def _untold(read: _PartRead, told: Collection[LineKey], limit: int) -> _PartRead:
+def _untold(read: _PartRead, told: Collection[LineKey], limit: int, trace: SearchTrace) -> _PartRead:
     if read.quoting is None:
         return read
     left = [one for one in read.quotations if one.key not in told][:limit]
-    shown = {*told, *(one.key for one in left)}
+    kept = {one.key for one in left}
+    trace.note("untold", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept])
+    shown = told | kept
     chosen = [
         one if at < FOLLOWED and one.next_key not in shown else replace(one, next=None) for at, one in enumerate(left)
     ]

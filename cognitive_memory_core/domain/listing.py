@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 from .interval import Interval
-from .scope import Scope
+from .scope import PlaceKind, Scope
 
 EventState = Literal["active", "retired", "relative"]
 
@@ -28,8 +28,26 @@ class EventListing:
 
 
 @dataclass(frozen=True)
+class PlaceListing:
+    """Which places are listed; an empty field does not narrow.
+
+    ``text`` keeps places that have it as their id, or in their latest name in any case; ``without`` leaves out the
+    private chats of these people. Without ``is_counted`` the entries' counts are 0.
+    """
+
+    place: Scope | None = None
+    kind: PlaceKind | None = None
+    text: str = ""
+    without: frozenset[str] = frozenset()
+    is_counted: bool = True
+
+
+@dataclass(frozen=True)
 class PlaceEntry:
-    """A place with its latest name, its active events, its logged lines, and the instant of the newest of either."""
+    """A place with its latest name, its active events, its logged lines, and the instant of the newest of either.
+
+    The name of a private chat is that of its person.
+    """
 
     scope: Scope
     name: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
@@ -71,8 +71,8 @@ class Reporting:
         settings, now = self.settings.current, self.clock.now()
         today = now.astimezone(settings.zone).date()
         since = today - timedelta(days=days - 1)
-        stored = [one for one in await self.ledger.stored() if agent in (None, one.scope.agent)]
-        spoken = [one for one in await self.ledger.spoken() if agent in (None, one.scope.agent)]
+        counts = await self.ledger.stored(), await self.ledger.spoken()
+        places, taught = await asyncio.to_thread(_totalled, agent, *counts)  # as many as people in places
         spent, tallies = await self.ledger.spent(since), await self.ledger.tallies(since)
         counted = Counter[str]()
         for _, name, count in tallies:
@@ -81,9 +81,9 @@ class Reporting:
             at=now,
             days=days,
             counted_since=await self._counted_since(),
-            places=tuple(_places(stored, spoken)),
+            places=places,
             examination=await self._examination(agent) if examine else None,
-            teachers=tuple(await self._teachers(stored, spoken)),
+            teachers=tuple(await self._teachers(taught)),
             refusals={name.removeprefix(REFUSED): n for name, n in counted.most_common() if name.startswith(REFUSED)},
             retries=counted[RETRIED],
             backlog=await self._backlog(),
@@ -127,17 +127,8 @@ class Reporting:
 
         return await asyncio.to_thread(compared)
 
-    async def _teachers(self, stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> list[TeacherShare]:
-        events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
-        for one in stored:
-            events[one.scope][one.sender_id] += one.events
-        for said in spoken:
-            lines[said.scope][said.sender_id] += said.lines
-        found: list[TeacherShare] = []
-        for scope, taught in sorted(events.items()):
-            people = {*taught, *lines[scope]} - {""}
-            if scope.kind == "group" and taught.total() >= LEAST_EVENTS and len(people) >= LEAST_PEOPLE:
-                found += await self._most(scope, taught, lines[scope])
+    async def _teachers(self, taught: Sequence[_Taught]) -> list[TeacherShare]:
+        found = [share for one in taught for share in await self._most(one.scope, one.events, one.lines)]
         return sorted(found, key=lambda one: one.share, reverse=True)
 
     async def _most(self, scope: Scope, taught: Counter[str], lines: Counter[str]) -> list[TeacherShare]:
@@ -181,6 +172,36 @@ def _uncollected() -> Generator[None, None, None]:
 def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str]) -> bool:
     is_of_agent = agent is None or Scope.of_key(event.scope).agent == agent
     return is_of_agent and not any(person in hidden for person in (event.sender_id, *event.subjects))
+
+
+@dataclass(frozen=True)
+class _Taught:
+    """Who taught how much in a group of several people: events and lines by person."""
+
+    scope: Scope
+    events: Counter[str]
+    lines: Counter[str]
+
+
+def _totalled(
+    agent: str | None, stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]
+) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
+    """Return the figures of the places of an agent, or of all, and who taught in the groups among them."""
+    told = [one for one in stored if agent in (None, one.scope.agent)]
+    said = [one for one in spoken if agent in (None, one.scope.agent)]
+    return tuple(_places(told, said)), list(_taught(told, said))
+
+
+def _taught(stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> Iterator[_Taught]:
+    events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
+    for one in stored:
+        events[one.scope][one.sender_id] += one.events
+    for said in spoken:
+        lines[said.scope][said.sender_id] += said.lines
+    for scope, taught in sorted(events.items(), key=lambda item: item[0]):
+        people = {*taught, *lines[scope]} - {""}
+        if scope.kind == "group" and taught.total() >= LEAST_EVENTS and len(people) >= LEAST_PEOPLE:
+            yield _Taught(scope, taught, lines[scope])
 
 
 def _places(stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> list[PlaceQuality]:

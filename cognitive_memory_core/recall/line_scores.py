@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from heapq import nlargest
@@ -17,6 +17,7 @@ from itertools import chain
 
 from ..domain.hit import Hit
 from ..domain.message import Message, Passage
+from ..domain.scope import Scope
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.frequency import telling
 from ..text.lexical.indexed import indexed_text
@@ -86,6 +87,38 @@ def hits_of(
     found = (at for at, worth in enumerate(worths) if worth > 0.0)
     best = sorted(found, key=lambda at: -worths[at])
     return [_hit(lines, at, worths[at]) for at in best[:most]]
+
+
+PARTS = ("words", "label", "neighbours", "replies", "topic")
+Parts = tuple[tuple[str, float], ...]
+
+
+def parts_of(
+    terms: Sequence[str],
+    passages: Iterable[Passage],
+    weights: Weights = WEIGHTS,
+    *,
+    asked_since: datetime | None = None,
+    related: Sequence[Related] = (),
+) -> dict[tuple[Scope, str], Parts]:
+    """Return what each part adds to the score of each line, in the order of ``PARTS``; they add up to the score.
+
+    Each part is what the score gains when its weight is set after those before it.
+    """
+    lines = list(_lines(passages))
+    bare = replace(weights, label=0.0, window=0.0, reply=0.0, session=0.0)
+    labelled = replace(bare, label=weights.label)
+    near = replace(labelled, window=weights.window)
+    steps = (bare, labelled, near, replace(near, reply=weights.reply), weights)
+    worths = [_worths(terms, lines, step, asked_since, related) for step in steps]
+    return {
+        (line.message.scene.scope, line.message.id): tuple(zip(PARTS, _gains(reached), strict=True))
+        for line, *reached in zip(lines, *worths, strict=True)
+    }
+
+
+def _gains(reached: Sequence[float]) -> list[float]:
+    return [after - before for before, after in zip((0.0, *reached), reached, strict=False)]
 
 
 def _lines(passages: Iterable[Passage]) -> Iterator[_TalkLine]:

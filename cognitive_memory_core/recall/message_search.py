@@ -17,11 +17,12 @@ from ..ports.ledger import LexicalIndex, MessageLog
 from ..settings import Decay
 from ..text.lexical.related import other_words
 from .deadlines import with_deadline, with_timeout
-from .line_scores import REACH, WEIGHTS, Weights, hits_of
+from .line_scores import REACH, WEIGHTS, Weights, hits_of, parts_of
 from .narrowing import NARROWED, narrowed
 from .query import Query
 from .ranking import collapsed, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
+from .trace import NO_TRACE, SearchTrace
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
 OTHERS = 16  # more lines with other words for what the query names
@@ -52,7 +53,7 @@ class MessageSearch:
         self._patience = patience
         self._weights = weights
 
-    async def search(
+    async def search(  # noqa: PLR0913  # what to search for, and how
         self,
         reading: ReadFilter,
         query: Query,
@@ -62,13 +63,14 @@ class MessageSearch:
         candidates: int | None = None,
         reach: int = REACH,
         settles: bool = True,
+        trace: SearchTrace = NO_TRACE,
     ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
         Each hit has the surrounding lines that the scene may read, including those that ``reading`` excludes.
         ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
         and after each; the cost grows with both. Without ``settles`` lines of the last half second may be missing, and
-        nothing waits for the disk.
+        nothing waits for the disk. A ``trace`` records the hits after each step, and the parts of their scores.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
@@ -79,7 +81,7 @@ class MessageSearch:
                 await with_timeout(self._patience * SETTLING, self._settle())
         try:
             passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES), reach))
-            rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit)
+            rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit, trace)
             hits = await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
             return SearchResult((), ("lexical",))
@@ -108,7 +110,7 @@ def _readable(passages: Sequence[Passage], reading: ReadFilter) -> list[Passage]
     return [tuple(line for line in passage if wide.admits_line(line)) for passage in passages]
 
 
-def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
+def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a thread
     query: Query,
     reading: ReadFilter,
     passages: Sequence[Passage],
@@ -116,10 +118,15 @@ def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
     decay: Decay | None,
     now: datetime,
     limit: int,
+    trace: SearchTrace,
 ) -> tuple[Hit, ...]:
     is_cut = reading == _wide(reading) and query.window is None  # a time that is named may raise any line
     most = limit + SPARE if is_cut else None
     lines, since = _readable(passages, reading), now - ASKING
     hits = hits_of(query.terms, lines, weights, asked_since=since, most=most, related=query.related)
-    ordered = decayed(preferring(naming(hits, query.people), query.window), decay, now)
-    return tuple(collapsed((hit for hit in ordered if reading.admits(hit.event)), limit))
+    if trace.is_kept:
+        trace.parts = parts_of(query.terms, lines, weights, asked_since=since, related=query.related)
+    found = trace.note("found", [hit for hit in hits if reading.admits(hit.event)])
+    named = trace.note("people", naming(found, query.people))
+    ordered = trace.note("age", decayed(trace.note("time", preferring(named, query.window)), decay, now))
+    return tuple(trace.note("duplicates", collapsed(ordered, limit)))

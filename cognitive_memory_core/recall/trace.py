@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..domain.event import Event
 from ..domain.hit import Hit
+from ..domain.scope import Scope
 from ..settings import Settings
+from .line_scores import Parts
 
 # "found", "judged", "widened", "relevance", "time", "people", "kind", "age", "lines", "duplicates", "diversity"
 Step = str
 FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "lines", "diversity")  # each multiplies the score
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
+LINE_FACTORS: tuple[Step, ...] = ("people", "time", "age")  # of lines of the log
+LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "untold")
 
 
 @dataclass
 class SearchTrace:
-    """The hits after each step of one search; ``settings`` are used in it instead of those in force, if given."""
+    """The hits after each step of one search; ``settings`` are used in it instead of those in force, if given.
+
+    ``parts`` are those of the scores of lines, in a search of the log.
+    """
 
     settings: Settings | None = None
+    parts: Mapping[tuple[Scope, str], Parts] = field(default_factory=dict[tuple[Scope, str], Parts])
     steps: dict[Step, tuple[Hit, ...]] = field(default_factory=dict[Step, tuple[Hit, ...]])
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:
@@ -27,9 +35,19 @@ class SearchTrace:
         self.steps.setdefault(step, tuple(hits))
         return list(hits)
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether anybody will read it."""
+        return True
+
 
 class _NoTrace(SearchTrace):
     """Records nothing: what a search uses that nobody asked to explain."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether anybody will read it."""
+        return False
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:  # noqa: ARG002  # the signature of a trace
         """Return the hits."""
@@ -66,6 +84,43 @@ def candidates_of(trace: SearchTrace) -> list[Candidate]:
     keys = dict.fromkeys(key for step in ("found", "widened") for key in places.get(step, {}))
     found = [_candidate(key, places, ranks.get(key, 0)) for key in keys]
     return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
+
+
+@dataclass(frozen=True)
+class LineCandidate:
+    """One line of the log that a context considered, with its score taken apart.
+
+    ``parts`` add up to ``relevance``; ``factors`` multiply it to ``score``. ``rank`` is its place among the lines
+    shown, from 1 on; 0 for one that is not, and ``cut`` names the step that left it out.
+    """
+
+    line: Event
+    parts: Parts
+    relevance: float
+    factors: tuple[tuple[Step, float], ...]
+    score: float
+    rank: int = 0
+    cut: Step | None = None
+
+
+def lines_of(trace: SearchTrace) -> list[LineCandidate]:
+    """Return the lines of a recorded search: those shown first, the others by the score that they reached."""
+    places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
+    ranks = {key: rank for rank, key in enumerate(places.get("untold", {}), 1)}
+    found = [_line(hit, trace, places, ranks.get(_key(hit), 0)) for hit in trace.steps.get("found", ())]
+    return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
+
+
+def _line(hit: Hit, trace: SearchTrace, places: _Places, rank: int) -> LineCandidate:
+    key, last, factors = _key(hit), hit.score, list[tuple[Step, float]]()
+    for step in LINE_FACTORS:
+        after = places.get(step, {}).get(key)
+        if after is not None:
+            factors.append((step, after.score / last if last else 1.0))
+            last = after.score
+    cut = None if rank else next((step for step in LINE_CUTS if step in places and key not in places[step]), None)
+    parts = trace.parts.get((hit.event.scope, hit.event.id), ())
+    return LineCandidate(hit.event, parts, hit.relevance, tuple(factors), last, rank, cut)
 
 
 _Key = tuple[str, str]

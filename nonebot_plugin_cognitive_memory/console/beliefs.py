@@ -14,8 +14,7 @@ WEEK = 7  # days
 
 async def beliefs(visit: Visit) -> Response:
     """List the beliefs of a group, and the changes of the last days; without a group, offer the groups."""
-    found = await visit.memory.listings.places(visit.scene())
-    groups = [one for one in found if one.scope.kind == "group"]
+    groups = await visit.offered_places(visit.place(f"group/{visit.asked('group')}"), "group")
     group_id = visit.asked("group") or (groups[0].scope.place_id if groups else "")
     status = visit.asked("status") if visit.asked("status") in STATUSES else "active"
     days = min(max(visit.number("days", WEEK), 1), 366)

@@ -63,7 +63,7 @@ async def memories(visit: Visit) -> Response:
         )
         events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
         rows, has_more = [(event, None) for event in events[:PAGE]], len(events) > PAGE
-    places = await visit.memory.listings.places(visit.scene())
+    places = await visit.offered_places(visit.place(wanted.place))
     return await visit.show(
         "memories.html", rows=rows, has_more=has_more, wanted=wanted, places=places, kinds=KINDS, states=STATES
     )

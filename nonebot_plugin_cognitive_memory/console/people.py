@@ -91,11 +91,12 @@ async def roll_back(visit: Visit) -> Response:
 
 
 async def places(visit: Visit) -> Response:
-    """List groups and private chats."""
-    found = await visit.memory.listings.places(visit.scene())
-    rows = found[visit.offset : visit.offset + PAGE]
+    """List groups and private chats, or those that a text fits."""
+    text = visit.asked("text")
+    found = await visit.memory.listings.places(visit.scene(), core.PlaceListing(text=text), PAGE + 1, visit.offset)
+    rows = found[:PAGE]
     switches = {one.scope: await visit.memory.place_switch(_scene_of(one.scope)) for one in rows}
-    return await visit.show("places.html", rows=rows, switches=switches, has_more=len(found) > visit.offset + PAGE)
+    return await visit.show("places.html", rows=rows, switches=switches, has_more=len(found) > PAGE, text=text)
 
 
 async def place(visit: Visit) -> Response:
@@ -145,8 +146,8 @@ async def erase_place(visit: Visit) -> Response:
 
 
 async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
-    found = await visit.memory.listings.places(visit.scene())
-    return next((one for one in found if one.scope == scope), core.PlaceEntry(scope))
+    found = await visit.memory.listings.places(visit.scene(), core.PlaceListing(scope), 1)
+    return found[0] if found else core.PlaceEntry(scope)
 
 
 async def _portrait(visit: Visit, profile: core.Profile) -> Portrait:

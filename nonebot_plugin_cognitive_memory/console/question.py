@@ -58,7 +58,7 @@ async def question(visit: Visit) -> Response:
         wanted = await _verdict(visit, scene_there, explained)
     return await visit.show(
         "question.html",
-        places=await listings.places(scene),
+        places=await visit.offered_places(place),
         people=await listings.people(scene, "", FEW, 0),
         sliders=SLIDERS,
         weights=weights,
@@ -66,6 +66,8 @@ async def question(visit: Visit) -> Response:
         needs_person=bool(visit.asked("text")) and scene_there is None,
         explained=explained,
         candidates=explained.candidates[:SHOWN] if explained else (),
+        lines=explained.lines[:SHOWN] if explained else (),
+        line_parts=[name for name, _ in explained.lines[0].parts] if explained and explained.lines else (),
         wanted=wanted,
     )
 

@@ -46,7 +46,7 @@ async def today(visit: Visit) -> Response:
         events=bars([(f"{day.day:%m-%d}", day.events) for day in activity.days]),
         lines=bars([(f"{day.day:%m-%d}", day.messages) for day in activity.days]),
         size=(WIDTH, HEIGHT),
-        places=(await listings.places(scene))[:PLACES],
+        places=await listings.places(scene, core.PlaceListing(), PLACES),
         people=await listings.people(scene, "", PEOPLE, 0),
     )
 

@@ -23,6 +23,7 @@ from .sessions import Session
 
 PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
+OFFERED = 40  # places of a form
 NAVIGATION = (
     *(("/", "today"), ("/memories", "memories"), ("/question", "question"), ("/people", "people")),
     *(("/places", "places"), ("/beliefs", "beliefs"), ("/jobs", "jobs"), ("/settings", "settings")),
@@ -113,6 +114,16 @@ class Visit:
         """Return a parameter of the address as a whole number."""
         text = self.asked(name)
         return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default  # noqa: PLR2004  # digits
+
+    async def offered_places(
+        self, chosen: core.Scope | None, kind: core.PlaceKind | None = None
+    ) -> list[core.PlaceEntry]:
+        """Return the places that a form offers: the latest ones, and the chosen one wherever it stands."""
+        listings, scene = self.memory.listings, self.scene()
+        latest = await listings.places(scene, core.PlaceListing(kind=kind, is_counted=False), OFFERED)
+        if chosen is None or any(one.scope == chosen for one in latest):
+            return latest
+        return [*(await listings.places(scene, core.PlaceListing(chosen), 1) or [core.PlaceEntry(chosen)]), *latest]
 
     def place(self, text: str) -> core.Scope | None:
         """Return the place that an address or a form names as "group/ID" or "private/ID"; None for anything else."""

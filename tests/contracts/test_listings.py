@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from cognitive_memory_core.domain.interval import Interval
-from cognitive_memory_core.domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from cognitive_memory_core.domain.listing import (
+    EventListing,
+    PersonEntry,
+    PlaceEntry,
+    PlaceListing,
+    ProfileSource,
+    WornName,
+)
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -59,10 +67,39 @@ async def test_places_are_listed_with_what_they_hold(ledger: Ledger) -> None:
     named = replace(OTHER_GROUP, group_name="散步群")
     await ledger.events.commit(a_draft(an_event("一", GROUP, happened_at=NOON), an_event("别家", ANOTHER)))
     await ledger.log.append([a_message("早", named, sent_at=later(hours=1)), a_message("晚", named, sent_at=NOON)])
-    assert await ledger.listings.places(AGENT) == [
-        PlaceEntry(OTHER_GROUP.scope, "散步群", 0, 2, later(hours=1)),
-        PlaceEntry(GROUP.scope, "", 1, 0, NOON),
-    ]
+    walking = PlaceEntry(OTHER_GROUP.scope, "散步群", 0, 2, later(hours=1))
+    books = PlaceEntry(GROUP.scope, "", 1, 0, NOON)
+    assert await ledger.listings.places(AGENT, PlaceListing(), 9) == [walking, books]
+    assert await ledger.listings.places(AGENT, PlaceListing(), 1, 1) == [books]
+
+
+async def test_places_are_found_by_name_id_and_kind(ledger: Ledger) -> None:
+    """A list of places is narrowed to one, to a kind, to an id or a part of a name, and leaves out private chats."""
+    named = replace(OTHER_GROUP, group_name="散步_群")
+    near = replace(GROUP, group_id=f"{GROUP.group_id}5")
+    told = (an_event("一", GROUP), an_event("二", near), an_event("三", PRIVATE), an_event("没了", OTHER_GROUP))
+    await ledger.events.commit(a_draft(*told))
+    await ledger.events.retire(told[-1].id, later(hours=2))
+    await ledger.log.append([a_message("早", named, sent_at=later(hours=1))])
+    await ledger.names.note(PRIVATE.scope, PRIVATE.user_id, "阿棠", NOON)
+
+    async def found(**fields: Any) -> set[str]:
+        return {one.scope.key for one in await ledger.listings.places(AGENT, PlaceListing(**fields), 9)}
+
+    everywhere = {GROUP.scope.key, near.scope.key, PRIVATE.scope.key, OTHER_GROUP.scope.key}
+    assert await found() == everywhere
+    assert await found(kind="private") == {PRIVATE.scope.key}
+    assert await found(kind="group") == everywhere - {PRIVATE.scope.key}
+    assert await found(place=GROUP.scope) == {GROUP.scope.key}
+    assert await found(text=GROUP.group_id) == {GROUP.scope.key}
+    assert await found(text="步_") == {OTHER_GROUP.scope.key}
+    assert await found(text="散%") == set()
+    assert await found(text="阿棠") == {PRIVATE.scope.key}
+    assert await found(without=frozenset({PRIVATE.user_id})) == everywhere - {PRIVATE.scope.key}
+    [chat] = await ledger.listings.places(AGENT, PlaceListing(place=PRIVATE.scope), 9)
+    assert (chat.name, chat.events, chat.messages) == ("阿棠", 1, 0)
+    [chat] = await ledger.listings.places(AGENT, PlaceListing(place=PRIVATE.scope, is_counted=False), 9)
+    assert (chat.name, chat.events, chat.last_at) == ("阿棠", 0, NOON)
 
 
 async def test_people_are_listed_by_the_name_seen_last(ledger: Ledger) -> None:

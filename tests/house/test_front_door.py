@@ -80,8 +80,9 @@ SETTINGS = {
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
-    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation", "PersonEntry"),
-    *("PlaceEntry", "PlaceSwitch", "ProfileSource", "Scope", "Section", "WornName"),
+    *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
+    *("LineCandidate", "PersonEntry", "PlaceEntry", "PlaceKind", "PlaceListing", "PlaceSwitch", "ProfileSource"),
+    *("Scope", "Section", "WornName"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from cognitive_memory_core.domain.listing import (
+    EventListing,
+    PersonEntry,
+    PlaceEntry,
+    PlaceListing,
+    ProfileSource,
+    WornName,
+)
 from cognitive_memory_core.domain.profile import EntityType, Profile, ProfileKey
 from cognitive_memory_core.ports.ledger import Alias
 
@@ -42,8 +50,8 @@ class InMemoryListings:
             if one.id != event.id and (one.scope, one.sender_id, one.happened_at, one.message_ids) == same
         ]
 
-    async def places(self, agent: str) -> list[PlaceEntry]:
-        """Return the places, the latest first."""
+    async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
+        """Return places, the latest first."""
         events = [event for event in self._state.events.values() if event.agent == agent]
         said = [message for (scope, _), message in self._state.messages.items() if scope.agent == agent]
         standing = {event.scope for event in events if event.retired_at is None}
@@ -53,9 +61,15 @@ class InMemoryListings:
             happened = [event.happened_at for event in events if event.scope == scope]
             active = sum(event.scope == scope and event.retired_at is None for event in events)
             name = here[-1].scene.group_name if here else ""
+            if scope.kind == "private":
+                worn = [alias for alias in self._aliases(agent) if alias.scope == scope]
+                name = max(worn, key=lambda alias: alias.last_seen_at).name if worn else ""
             last = max([*happened, *(one.sent_at for one in here)])
             entries.append(PlaceEntry(scope, name, active, len(here), last))
-        return sorted(entries, key=lambda entry: entry.last_at.timestamp() if entry.last_at else 0.0, reverse=True)
+        wanted = [entry for entry in entries if _is_place_of(listing, entry)]
+        latest = sorted(wanted, key=lambda entry: entry.last_at.timestamp() if entry.last_at else 0.0, reverse=True)
+        shown = _page(latest, limit, offset)
+        return shown if listing.is_counted else [replace(entry, events=0, messages=0) for entry in shown]
 
     async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
         """Return the people whose names were seen, the last seen first."""
@@ -118,6 +132,16 @@ def _is_of(listing: EventListing, event: Event) -> bool:
         and (not listing.user_id or listing.user_id in (event.sender_id, *event.subjects))
         and (not listing.kind or event.kind == listing.kind)
         and (listing.window is None or event.happened_at in listing.window)
+    )
+
+
+def _is_place_of(listing: PlaceListing, entry: PlaceEntry) -> bool:
+    scope = entry.scope
+    return (
+        listing.place in (None, scope)
+        and listing.kind in (None, scope.kind)
+        and (not listing.text or listing.text == scope.place_id or listing.text.lower() in entry.name.lower())
+        and (scope.kind == "group" or scope.place_id not in listing.without)
     )
 
 

@@ -56,6 +56,16 @@ async def test_a_question_is_taken_apart(shown: Console) -> None:
         assert shown.memory._settings.current.query.auto_top_k  # nothing is stored
 
 
+async def test_raw_lines_are_taken_apart(shown: Console) -> None:
+    """Each raw line that was considered has the parts of its score, and those that are not shown say why."""
+    asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
+    async with shown.visited() as visitor:
+        page = await visitor.look("/question", **asked)
+        table = page.split("自己的字词", 1)[1]
+        assert "新的在保险柜里" in table
+        assert "还在最近的聊天里" in table
+
+
 async def test_why_something_was_not_recalled(shown: Console) -> None:
     """A memory that was expected is told to be elsewhere, forgotten, or no candidate."""
     asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}

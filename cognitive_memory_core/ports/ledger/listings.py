@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from ...domain.event import Event
-from ...domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from ...domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
 from ...domain.profile import EntityType, Profile, ProfileKey
 
 
@@ -26,8 +26,11 @@ class OperatorLists(Protocol):
         """
         ...
 
-    async def places(self, agent: str) -> list[PlaceEntry]:
-        """Return every place with an active event or a logged line, the one with the newest line or event first."""
+    async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
+        """Return places with an active event or a logged line, the one with the newest line or event first.
+
+        Only the places that are returned are counted.
+        """
         ...
 
     async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:

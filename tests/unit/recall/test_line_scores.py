@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.line_scores import PAUSE, READ, WEIGHTS, Weights, hits_of
+from cognitive_memory_core.recall.line_scores import PARTS, PAUSE, READ, WEIGHTS, Weights, hits_of, parts_of
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
@@ -377,3 +377,19 @@ def test_only_the_best_are_returned(most: int) -> None:
     talk = a_talk("陶艺课", "陶艺", "学陶艺", "面条", "好")
     terms = query_terms("学陶艺课", characters=True)
     assert hits_of(terms, [talk], most=most) == hits_of(terms, [talk])[:most]
+
+
+def test_the_parts_of_a_score_add_up_to_it() -> None:
+    """What words, label, neighbouring lines, replies and the topic add is the score; words alone give only words."""
+    talk = (a_line("部署密钥换了吗"), a_line("换了，在保险柜", 1, reply_to="0"), a_line("好", 2), a_line("密钥呢", 90))
+    terms = query_terms("部署密钥换了吗", characters=True)
+    found, parts = hits_of(terms, [talk]), parts_of(terms, [talk])
+    assert len(found) > 1
+    for hit in found:
+        told = parts[hit.event.scope, hit.event.id]
+        assert [name for name, _ in told] == list(PARTS)
+        assert sum(value for _, value in told) == pytest.approx(hit.relevance)
+    alone = parts_of(terms, [talk], ALONE)
+    assert all(value == 0 for told in alone.values() for name, value in told if name != "words")
+    near = {hit.event.text: dict(parts[hit.event.scope, hit.event.id]) for hit in found}
+    assert near["好"]["words"] == 0 < near["好"]["neighbours"]

@@ -404,10 +404,18 @@ INSERT INTO switches (scope, switch) SELECT scope, switch FROM endless_switches;
 DROP TABLE endless_switches;
 """
 
+# lists of all places of an agent: active events, forgotten ones, and those that are not absolute.
+_TWELFTH = """
+DROP INDEX events_by_instant;
+CREATE INDEX events_active ON events (agent, at_us) WHERE retired_at IS NULL;
+CREATE INDEX events_forgotten ON events (agent, at_us) WHERE retired_at IS NOT NULL;
+CREATE INDEX events_relative ON events (agent, at_us) WHERE retired_at IS NULL AND is_absolute = 0;
+"""
+
 _MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
 STEPS: tuple[str, ...] = (
     *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
-    _ELEVENTH,
+    *(_ELEVENTH, _TWELFTH),
 )
 
 

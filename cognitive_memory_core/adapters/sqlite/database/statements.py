@@ -42,6 +42,11 @@ def bounded(limit: int) -> int:
     return min(max(limit, 0), MOST)
 
 
+def escaped(text: str) -> str:
+    r"""Return a text for LIKE with ESCAPE '\\', which then matches only itself."""
+    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+
+
 def next_revision(connection: Connection) -> int:
     """Increment and return the revision; once per transaction is enough."""
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -211,11 +210,20 @@ def _count(connection: Connection, table: str, where: str = "TRUE", values: Sequ
     return connection.execute(select("count(*)", table, where), tuple(values)).fetchone()[0]
 
 
+_NEXT_AGENT = select("min(agent)", "events", "retired_at IS NULL AND agent > a.agent")
+_AGENTS = (  # found by one index step each
+    f"WITH RECURSIVE a (agent) AS ({select('min(agent)', 'events', 'retired_at IS NULL')} UNION ALL"
+    f" {select(f'({_NEXT_AGENT})', 'a', 'a.agent IS NOT NULL')}) {select('agent', 'a', 'agent IS NOT NULL')}"
+)
+_EVERYWHERE = f"retired_at IS NULL AND agent IN ({_AGENTS})"  # by the index of active events
+
+
 def _activity(connection: Connection, scope: Scope | None, days: Sequence[Interval]) -> Activity:
     here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
     standing = f"{here} AND retired_at IS NULL"
+    everywhere = _EVERYWHERE if scope is None else standing
     lines = _by_day(connection, "messages", here, values, days)
-    events = _by_day(connection, "events", standing, values, days)
+    events = _by_day(connection, "events", everywhere, values, days)
     return Activity(
         _count(connection, "events", standing, values),
         _count(connection, "messages", here, values),
@@ -226,14 +234,9 @@ def _activity(connection: Connection, scope: Scope | None, days: Sequence[Interv
 def _by_day(
     connection: Connection, table: str, where: str, values: Sequence[object], days: Sequence[Interval]
 ) -> list[int]:
-    """Count the rows of each day in one pass over the rows since the first day."""
-    counts = [0] * len(days)
-    if days:
-        starts = [micros(day.start) for day in days]
-        since = (*values, starts[0], micros(days[-1].stop))
-        for (at_us,) in connection.execute(select("at_us", table, f"{where} AND at_us >= ? AND at_us < ?"), since):
-            counts[bisect_right(starts, at_us) - 1] += 1
-    return counts
+    """Count the rows of each day in the index by time."""
+    within = f"{where} AND at_us >= ? AND at_us < ?"
+    return [_count(connection, table, within, (*values, micros(day.start), micros(day.stop))) for day in days]
 
 
 def _embedded_event_of(row: Row) -> EmbeddedEvent:

@@ -6,14 +6,15 @@ from collections.abc import Collection
 from sqlite3 import Connection
 
 from ....domain.event import Event
-from ....domain.listing import EventListing, PersonEntry, PlaceEntry, ProfileSource, WornName
+from ....domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
 from ....domain.profile import EntityType, Profile, ProfileKey
 from ....domain.scope import Scope
 from ..database.database import Database
-from ..database.rows import EVENT_FIELDS, Row, bound, event_of, instant_of, micros, moment_of
-from ..database.statements import bounded, select
+from ..database.rows import EVENT_FIELDS, bound, event_of, instant_of, micros, moment_of
+from ..database.statements import bounded, escaped, select
 from ..search.filters import listing_filter
 from ..search.keys import KEY_COLUMNS, key_values
+from . import place_lists
 from .profile_index import PROFILE_FIELDS, profile_of
 
 _PAGE = "LIMIT ? OFFSET ?"
@@ -41,9 +42,9 @@ class SqliteListings:
         """Return the other wordings of an event, oldest first."""
         return await self._database.read(_wordings, event)
 
-    async def places(self, agent: str) -> list[PlaceEntry]:
-        """Return the places, the latest first."""
-        return await self._database.read(_places, agent)
+    async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
+        """Return places, the latest first."""
+        return await self._database.read(place_lists.places, agent, listing, (bounded(limit), bounded(offset)))
 
     async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
         """Return the people whose names were seen, the last seen first."""
@@ -80,33 +81,9 @@ def _wordings(connection: Connection, event: Event) -> list[Event]:
     return [one for one in found if one.message_ids == event.message_ids]
 
 
-def _places(connection: Connection, agent: str) -> list[PlaceEntry]:
-    events = _counted(connection, "events", f"retired_at IS NULL AND {_SCOPES}", bound(agent, agent))
-    messages = _counted(connection, "messages", _SCOPES, bound(agent, agent))
-    entries = [_place(connection, key, events.get(key, 0), messages.get(key, 0)) for key in {**events, **messages}]
-    return sorted(entries, key=_latest, reverse=True)
-
-
-def _counted(connection: Connection, table: str, clause: str, values: Row) -> dict[str, int]:
-    return dict(connection.execute(select("scope, count(*)", table, clause, "GROUP BY scope"), values))
-
-
-def _place(connection: Connection, key: str, events: int, messages: int) -> PlaceEntry:
-    query = select("group_name, at_us", "messages", "scope = ?", "ORDER BY at_us DESC LIMIT 1")
-    said = connection.execute(query, (key,)).fetchone()
-    happened = connection.execute(select("max(at_us)", "events", "scope = ?"), (key,)).fetchone()[0]
-    last = max((at for at in (said and said[1], happened) if at is not None), default=None)
-    at = None if last is None else instant_of(last)
-    return PlaceEntry(Scope.of_key(key), said[0] if said else "", events, messages, at)
-
-
-def _latest(place: PlaceEntry) -> float:
-    return place.last_at.timestamp() if place.last_at else 0.0
-
-
 def _people(connection: Connection, agent: str, text: str, page: tuple[int, int]) -> list[PersonEntry]:
     named = f" AND (user_id = ? OR name {_LIKE})" if text else ""
-    wanted = bound(agent, agent, *((text, _escaped(text)) if text else ()))
+    wanted = bound(agent, agent, *((text, escaped(text)) if text else ()))
     rest = f"GROUP BY user_id ORDER BY 3 DESC, user_id {_PAGE}"
     rows = connection.execute(
         select("user_id, name, max(last_us)", "names", f"{_SCOPES}{named}", rest), (*wanted, *page)
@@ -137,7 +114,7 @@ def _profiles(
         clause, values = f"{clause} AND entity_type = ?", [*values, entity_type]
     if text:
         clause += f" AND (user_id = ? OR group_id = ? OR name {_LIKE})"
-        values += [text, text, _escaped(text)]
+        values += [text, text, escaped(text)]
     query = select(_PROFILES, "profiles", clause, f"ORDER BY datetime(updated_at) DESC, seq DESC {_PAGE}")
     return [profile_of(row) for row in connection.execute(query, (*bound(*values), *page))]
 
@@ -150,7 +127,3 @@ def _sources(connection: Connection, key: ProfileKey, page: tuple[int, int]) -> 
         ProfileSource(event_id, text, moment_of(at), bool(merged), bool(fallen))
         for event_id, text, at, merged, fallen in rows
     ]
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

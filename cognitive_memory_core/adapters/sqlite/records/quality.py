@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from sqlite3 import Connection
@@ -42,6 +41,8 @@ _SHOWN = (
     " ON CONFLICT (seq) DO UPDATE SET times = times + excluded.times, last_us = excluded.last_us"
 )
 
+_Added = dict[tuple[Any, ...], tuple[int, ...]]
+
 
 class SqliteQuality:
     """The figures of a database."""
@@ -53,12 +54,12 @@ class SqliteQuality:
     async def stored(self) -> list[StoredCount]:
         """Count the active events by place, speaker and kind."""
         found = await self._added("events", _STORED, 3)
-        return [StoredCount(Scope.of_key(scope), *key, *counts) for (scope, *key), counts in found.items()]
+        return await self._database.read(_stored_counts, found)
 
     async def spoken(self) -> list[SpokenCount]:
         """Count the lines of people by place and person."""
         found = await self._added("messages", _SPOKEN, 2)
-        return [SpokenCount(Scope.of_key(scope), person, *counts) for (scope, person), counts in found.items()]
+        return await self._database.read(_spoken_counts, found)
 
     async def logged(self) -> list[LoggedDay]:
         """Count the lines of the log by day, oldest first."""
@@ -81,22 +82,32 @@ class SqliteQuality:
         """Return the counts from a day on, oldest first."""
         return await self._database.read(_tallies, since)
 
-    async def _added(self, table: str, query: str, keys: int) -> dict[tuple[Any, ...], tuple[int, ...]]:
+    async def _added(self, table: str, query: str, keys: int) -> _Added:
         """Add up the figures of a query over slices of a table; the first ``keys`` columns are the key."""
         last: int = await self._database.read(_last, table)
-        added: dict[tuple[Any, ...], Counter[int]] = {}
+        added: _Added = {}
         for first in range(0, last, TOGETHER):
-            for row in await self._database.read(_slice, query, first):
-                added.setdefault(tuple(row[:keys]), Counter()).update(dict(enumerate(row[keys:])))
-        return {key: tuple(counts[place] for place in sorted(counts)) for key, counts in added.items()}
+            await self._database.read(_add_slice, query, first, keys, added)
+        return added
 
 
 def _last(connection: Connection, table: str) -> int:
     return connection.execute(select("coalesce(max(seq), 0)", table, "TRUE")).fetchone()[0]
 
 
-def _slice(connection: Connection, query: str, first: int) -> list[Row]:
-    return connection.execute(query, (first, first + TOGETHER)).fetchall()
+def _add_slice(connection: Connection, query: str, first: int, keys: int, added: _Added) -> None:
+    """Add the figures of a slice, in the reading thread: they can be many."""
+    for row in connection.execute(query, (first, first + TOGETHER)):
+        key, counts = tuple(row[:keys]), tuple(row[keys:])
+        added[key] = tuple(map(sum, zip(added[key], counts, strict=True))) if key in added else counts
+
+
+def _stored_counts(_: Connection, found: _Added) -> list[StoredCount]:
+    return [StoredCount(Scope.of_key(scope), *key, *counts) for (scope, *key), counts in found.items()]
+
+
+def _spoken_counts(_: Connection, found: _Added) -> list[SpokenCount]:
+    return [SpokenCount(Scope.of_key(scope), person, *counts) for (scope, person), counts in found.items()]
 
 
 def _statements(connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
