@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ... import sentences
-from ...completion import completed
+from ...completion import both, completed
 from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
@@ -45,17 +45,18 @@ class EntityMerge:
     is_left_out: Callable[[ProfileKey], bool]
     on_written: Callable[[], None]
 
-    async def merge(self, key: ProfileKey) -> None:
+    async def merge(self, key: ProfileKey, on_thought: Callable[[], None] = lambda: None) -> None:
         """Merge the waiting facts into their profile; errors of merger and stores pass through and lose no fact.
 
         The file is written first and the facts are settled last, so that an interrupted merge is repeated.
+        ``on_thought`` is called when the model calls are over and only the writing is left.
         """
-        facts = await self.book.facts(key, self._at_once)
+        facts, known = await both(self.book.facts(key, self._at_once), self._known_name(key))  # one trip reads both
         if not facts or self.is_left_out(key):
             return
         for tries_left in reversed(range(TRIES)):
             try:
-                await self._merge(key, facts)
+                await self._merge(key, facts, known, on_thought)
             except Overtaken:
                 if not tries_left:
                     raise
@@ -66,9 +67,10 @@ class EntityMerge:
     def _at_once(self) -> int:
         return min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
 
-    async def _merge(self, key: ProfileKey, facts: Sequence[Fact]) -> None:
+    async def _merge(self, key: ProfileKey, facts: Sequence[Fact], known: str, on_thought: Callable[[], None]) -> None:
         profile = await self.store.find(key)
-        person = Person(key.group_id if key.entity_type == "group" else key.user_id, await self._name(key, profile))
+        name = known or clean_name(self.name_of(key)) or (profile.name if profile else "")
+        person = Person(key.group_id if key.entity_type == "group" else key.user_id, name)
         now = self.clock.now().astimezone(self.settings.current.zone)
         old = ProfileContent(profile.tags, profile.summary) if profile else NOTHING
         asked = [fact for fact in facts if not fact.is_withdrawn] if old == NOTHING else facts
@@ -78,6 +80,7 @@ class EntityMerge:
         if content == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
             raise BadAnswer(sentences.models.PROFILE_STAYS)
         changed = None if content == old else self._changed(key, person, content, facts, profile)
+        on_thought()
         await completed(self._keep(key, changed, facts))
 
     def _changed(
@@ -100,18 +103,14 @@ class EntityMerge:
             self.on_written()
         await self.book.settle(key, facts)
 
-    async def _name(self, key: ProfileKey, profile: Profile | None) -> str:
-        """Return the current name there, or the name in the profile if none is known."""
-        known = clean_name(await self._known_name(key)) or clean_name(self.name_of(key))
-        return known or (profile.name if profile else "")
-
     async def _known_name(self, key: ProfileKey) -> str:
+        """Return the name by which the name book knows a person in the place of their profile, or ""."""
         if key.entity_type == "group":
             return ""
         is_member = key.entity_type == "member"
         place = Scope(key.agent, "group", key.group_id) if is_member else Scope(key.agent, "private", key.user_id)
         people = await self.names.people(place, [key.user_id])
-        return next((person.name for person in people if person.id == key.user_id), "")
+        return next((clean_name(person.name) for person in people if person.id == key.user_id), "")
 
 
 def _source(facts: Sequence[Fact], old: Profile | None) -> str:

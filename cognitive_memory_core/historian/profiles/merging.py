@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
+from functools import partial
 
 from ...background import BackgroundLoop, Trouble, latest
 from ...domain.backlog import MergeState
@@ -23,6 +24,7 @@ from .entity_merge import EntityMerge
 from .merge_times import due_at
 
 log = logging.getLogger(__name__)
+STORING = 16  # merges being written beside those that call models
 POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
 GATHERED = 0.1  # seconds in which new facts are collected
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
@@ -30,7 +32,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unav
 
 
 class ProfileMerging:
-    """Merges up to ``historian.concurrency`` entities at a time; facts wait until their profile is written.
+    """Merges entities, with model calls for up to ``historian.concurrency`` at a time; facts wait for the write.
+
+    A merge whose model calls are over no longer counts: up to :data:`STORING` more are being written meanwhile.
 
     An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` by the clock, sooner if it has no
     profile yet. A failed merge is repeated after a growing pause, which is stored in the ledger. While model or store
@@ -52,6 +56,7 @@ class ProfileMerging:
         self.loop = BackgroundLoop("historian_profile_merge", self._round, gathered=GATHERED, on_failure=self._call)
         self._beginning = asyncio.Lock()
         self._hands: dict[asyncio.Task[None], ProfileKey] = {}
+        self._storing: set[ProfileKey] = set()  # keys of the merges whose model calls are over
         self._ended: deque[tuple[ProfileKey, BaseException | None]] = deque()
         self._due: deque[ProfileKey] = deque()
         self._next_due: datetime | None = None
@@ -145,9 +150,19 @@ class ProfileMerging:
                 await self._fill_hands()
 
     async def _fill_hands(self) -> None:
-        most = self._entity.settings.current.historian.concurrency
-        while len(self._hands) < most and (self._due or await self._finds_due()) and not self._stopping:
+        while self._has_free_hand and (self._due or await self._finds_due()) and not self._stopping:
             self._begin(self._due.popleft())
+
+    @property
+    def _has_free_hand(self) -> bool:
+        most, busy = self._entity.settings.current.historian.concurrency, len(self._hands)
+        return busy - len(self._storing) < most and busy < most + STORING
+
+    def _note_thought(self, key: ProfileKey) -> None:
+        """Note that a merge calls no model any more; the next one may begin."""
+        self._storing.add(key)
+        self._call()
+        self.loop.hurry()
 
     async def _finds_due(self) -> bool:
         """Collect the due keys, longest waiting first; each is merged once before any is merged again."""
@@ -186,12 +201,14 @@ class ProfileMerging:
         return {*self._hands.values(), *(key for key, _ in self._ended)}
 
     def _begin(self, key: ProfileKey) -> None:
-        task = asyncio.create_task(self._entity.merge(key), name=f"merge-{key.entity_type}")
+        merge = self._entity.merge(key, partial(self._note_thought, key))
+        task = asyncio.create_task(merge, name=f"merge-{key.entity_type}")
         self._hands[task] = key
         task.add_done_callback(self._put_down)
 
     def _put_down(self, task: asyncio.Task[None]) -> None:
         key = self._hands.pop(task)
+        self._storing.discard(key)
         if not task.cancelled():
             self._ended.append((key, task.exception()))
         self._call()

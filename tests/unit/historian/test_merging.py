@@ -13,7 +13,7 @@ import pytest
 
 from cognitive_memory_core.domain.backlog import MergeState
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.profiles.merging import ProfileMerging
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
@@ -181,6 +181,34 @@ async def test_entities_go_side_by_side_and_none_twice() -> None:
         await settled(merging)
     assert world.merger.most_at_once == 3
     assert [await world.summary(key) for key in keys] == ["甲\n乙"] * 7
+
+
+async def test_profiles_are_written_beside_the_model_calls_of_others() -> None:
+    """A merge whose model call is over holds up no other one: several are written while one calls the model."""
+    world = World(settings=Live(Settings(historian=HistorianSettings(concurrency=1))))
+    writing, may_end = 0, asyncio.Event()
+
+    class Slow:
+        """A store whose writes wait for each other."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(world.profiles, name)
+
+        async def write(self, profile: Profile) -> Profile:
+            """Write once all have come this far."""
+            nonlocal writing
+            writing += 1
+            await may_end.wait()
+            return await world.profiles.write(profile)
+
+    async with running(ProfileMerging(replace(world.entity, store=Slow()))) as merging:
+        for key in (TANG, TANG_THERE, MILI_THERE):
+            await world.tell(key, "甲")
+        merging.hurry()
+        await until(lambda: writing == 3)
+        may_end.set()
+        await settled(merging)
+    assert len(world.merger.merged) == 3
 
 
 async def test_facts_from_all_sides_are_all_kept() -> None:
