@@ -17,7 +17,15 @@ from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.search.exact_search import SqliteExactSearch
 from cognitive_memory_core.adapters.sqlite.search.filters import place_filter
 from cognitive_memory_core.adapters.sqlite.search.place_cache import PlaceCache
-from cognitive_memory_core.adapters.sqlite.search.vector_cache import Changes, Slice, bounds, possible, rounded, whole
+from cognitive_memory_core.adapters.sqlite.search.vector_cache import (
+    LAST_SEQ,
+    Changes,
+    Slice,
+    bounds,
+    possible,
+    rounded,
+    whole,
+)
 from cognitive_memory_core.adapters.sqlite.search.vector_rows import CHUNK, VectorPlace
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
@@ -33,7 +41,7 @@ def changes(revision: int, added: dict[int, float], gone: tuple[int, ...] = ()) 
     """Return changes: the fill value of each changed row's vector, and rows to remove."""
     touched = np.array([*added, *gone], np.int64)
     matrix = np.array([[number] * DIMENSIONS for number in added.values()], np.float32).reshape(-1, DIMENSIONS)
-    return Changes(revision, touched, whole(np.array([*added], np.int64), matrix))
+    return Changes((revision, LAST_SEQ), touched, whole(np.array([*added], np.int64), matrix))
 
 
 def content(held: Slice) -> dict[int, float]:
@@ -55,7 +63,7 @@ def test_a_slice_follows_its_changes() -> None:
     third = second.after(changes(3, {}, gone=(2,)))
     assert content(second) == {2: 2.0, 3: 3.0, 1: 1.5}
     assert content(third) == {3: 3.0, 1: 1.5}
-    assert third.revision == 3
+    assert third.until == (3, LAST_SEQ)
 
 
 def test_what_a_slice_shows_never_changes() -> None:
@@ -126,7 +134,7 @@ def test_the_least_recently_asked_is_let_go() -> None:
     cache: PlaceCache[Slice] = PlaceCache(200_000)
 
     def filled(old: Slice, rows: int) -> Slice:
-        return old if old.revision else old.after(changes(1, dict.fromkeys(range(rows), 1.0)))
+        return old if old.size else old.after(changes(1, dict.fromkeys(range(rows), 1.0)))
 
     begun: list[str] = []
 
@@ -154,9 +162,9 @@ def test_many_threads_at_once_agree() -> None:
 
     def ask(place: int) -> bool:
         held = cache.fresh(
-            place, nothing, lambda old: old.after(changes(old.revision + 1, {old.revision: float(place)}))
+            place, nothing, lambda old: old.after(changes(old.until[0] + 1, {old.until[0]: float(place)}))
         )
-        return held.seqs.tolist() == list(range(held.revision))
+        return held.seqs.tolist() == list(range(held.until[0]))
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(ask, [chance.randrange(40) for _ in range(4000)]))
@@ -220,7 +228,44 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
     index = SqliteExactSearch(ledger._database, held_bytes=held_bytes)
     index.follow(MODEL)
-    found = await index.nearest(a_vector(1, 0), ReadFilter(GROUP), len(events))
+    for _ in range(2):  # from the disk, then from memory if there is room
+        found = await index.nearest(a_vector(1, 0), ReadFilter(GROUP), len(events))
+        assert {event.id for event, _ in found} == {event.id for event in events}
+        await index.loaded()
+    await ledger.close()
+
+
+async def test_a_large_place_is_loaded_in_slices_while_it_changes(tmp_path: Path) -> None:
+    """While a place of several slices is being loaded, and after that, each search sees what was written before it."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    events = [an_event(f"第{number}件") for number in range(3 * CHUNK)]
+    await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
+    standing = [event.id for event in events]
+    for number in (CHUNK - 1, 2, 3 * CHUNK - 1):
+        await ledger.events.retire(events[number].id, NOON)
+        standing.remove(events[number].id)
+        late = an_event(f"新{number}")
+        await embedded(ledger, [(late, a_vector(1, 1))])
+        standing.append(late.id)
+        found = await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), len(standing) + 9)
+        assert {event.id for event, _ in found} == set(standing)
+    await ledger.index.loaded()
+    held = ledger.index._cache.find((whole, VectorPlace(MODEL, 2, place_filter(ReadFilter(GROUP)))))
+    assert held is not None
+    assert held.is_whole
+    assert held.size == len(standing)
+    await ledger.close()
+
+
+async def test_a_place_that_is_let_go_while_it_is_loaded_is_read_anew(tmp_path: Path) -> None:
+    """Clearing the cache while a place is loaded leaves nothing of it that is half loaded."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    events = [an_event(f"第{number}件") for number in range(3 * CHUNK)]
+    await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
+    await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 1)
+    ledger.index.clear_caches()
+    await ledger.index.loaded()
+    found = await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), len(events))
     assert {event.id for event, _ in found} == {event.id for event in events}
     await ledger.close()
 
@@ -280,6 +325,6 @@ def _drawn(number: int) -> Vector:
 def test_much_of_what_is_held_lies_in_pages_of_its_own() -> None:
     """Large vector arrays are in separate memory pages, which return to the system."""
     rows = np.zeros((1_000, 64), np.float32)
-    held = Slice.of(whole(np.arange(1_000), rows)).after(Changes(1, np.array([3]), whole(np.arange(0), rows[:0])))
+    held = Slice.of(whole(np.arange(1_000), rows)).after(Changes((1, 0), np.array([3]), whole(np.arange(0), rows[:0])))
     assert held.size == 999
     assert all(isinstance(column.base, mmap) for column in held.room if column.nbytes >= rows.nbytes // 2)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from sqlite3 import Connection
 
 import numpy as np
 
 from ....domain.event import Event
 from ....domain.hit import ReadFilter
+from ....errors import UnavailableError
 from ....ports.models import Vector
 from ..database.database import Database
 from ..database.statements import bounded
@@ -20,7 +23,7 @@ from .place_cache import PlaceCache
 from .top_rows import best
 from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
 from .vector_changes import dimensions_of
-from .vector_rows import FLOAT_BYTES, Form, VectorPlace, bytes_of, changes_of, compared, scanned
+from .vector_rows import FLOAT_BYTES, Form, VectorPlace, changes_of, compared, count_of, scanned
 
 HELD_BYTES = 64 * 1024 * 1024
 SPARE = 8  # extra rows fetched beyond the limit before a narrow reading costs a second query
@@ -30,12 +33,18 @@ _FORMS = (whole, rounded)
 
 
 class SqliteExactSearch:
-    """Cosine search over all events that a reading admits, among vectors of the current model."""
+    """Cosine search over all events that a reading admits, among vectors of the current model.
+
+    A large place is loaded into memory in slices after its first search; until it is whole, searches read its vectors
+    from the disk.
+    """
 
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
         """Search a database's vectors, caching at most ``held_bytes`` of them."""
         self._database = database
         self._cache: PlaceCache[Slice] = PlaceCache(held_bytes)
+        self._loading: dict[VectorPlace, asyncio.Task[None]] = {}
+        self._turns = asyncio.Lock()
         self._fingerprint = ""
         self._dimensions = 0
 
@@ -54,7 +63,25 @@ class SqliteExactSearch:
             return []
         self._dimensions = asked.size
         place = VectorPlace(self._fingerprint, asked.size, place_filter(reading))
-        return await self._database.read(self._nearest, asked, place, reading, bounded(limit))
+        found, is_loading = await self._database.read(self._nearest, asked, place, reading, bounded(limit))
+        if is_loading and place not in self._loading:
+            self._loading[place] = asyncio.create_task(self._load(place))
+        return found
+
+    async def loaded(self) -> None:
+        """Wait until the vectors of all places searched so far are loaded."""
+        await asyncio.gather(*self._loading.values())
+
+    async def _load(self, place: VectorPlace) -> None:
+        """Load a place's vectors slice by slice, so that other reads wait for one of them at most."""
+        try:
+            async with self._turns:  # one place at a time: places that do not fit together would evict each other
+                while await self._database.read(self._is_loading, place):
+                    pass
+        except UnavailableError:  # closed or unreadable: the next search reports it
+            pass
+        finally:
+            del self._loading[place]
 
     async def is_wide(self, reading: ReadFilter) -> bool:
         """Return whether a search would read more vectors from disk than an approximate index would cost.
@@ -69,7 +96,8 @@ class SqliteExactSearch:
         return await self._database.read(self._is_over, place, bound)
 
     def _is_over(self, connection: Connection, place: VectorPlace, bound: int) -> bool:
-        return bytes_of(connection, place.filter, dimensions_of(connection, place.fingerprint)) > bound
+        row = dimensions_of(connection, place.fingerprint) * FLOAT_BYTES
+        return count_of(connection, place.filter) * row > bound
 
     def _held_form(self, place: VectorPlace) -> Form | None:
         """Return the form in which a place is cached; drop a place that outgrew its form before it evicts others."""
@@ -82,7 +110,7 @@ class SqliteExactSearch:
 
     def _form(self, connection: Connection, place: VectorPlace) -> Form | None:
         """Choose the form in which to cache a place; None if it is too large."""
-        size = bytes_of(connection, place.filter, place.dimensions)
+        size = count_of(connection, place.filter) * place.dimensions * FLOAT_BYTES
         return next((form for form in _FORMS if size <= self._most(form)), None)
 
     def _most(self, form: Form) -> int:
@@ -91,24 +119,39 @@ class SqliteExactSearch:
 
     def _nearest(
         self, connection: Connection, asked: Cosines, place: VectorPlace, reading: ReadFilter, limit: int
-    ) -> list[tuple[Event, float]]:
-        rows = self._compared(connection, asked, place)
+    ) -> tuple[list[tuple[Event, float]], bool]:
+        """Return the events, and whether the vectors of their place are still to be loaded."""
+        rows, is_loading = self._compared(connection, asked, place)
         first = rows.best(limit + SPARE)
-        found = _admitted(connection, reading, first)
+        found = _admitted(connection, reading, dict(islice(first.items(), limit)))
+        if len(found) < limit < len(first):
+            found = _admitted(connection, reading, first)
         if len(found) < limit and len(first) < len(rows.seqs):  # too many of the nearest lie outside a narrow reading
             found = _admitted(connection, reading, rows.within(EVENTS.seqs_within(connection, reading)).best(limit))
-        return found[:limit]
+        return found[:limit], is_loading
 
-    def _compared(self, connection: Connection, asked: Cosines, place: VectorPlace) -> _Compared | _Bounded:
+    def _compared(
+        self, connection: Connection, asked: Cosines, place: VectorPlace
+    ) -> tuple[_Compared | _Bounded, bool]:
         form = self._held_form(place) or self._form(connection, place)
-        if form is None:
-            return _Compared(*scanned(connection, place, asked))
-        held = self._cache.fresh(
-            (form, place), lambda: _empty(form, place), lambda old: _renewed(connection, place, form, old)
-        )
+        held = None if form is None else self._advanced(connection, place, form)
+        if held is None or not held.is_whole:
+            return _Compared(*scanned(connection, place, asked)), held is not None
         if form is whole:
-            return _Compared(held.seqs, cosines(held.columns[1], asked))
-        return _Bounded(connection, place, asked, held.seqs, *bounds(held, asked))
+            return _Compared(held.seqs, cosines(held.columns[1], asked)), False
+        return _Bounded(connection, place, asked, held.seqs, *bounds(held, asked)), False
+
+    def _is_loading(self, connection: Connection, place: VectorPlace) -> bool:
+        form = self._held_form(place) or self._form(connection, place)
+        return form is not None and not self._advanced(connection, place, form).is_whole
+
+    def _advanced(self, connection: Connection, place: VectorPlace, form: Form) -> Slice:
+        """Read the next changes of a place into memory."""
+        return self._cache.fresh(
+            (form, place),
+            lambda: _empty(connection, place, form),
+            lambda old: _renewed(connection, place, form, old),
+        )
 
 
 @dataclass(frozen=True)
@@ -159,13 +202,14 @@ def _direction(vector: Vector) -> Cosines | None:
     return (asked / length).astype(np.float32) if math.isfinite(length) and length > 0 else None
 
 
-def _empty(form: Form, place: VectorPlace) -> Slice:
-    return Slice.of(form(np.empty(0, np.int64), np.empty((0, place.dimensions), np.float32)))
+def _empty(connection: Connection, place: VectorPlace, form: Form) -> Slice:
+    columns = form(np.empty(0, np.int64), np.empty((0, place.dimensions), np.float32))
+    return Slice.empty(columns, count_of(connection, place.filter))
 
 
 def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice) -> Slice:
-    changes = changes_of(connection, place, form, old.revision)
-    return old.after(changes) if len(changes.touched) else old
+    changes = changes_of(connection, place, form, old.until)
+    return old.after(changes) if len(changes.touched) or not old.is_whole else old
 
 
 def _admitted(connection: Connection, reading: ReadFilter, first: Mapping[int, float]) -> list[tuple[Event, float]]:

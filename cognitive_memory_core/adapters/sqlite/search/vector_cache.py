@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import mmap
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,32 +18,45 @@ Matrix = NDArray[np.float32]
 Seqs = NDArray[np.int64]
 Cosines = NDArray[np.float32]
 Columns = tuple[NDArray[Any], ...]  # seqs first; one row per vector
+Position = tuple[int, int]  # revision and seq: the order of changes
+LAST_SEQ = 2**63 - 1
+BEGINNING: Position = (0, LAST_SEQ)  # events without any change have revision 0
 
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of a place's vectors: seqs to remove, and rows to add."""
+    """Changes of a place's vectors up to a position: seqs to remove, and rows to add.
 
-    revision: int
+    ``is_last``: there are no later ones.
+    """
+
+    until: Position
     touched: Seqs
     columns: Columns
+    is_last: bool = True
 
 
 @dataclass(frozen=True)
 class Slice:
     """Rows of one place. A slice is immutable; a later slice may share its memory and append behind it.
 
-    ``room`` holds ``size`` rows and space for more.
+    ``room`` holds ``size`` rows and space for more. Until it ``is_whole``, it lacks the rows after its position.
     """
 
-    revision: int
+    until: Position
     size: int
     room: Columns
+    is_whole: bool = False
 
     @classmethod
     def of(cls, columns: Columns) -> Slice:
         """Create a slice from columns; their memory is copied."""
-        return cls(0, 0, tuple(column[:0] for column in columns)).after(Changes(0, columns[0], columns))
+        return cls(BEGINNING, 0, tuple(column[:0] for column in columns)).after(Changes(BEGINNING, columns[0], columns))
+
+    @classmethod
+    def empty(cls, form: Columns, rows: int) -> Slice:
+        """Create a slice without rows that has room for so many of the form of these columns."""
+        return cls(BEGINNING, 0, tuple(_empty((rows, *column.shape[1:]), column.dtype) for column in form))
 
     @property
     def columns(self) -> Columns:
@@ -68,7 +80,7 @@ class Slice:
         kept = _with_room(kept, size)
         for column, added in zip(kept.room, changes.columns, strict=True):
             column[kept.size : size] = added
-        return Slice(changes.revision, size, kept.room)
+        return Slice(changes.until, size, kept.room, changes.is_last)
 
 
 def whole(seqs: Seqs, matrix: Matrix) -> Columns:
@@ -118,11 +130,6 @@ def possible(low: Cosines, high: Cosines, limit: int) -> NDArray[np.intp]:
     return np.flatnonzero(high >= least)
 
 
-def joined(parts: Sequence[Columns]) -> Columns:
-    """Concatenate rows of at least one part."""
-    return tuple(np.concatenate(columns) for columns in zip(*parts, strict=True))
-
-
 def _without(old: Slice, touched: Seqs) -> Slice:
     stays = ~np.isin(old.seqs, touched)
     if stays.all():
@@ -131,7 +138,7 @@ def _without(old: Slice, touched: Seqs) -> Slice:
     room = tuple(_empty((size, *column.shape[1:]), column.dtype) for column in old.room)
     for column, before in zip(room, old.columns, strict=True):
         np.compress(stays, before, axis=0, out=column)
-    return Slice(old.revision, size, room)
+    return replace(old, size=size, room=room)
 
 
 def _with_room(old: Slice, rows: int) -> Slice:
@@ -141,7 +148,7 @@ def _with_room(old: Slice, rows: int) -> Slice:
     room = tuple(_empty((rows, *column.shape[1:]), column.dtype) for column in old.room)
     for column, before in zip(room, old.columns, strict=True):
         column[: old.size] = before
-    return Slice(old.revision, old.size, room)
+    return replace(old, room=room)
 
 
 def _empty(shape: tuple[int, ...], kind: np.dtype[Any]) -> NDArray[Any]:

@@ -12,10 +12,10 @@ import numpy as np
 from ..database.rows import Row
 from ..database.statements import LISTED, listed, select
 from .filters import Filter
-from .vector_cache import Changes, Columns, Cosines, Matrix, Seqs, cosines, joined
+from .vector_cache import LAST_SEQ, Changes, Columns, Cosines, Matrix, Position, Seqs, cosines
 
 FLOAT_BYTES = 4
-CHUNK = 500  # rows read together; more of them would be in memory two or three times over
+CHUNK = 500  # rows read together, 30 ms; more of them would be in memory two or three times over
 Form = Callable[[Seqs, Matrix], Columns]
 
 
@@ -28,32 +28,31 @@ class VectorPlace:
     filter: Filter
 
 
-def changes_of(connection: Connection, place: VectorPlace, form: Form, since: int) -> Changes:
-    """Return the changes of a place's vectors after a revision."""
-    parts = [form(*_matrix((), place.dimensions))]
-    touched: list[int] = []
-    revision = since
-    for rows in _chunks(_rows(connection, place.fingerprint, place.filter, since)):
-        parts.append(form(*_matrix(rows, place.dimensions)))
-        touched += [row[0] for row in rows]
-        revision = max(revision, *(row[1] for row in rows))
-    return Changes(revision, np.array(touched, np.int64), joined(parts))
+def changes_of(connection: Connection, place: VectorPlace, form: Form, since: Position) -> Changes:
+    """Return the first changes of a place's vectors after a position, at most :data:`CHUNK` of them."""
+    found = _changed(connection, place.filter, since)
+    seqs = np.fromiter((seq for seq, _ in found), np.int64, len(found))
+    rows = list(_rows(connection, place.fingerprint, _among(seqs))) if found else []
+    is_last = len(found) < CHUNK
+    revision = found[-1][1] if found else since[0]
+    until = (revision, LAST_SEQ if is_last else found[-1][0])  # a transaction writes one revision, and all of it
+    return Changes(until, seqs, form(*_matrix(rows, place.dimensions)), is_last=is_last)
 
 
 def scanned(connection: Connection, place: VectorPlace, asked: Cosines) -> tuple[Seqs, Cosines]:
     """Return the cosines of all vectors of a place."""
-    return _compared(_rows(connection, place.fingerprint, place.filter, 0), asked)
+    return _compared(_rows(connection, place.fingerprint, place.filter), asked)
 
 
 def compared(connection: Connection, place: VectorPlace, seqs: Seqs, asked: Cosines) -> tuple[Seqs, Cosines]:
     """Return the cosines of the vectors of the given events, those that stand."""
-    return _compared(_rows(connection, place.fingerprint, (f"e.seq IN {LISTED}", (listed(seqs.tolist()),)), 0), asked)
+    return _compared(_rows(connection, place.fingerprint, _among(seqs)), asked)
 
 
-def bytes_of(connection: Connection, place: Filter, dimensions: int) -> int:
-    """Return the size in bytes of all vectors of a place."""
+def count_of(connection: Connection, place: Filter) -> int:
+    """Return how many events of a place have, or had, a vector."""
     query = select("count(*)", "events e", f"{place[0]} AND e.revision > 0")
-    return connection.execute(query, place[1]).fetchone()[0] * dimensions * FLOAT_BYTES
+    return connection.execute(query, place[1]).fetchone()[0]
 
 
 def _compared(rows: Iterator[Row], asked: Cosines) -> tuple[Seqs, Cosines]:
@@ -64,27 +63,37 @@ def _compared(rows: Iterator[Row], asked: Cosines) -> tuple[Seqs, Cosines]:
     return np.concatenate([seqs for seqs, _ in parts]), np.concatenate([found for _, found in parts])
 
 
+def _changed(connection: Connection, place: Filter, since: Position) -> list[tuple[int, int]]:
+    """Return seq and revision of the first events that changed after a position."""
+    revision, seq = since
+    later = "e.revision > ?" if seq == LAST_SEQ else "e.revision >= ? AND (e.revision, e.seq) > (?, ?)"
+    query = select("e.seq, e.revision", "events e", f"{place[0]} AND {later}", "ORDER BY e.revision, e.seq LIMIT ?")
+    values = (revision,) if seq == LAST_SEQ else (revision, revision, seq)  # >= uses the index of the place
+    return connection.execute(query, (*place[1], *values, CHUNK)).fetchall()
+
+
 def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
     while chunk := list(islice(rows, CHUNK)):
         yield chunk
 
 
-def _rows(connection: Connection, fingerprint: str, place: Filter, since: int) -> Iterator[Row]:
-    """Read seq, revision and vector (None if removed) of the events that changed after a revision."""
-    stands = "CASE WHEN e.retired_at IS NULL AND e.embedded_as = ? THEN v.vector END"
-    query = select(
-        f"e.seq, e.revision, {stands}",
-        "events e LEFT JOIN vectors v ON v.seq = e.seq",
-        f"{place[0]} AND e.revision > ?",
-    )
-    return iter(connection.execute(query, (fingerprint, *place[1], since)))
+def _rows(connection: Connection, fingerprint: str, which: Filter) -> Iterator[Row]:
+    """Read seq and vector of the standing events with a vector of the model."""
+    stands = "e.retired_at IS NULL AND +e.embedded_as = ? AND e.revision > 0"  # +: not by the index of all places
+    source = "events e CROSS JOIN vectors v ON v.seq = e.seq"  # CROSS reads the events first
+    query = select("e.seq, v.vector", source, f"{which[0]} AND {stands}")
+    return iter(connection.execute(query, (*which[1], fingerprint)))
+
+
+def _among(seqs: Seqs) -> Filter:
+    return f"e.seq IN {LISTED}", (listed(seqs.tolist()),)
 
 
 def _matrix(rows: Sequence[Row], dimensions: int) -> tuple[Seqs, Matrix]:
     """Build a matrix of vectors scaled to unit length; those of another length are skipped."""
-    fitting = [row for row in rows if row[2] is not None and len(row[2]) == dimensions * FLOAT_BYTES]
+    fitting = [row for row in rows if len(row[1]) == dimensions * FLOAT_BYTES]
     seqs = np.fromiter((row[0] for row in fitting), np.int64, len(fitting))
-    numbers = np.frombuffer(b"".join(row[2] for row in fitting), np.float32)
+    numbers = np.frombuffer(b"".join(row[1] for row in fitting), np.float32)
     matrix = np.reshape(numbers, (len(fitting), dimensions))
     lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix, dtype=np.float64))
     lengths[lengths == 0] = 1.0
