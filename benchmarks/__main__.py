@@ -16,6 +16,7 @@ BENCHMARKS = {
     "historian": "historian",
     "cost": "cost",
     "context": "context",
+    "turn": "turn",
     "console": "console",
     "import": "importing",
     "memory": "resident",

@@ -13,9 +13,9 @@ from .. import sentences
 from ..domain.event import Event
 from ..domain.hit import ReadFilter
 from ..domain.log_fields import log_fields
-from ..domain.message import Message
+from ..domain.message import Message, Passage
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
-from ..ports.ledger import EmbeddedEvent, LexicalIndex
+from ..ports.ledger import EmbeddedEvent, LineSearch, WordIndex
 from ..ports.models import Ask, Chat, Reranker, Vector
 from ..ports.vectors import Generation, SleepingStore
 
@@ -154,7 +154,7 @@ class GuardedReranker:
 class GuardedLexical:
     """A lexical index behind a breaker."""
 
-    def __init__(self, lexical: LexicalIndex, breaker: Breaker) -> None:
+    def __init__(self, lexical: WordIndex, breaker: Breaker) -> None:
         """Guard an index."""
         self._lexical = lexical
         self._breaker = breaker
@@ -166,6 +166,10 @@ class GuardedLexical:
     async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Find messages that contain any of the terms."""
         return await self._breaker.call(lambda: self._lexical.messages(terms, reading, limit))
+
+    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+        """Find messages and the lines around them."""
+        return await self._breaker.call(lambda: self._lexical.passages(searches, reading, reach))
 
 
 class GuardedStore:

@@ -355,9 +355,10 @@ def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]
 
 
 def _known_people(scene: Scene, query: Query) -> KnownPlaces:
-    """Return the people of the scene's place as the query read them; empty if they may not be all."""
-    people = query.names.people
-    return {scene.scope: people} if 0 < len(people) < MOST_PEOPLE and _has_place(scene) else NO_PLACES
+    """Return the people of the scene's place as the query read them, which may be none; no place if some may miss."""
+    names = query.names
+    are_all = names.are_known and len(names.people) < MOST_PEOPLE
+    return {scene.scope: names.people} if are_all and _has_place(scene) else NO_PLACES
 
 
 def _told_once(found: Sequence[_PartRead], limit: int, trace: SearchTrace) -> list[_PartRead]:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Literal
 
 from .fact import EventKind, Fact
@@ -48,7 +49,7 @@ class Event:
     retired_at: datetime | None = None
     replaces: str = ""
 
-    @property
+    @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:
         """Where it was learned."""
         if self.request_type == "group":

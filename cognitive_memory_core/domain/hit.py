@@ -31,7 +31,7 @@ class ReadFilter:
             event.scope.readable_by(self.scene, sender_id=event.sender_id)
             and event.retired_at is None
             and self._narrows_to(event)
-            and not self.without.intersection((event.sender_id, *event.subjects))
+            and not (self.without and self.without.intersection((event.sender_id, *event.subjects)))
         )
 
     def admits_line(self, line: Message) -> bool:

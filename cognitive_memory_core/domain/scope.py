@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, get_args
 
 from .. import sentences
@@ -69,7 +70,7 @@ class Scene:
         """Return the operator's scene: it reads everything of its agent and writes to ``group_id``, if given."""
         return cls("operator", agent, "" if group_id is None else checked_id(group_id, "group_id"))
 
-    @property
+    @cached_property
     def scope(self) -> Scope:
         """The scope that writes in this scene go to; BadArgument for an operator without a group."""
         if self.kind == "private":

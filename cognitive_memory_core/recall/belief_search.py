@@ -63,8 +63,11 @@ class BeliefSearch:
 
     async def _scored(self, scope: Scope, query: str, worded: Worded) -> list[BeliefHit]:
         said = clean_text(query[:QUERY_LENGTH]).strip()
-        vector = await self._vector(said) if said else None
-        rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
+        rows = await self.vectors.near(scope, self.embedder.fingerprint, None)
+        if not rows:  # most places have none: no model is asked for a vector then
+            return []
+        if said and (vector := await self._vector(said)) is not None:
+            rows = await self.vectors.near(scope, self.embedder.fingerprint, vector)
         if len(rows) > INLINE:
             return await asyncio.to_thread(self._ranked, rows, said, worded)
         return self._ranked(rows, said, worded)

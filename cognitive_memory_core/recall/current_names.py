@@ -39,12 +39,14 @@ class CurrentNames:
         """Return events with present names in their texts and of their senders."""
         stated = [event for event in events if event.kind != "message"]
         scopes = {event.scope for event in stated}
-        people = {scope: known.get(scope) or await self._people(scope, stated) for scope in scopes}
+        people = {scope: known[scope] if scope in known else await self._people(scope, stated) for scope in scopes}
         return [_rendered(event, people.get(event.scope, {})) for event in events]
 
     async def of_beliefs(self, scope: Scope, beliefs: Sequence[Belief], known: KnownPlaces = NO_PLACES) -> list[Belief]:
         """Return the beliefs of a place with present names in their statements."""
-        people = known.get(scope) or await self._named(scope, labelled(belief.statement for belief in beliefs))
+        people = known.get(scope)
+        if people is None:
+            people = await self._named(scope, labelled(belief.statement for belief in beliefs))
         return [replace(one, statement=with_current_names(one.statement, people)) if people else one for one in beliefs]
 
     async def of_profile(self, profile: Profile) -> Profile:

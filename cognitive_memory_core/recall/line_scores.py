@@ -19,11 +19,10 @@ from ..domain.hit import Hit
 from ..domain.message import Message, Passage
 from ..domain.scope import Scope
 from ..text.caches import cleared_on_erasure
-from ..text.lexical.frequency import telling
 from ..text.lexical.indexed import indexed_text
 from ..text.lexical.related import RELATED, Related, meant
 from ..text.lexical.terms import SEARCHED, index_terms
-from .term_coverage import saturated
+from .term_coverage import saturated, usual_weight
 
 REACH = 4  # lines before and after a line that count as its neighbours
 SHOWN = 2  # of them are returned with a hit
@@ -244,7 +243,7 @@ def _counts(
 
 def _rarity(term: str, having: int, lines: int, weights: Weights) -> float:
     alone = len(term) == 1 and not term.isascii()
-    usual = math.prod(map(telling, term)) * (weights.single if alone else 1.0)
+    usual = usual_weight(term) * (weights.single if alone else 1.0)
     return usual * _rarity_of(having, lines)
 
 

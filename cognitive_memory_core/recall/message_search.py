@@ -10,10 +10,10 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from ..domain.hit import Hit, ReadFilter
-from ..domain.message import Message, Passage
+from ..domain.message import Passage
 from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.clock import Clock
-from ..ports.ledger import LexicalIndex, MessageLog
+from ..ports.ledger import LineSearch, PassageIndex
 from ..settings import Decay
 from ..text.lexical.related import other_words
 from .deadlines import with_deadline, with_timeout
@@ -28,6 +28,7 @@ CANDIDATES = 120  # lines that share words with the query; their adjacent lines 
 OTHERS = 16  # more lines with other words for what the query names
 SPARE = 24  # more hits than wanted are weighed by people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
+INLINE = 4_000  # characters of lines that are ranked on the event loop in 2 ms; more are ranked in a thread
 SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 
@@ -37,8 +38,7 @@ class MessageSearch:
 
     def __init__(
         self,
-        lexical: LexicalIndex,
-        log: MessageLog,
+        log: PassageIndex,
         clock: Clock,
         settle: Callable[[], Awaitable[object]],
         *,
@@ -46,7 +46,6 @@ class MessageSearch:
         weights: Weights = WEIGHTS,
     ) -> None:
         """Search a log; ``settle`` is awaited first, so that the latest lines are written and found."""
-        self._lexical = lexical
         self._log = log
         self._clock = clock
         self._settle = settle
@@ -82,26 +81,27 @@ class MessageSearch:
         try:
             passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES), reach))
             rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit, trace)
-            hits = await with_deadline(end, asyncio.to_thread(rank))
+            hits = rank() if _is_short(passages) else await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
             return SearchResult((), ("lexical",))
         return SearchResult(hits)
 
     async def _talk(self, reading: ReadFilter, query: Query, limit: int, reach: int) -> Sequence[Passage]:
-        searches = [self._lexical.messages(query.terms, reading, limit)]
+        searches = [LineSearch(query.terms, reading, limit)]
         more = min(limit, NARROWED)
-        searches += [self._lexical.messages(query.terms, narrow, more) for narrow in narrowed(reading, query)]
+        searches += [LineSearch(query.terms, narrow, more) for narrow in narrowed(reading, query)]
         if others := other_words(query.related):
-            searches.append(self._lexical.messages(others, reading, min(limit, OTHERS)))
-        found: list[tuple[Message, float]] = []
-        for rows in await asyncio.gather(*searches):
-            found += rows
-        return await self._log.around([message for message, _ in found], _wide(reading), reach)
+            searches.append(LineSearch(others, reading, min(limit, OTHERS)))
+        return await self._log.passages(searches, _wide(reading), reach)
 
 
 def _wide(reading: ReadFilter) -> ReadFilter:
     """Return the reading for surrounding lines: everything that the scene may read."""
     return replace(reading, user_id="", kinds=(), window=None)
+
+
+def _is_short(passages: Sequence[Passage]) -> bool:
+    return sum(len(line.text) for passage in passages for line in passage) <= INLINE
 
 
 def _readable(passages: Sequence[Passage], reading: ReadFilter) -> list[Passage]:

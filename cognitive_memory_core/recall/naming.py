@@ -27,12 +27,13 @@ _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9
 
 @dataclass(frozen=True)
 class Names:
-    """Index of the names of people in one place; ``people`` holds each by id."""
+    """Index of the names of people in one place; ``people`` holds each by id. ``are_known``: they could be read."""
 
     bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
     lengths: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])  # by how a name begins
     titled: Mapping[str, str] = field(default_factory=dict[str, str])  # ids by the character that a title is put to
+    are_known: bool = field(default=False, compare=False)
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Names:
@@ -50,7 +51,8 @@ class Names:
         lengths: dict[str, list[int]] = {}
         for name in sorted(borne, key=len, reverse=True):
             lengths.setdefault(name[:_BEGINNING], []).append(len(name))
-        return cls({name: frozenset(who) for name, who in borne.items()}, known, lengths, _by_character(known.values()))
+        bearers = {name: frozenset(who) for name, who in borne.items()}
+        return cls(bearers, known, lengths, _by_character(known.values()), are_known=True)
 
     def named(self, said: str) -> frozenset[str]:
         """Return the ids of the people that a text names. Ids take precedence over names, longer names over shorter."""
@@ -119,14 +121,17 @@ class _NamesRead:
     task: asyncio.Task[Names]
 
     def serves(self, now: float, lifetime: float) -> bool:
-        """Return whether the read is pending, or recent and not empty; empty results are not cached."""
+        """Return whether the read is pending, or recent and successful; a place may have no names."""
         if not self.task.done():
             return True
-        return now - self.began_at < lifetime and not self.task.cancelled() and self.task.result() != NOBODY
+        return now - self.began_at < lifetime and not self.task.cancelled() and self.task.result().are_known
 
 
 class KnownNames:
-    """A cache of the names known in each place, ten seconds old at most; empty if the name book fails or is slow."""
+    """A cache of the names known in each place; empty if the name book fails or is slow.
+
+    A place is read again after ten seconds, and as soon as a name is noted there.
+    """
 
     def __init__(self, book: NameBook | None, pace: NameReadLimits = NameReadLimits()) -> None:
         """Look names up in a name book; without one no names are known."""
@@ -138,6 +143,11 @@ class KnownNames:
     def clear_caches(self) -> None:
         """Drop all cached names."""
         self._reads.clear()
+
+    def drop(self, scopes: Iterable[Scope] | None = None) -> None:
+        """Drop the names of places (None: of all) in which names were written, also while they are being read."""
+        for scope in list(self._reads) if scopes is None else scopes:
+            self._reads.pop(scope, None)
 
     async def at(self, scene: Scene) -> Names:
         """Return the names known in a scene's place; never raises."""

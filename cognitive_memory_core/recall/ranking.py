@@ -21,7 +21,7 @@ from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]
 SourceLine = tuple[Scope, str]  # a line of the log: its place and message id
-Identity = tuple[str, Scope, str]  # message ids are unique only within their scope and may equal event ids
+Identity = tuple[str, ...]  # message ids are unique only within their scope and may equal event ids
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
 MOST_NAMED = 0.3
@@ -51,10 +51,12 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
     None is a missing leg: the other is used alone. An event found by one leg only has 0 in the other.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
-    similarities, words = _scores(dense), _scores(lexical)
-    events = {_identity(event): event for event, _ in (*(dense or ()), *(lexical or ()))}
-    hits = [_hit(event, similarities.get(key, 0.0), words.get(key, 0.0), share) for key, event in events.items()]
-    return _ordered(hits)
+    found = {_identity(event): (event, _clamped(score), 0.0) for event, score in dense or ()}
+    for event, score in lexical or ():
+        key = _identity(event)
+        similarity = found[key][1] if key in found else 0.0
+        found[key] = (event, similarity, _clamped(score))
+    return _ordered(_hit(event, similarity, words, share) for event, similarity, words in found.values())
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
@@ -203,7 +205,7 @@ def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tup
 
 
 def _is_same_matter(one: Event, other: Event) -> bool:
-    is_of_one = one.scope == other.scope and one.sender_id == other.sender_id and one.subjects == other.subjects
+    is_of_one = one.sender_id == other.sender_id and one.subjects == other.subjects and one.scope == other.scope
     return is_of_one and overlap(_terms(one.text), _terms(other.text)) >= SAME_MATTER
 
 
@@ -236,8 +238,13 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 def _words(event: Event) -> frozenset[str]:
     """Return an event's index terms: of its text, its experience fields and its sender's name."""
-    said = f"{event.text}\n{event.pain}\n{event.solution}\n{event.outcome}"
-    return _terms(f"{event.sender_name}\n{said}")
+    return _words_of(event.sender_name, event.text, event.pain, event.solution, event.outcome)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)  # by the texts as they are: joining them for a key would hash them anew each time
+def _words_of(*said: str) -> frozenset[str]:
+    return frozenset(index_terms("\n".join(said)))
 
 
 @cleared_on_erasure
@@ -250,12 +257,9 @@ def _beside(score: float, best: float) -> float:
     return 0.5 + 0.5 * _clamped(score / best) if best > 0.0 else 1.0
 
 
-def _scores(leg: Sequence[Scored] | None) -> Mapping[Identity, float]:
-    return {_identity(event): _clamped(score) for event, score in leg or ()}
-
-
 def _identity(event: Event) -> Identity:
-    return event.kind, event.scope, event.id
+    place = event.group_id if event.request_type == "group" else event.user_id
+    return event.kind, event.agent, event.request_type, place, event.id
 
 
 def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:
@@ -265,7 +269,12 @@ def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:
 
 def _weighed(hits: Iterable[Hit], factor_of: Callable[[Hit], float]) -> list[Hit]:
     weighed = ((hit, factor_of(hit)) for hit in hits)
-    return _ordered(hit if factor == 1.0 else replace(hit, score=hit.score * factor) for hit, factor in weighed)
+    return _ordered(hit if factor == 1.0 else _rescored(hit, hit.score * factor) for hit, factor in weighed)
+
+
+def _rescored(hit: Hit, score: float) -> Hit:
+    """Return a hit with another score; :func:`dataclasses.replace` takes several times as long."""
+    return Hit(hit.event, score, hit.similarity, hit.lexical, hit.relevance, hit.neighbours, hit.reply_to)
 
 
 def _best_line(event: Event, lines: Mapping[SourceLine, float]) -> float:

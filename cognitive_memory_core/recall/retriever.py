@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
-from ..domain.scope import Scene
+from ..domain.scope import Scene, Scope
 from ..ports.clock import Clock
 from ..ports.ledger import LexicalIndex, NameBook, TracedEvents
 from ..ports.models import Embedder, Reranker
@@ -186,6 +186,10 @@ class Retriever:
         reference = self._clock.now().astimezone(self._settings.current.zone)
         read = partial(query_of, text, scene, reference, await self._names.at(scene), addressed=addressed)
         return await asyncio.to_thread(read) if len(text) > LONG else read()
+
+    def drop_names(self, scopes: Iterable[Scope] | None = None) -> None:
+        """Read the names of these places (None: of all) again for the next query there."""
+        self._names.drop(scopes)
 
     async def search(
         self,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from heapq import nlargest
+from itertools import chain
 
+from ..text.caches import cleared_on_erasure
 from ..text.lexical.frequency import telling
 from ..text.lexical.related import RELATED, Related, meant
 from ..text.lexical.terms import SEARCHED
@@ -21,18 +25,22 @@ def covered(
 ) -> list[float]:
     """Return, for each text, the share of the query's term weight that it contains, in [0, 1].
 
-    A term's weight is its rarity in the language and among ``among`` texts (None: the given ones). Of a long query only
+    A term's weight is its rarity in the language and among ``among`` texts (None: the given ones); a term in no text
+    counts as in one. Of a long query only
     as many of the heaviest terms make up the whole as are searched. Other words for what the query names (``related``)
     add :data:`RELATED` of their weight.
     """
     count = len(texts) if among is None else among
-    weights = {term: _weight(term, texts, count) for term in terms}
-    whole = sum(nlargest(SEARCHED, weights.values()))
+    asked = frozenset(terms)
+    common = [asked & text for text in texts]
+    having = Counter(chain.from_iterable(common))
+    weights = {term: usual_weight(term) * math.log1p(count / max(having[term], 1)) for term in asked}
+    whole = math.fsum(nlargest(SEARCHED, weights.values()))  # fsum: the order of a set says nothing
     if related:
-        texts = [text.union(meant(related, text)) for text in texts]
-        weights |= {one.term: RELATED * math.log1p(count / max(_having(one.term, texts), 1)) for one in related}
-    shares = (sum([weight for term, weight in weights.items() if term in text]) / whole for text in texts)
-    return [min(share, 1.0) for share in shares]
+        common = [some.union(meant(related, text)) for some, text in zip(common, texts, strict=True)]
+        having = Counter(chain.from_iterable(common))
+        weights |= {one.term: RELATED * math.log1p(count / max(having[one.term], 1)) for one in related}
+    return [min(math.fsum(map(weights.__getitem__, some)) / whole, 1.0) for some in common]
 
 
 def saturated(coverage: float, half_point: float = SATURATION) -> float:
@@ -40,10 +48,8 @@ def saturated(coverage: float, half_point: float = SATURATION) -> float:
     return coverage * (1.0 + half_point) / (coverage + half_point)
 
 
-def _weight(term: str, texts: Sequence[frozenset[str]], among: int) -> float:
-    """Return a term's weight; a term found in no text counts as found in one."""
-    return math.prod(map(telling, term)) * math.log1p(among / max(_having(term, texts), 1))
-
-
-def _having(term: str, texts: Sequence[frozenset[str]]) -> int:
-    return sum([term in text for text in texts])
+@cleared_on_erasure
+@lru_cache(maxsize=8192)
+def usual_weight(term: str) -> float:
+    """Return how much a term tells by its characters alone, in (0, 1]."""
+    return math.prod(map(telling, term))

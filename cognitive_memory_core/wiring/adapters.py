@@ -23,9 +23,7 @@ from ..disk import Disk
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
 from ..ports.clock import Clock
-from ..ports.ledger import (
-    LexicalIndex,
-)
+from ..ports.ledger import WordIndex
 from ..ports.supplied_parts import SuppliedParts
 from ..ports.vectors import SleepingStore
 from ..quality.counting import QualityTally
@@ -55,7 +53,7 @@ class Adapters:
     data_dir: Path
     owner: DirectoryOwner
     ledger: SqliteLedger
-    lexical: LexicalIndex
+    lexical: WordIndex
     queue: FileQueue
     profiles: FileProfiles
     mirror: EndSummaries

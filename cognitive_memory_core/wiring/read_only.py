@@ -119,7 +119,7 @@ class MemoryReader:
             self._clock,
             names=ledger.names,
         )
-        lines = MessageSearch(ledger.lexical, ledger.log, self._clock, _settled)
+        lines = MessageSearch(ledger.lexical, self._clock, _settled)
         reading = replace(reading, without=self._access.hidden_people)
         found = await Search(retriever, lines, self._settings, ledger.events).find(reading, query, top_k=top_k)
         return self._access.hits(reading, await CurrentNames(ledger.names).of_hits(found.hits))

@@ -70,11 +70,17 @@ class UseCases:
         self.consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito, clock.now)
         adapters.watch.on_brought_back = self.consent.load
         self.access = ReadAccess(self.consent, settings)
-        self.name_observer = NameObserver(ledger.names, Renaming(adapters.profiles, ledger.profiles), clock)
+        self.reconciler = self._reconciler()
+        self._retriever = self._new_retriever()
+        self.name_observer = NameObserver(
+            ledger.names,
+            Renaming(adapters.profiles, ledger.profiles),
+            clock,
+            on_changed=self._retriever.drop_names,
+        )
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
         self.memos = MemoWriter(ledger.notes, adapters.mirror)
         self.pinboard = Pinboard(ledger.notes, clock)
-        self.reconciler = self._reconciler()
         self.indexer = self._indexer()
         self.profile_indexer = ProfileIndexer(adapters.profiles, ledger.profiles, adapters.embedding.embedder)
         self.beliefs = BeliefKeeping(ledger.beliefs, clock)
@@ -136,6 +142,7 @@ class UseCases:
         await self.consent.load()
         await self.profile_indexer.refresh()
         self.profile_reader.forget()
+        self._retriever.drop_names()
         self.indexer.nudge()
         self.reconciler.nudge()
 
@@ -347,8 +354,8 @@ class UseCases:
 
     def _reads(self) -> Reads:
         adapters, ledger = self.adapters, self.adapters.ledger
-        messages = MessageSearch(adapters.lexical, ledger.log, adapters.clock, self.buffer.settle)
-        retriever = self._retriever()
+        messages = MessageSearch(adapters.lexical, adapters.clock, self.buffer.settle)
+        retriever = self._retriever
         return Reads(
             access=self.access,
             names=self._names,
@@ -384,7 +391,7 @@ class UseCases:
             missed=ledger.missed,
         )
 
-    def _retriever(self) -> Retriever:
+    def _new_retriever(self) -> Retriever:
         adapters = self.adapters
         return Retriever(
             events=adapters.ledger.events,

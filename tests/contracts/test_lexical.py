@@ -9,7 +9,9 @@ import pytest
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.text.lexical.terms import query_terms
+from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
@@ -156,3 +158,23 @@ async def test_a_message_that_left_the_log_is_not_found(ledger: Ledger) -> None:
     assert await logged(ledger, "乌龙茶", OPERATOR) == [kept.text]
     await ledger.log.append([a_message("乌龙茶 新")])
     assert set(await logged(ledger, "乌龙茶", OPERATOR)) == {kept.text, "乌龙茶 新"}
+
+
+async def test_passages_are_what_searches_find_with_the_lines_around(ledger: Ledger) -> None:
+    """Several searches with their surroundings, read at once, are what the searches and the log give one by one."""
+    man = Scene.group(GROUP.group_id, "2000002", user_name="小满")
+    said = ("陶艺课几点", "七点", "面条", "米饭", "周末爬山", "好", "陶艺杯子")
+    lines = [a_message(text, man if at % 2 else GROUP, later(minutes=at)) for at, text in enumerate(said)]
+    await ledger.log.append([*lines, a_message("陶艺别处", OTHER_GROUP, later(minutes=1))])
+    wide, own = ReadFilter(GROUP), ReadFilter(GROUP, user_id="2000002")
+    searches = [
+        LineSearch(query_terms("陶艺"), wide, 5),
+        LineSearch(query_terms("爬山"), own, 5),
+        LineSearch((), wide, 0),
+    ]
+    for around in (wide, ReadFilter(GROUP, without=frozenset({"2000002"}))):
+        for _ in range(2):  # before and after the place's words are in memory
+            found = await ledger.lexical.passages(searches, around, 1)
+            assert found == await PassagesOf(ledger.lexical, ledger.log).passages(searches, around, 1)
+            assert {line.scene.scope for passage in found for line in passage} == {GROUP.scope}
+    assert await ledger.lexical.passages([], wide, 3) == []

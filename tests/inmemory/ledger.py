@@ -38,7 +38,7 @@ class InMemoryLedger:
         """Start empty; the clock dates the marks of done jobs."""
         state = InMemoryState(clock or _LocalClock())
         self.events = InMemoryEvents(state)
-        self.lexical = InMemoryLexical(state)
+        self.lexical = InMemoryLexical(state, InMemoryLog(state))
         self.index = InMemoryIndex(state)
         self.vectors = InMemoryVectors(state)
         self.book = InMemoryBook(state)

@@ -10,10 +10,12 @@ from typing import Generic, TypeVar
 
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
-from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.ports.ledger import LineSearch, MessageLog
 from cognitive_memory_core.text.lexical.indexed import indexed_text
 from cognitive_memory_core.text.lexical.terms import index_terms
 
+from .passages import PassagesOf
 from .state import InMemoryState
 
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
@@ -30,9 +32,10 @@ class _Document(Generic[T]):
 class InMemoryLexical:
     """Word search over a state, computed for each search."""
 
-    def __init__(self, state: InMemoryState) -> None:
-        """Use a state that other ports share."""
+    def __init__(self, state: InMemoryState, log: MessageLog) -> None:
+        """Use a state that other ports share, and the log that reads the lines around."""
         self._state = state
+        self._log = log
 
     async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events that share terms, best first."""
@@ -47,6 +50,10 @@ class InMemoryLexical:
         there = (message for message in lines if place.admits(message.as_event()))
         documents = [_document(message, _message_text(message)) for message in there]
         return _ranked(documents, terms, lambda message: reading.admits(message.as_event()), limit)
+
+    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+        """Return the lines around all messages found."""
+        return await PassagesOf(self, self._log).passages(searches, reading, reach)
 
 
 def _ranked(

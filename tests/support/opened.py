@@ -11,8 +11,9 @@ from typing import Any, Literal
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
-from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
+from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_parts import SuppliedParts
 from cognitive_memory_core.running_memory import RunningMemory
@@ -66,6 +67,12 @@ class WatchedWords:
         """Return log lines."""
         found = await self.index.messages(terms, reading, limit)
         self.witness.note(reading, [message for message, _ in found])
+        return found
+
+    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+        """Return log lines with those around them."""
+        found = await self.index.passages(searches, reading, reach)
+        self.witness.note(reading, [line for passage in found for line in passage])
         return found
 
     def __getattr__(self, name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime
 
 from ...background import UNTIL_NUDGED, BackgroundLoop
@@ -28,8 +28,19 @@ def sighting(scene: Scene, at: datetime) -> Alias:
 class NameObserver:
     """Records names at once; a background loop renames profiles, so that callers do not wait for it."""
 
-    def __init__(self, names: NameBook, renaming: Renaming, clock: Clock) -> None:
-        """Write to a name book; observation times are capped at the clock's present."""
+    def __init__(
+        self,
+        names: NameBook,
+        renaming: Renaming,
+        clock: Clock,
+        *,
+        on_changed: Callable[[Iterable[Scope]], None] = lambda _: None,
+    ) -> None:
+        """Write to a name book; observation times are capped at the clock's present.
+
+        ``on_changed`` is told the places in which a name may be new, after it was written.
+        """
+        self._on_changed = on_changed
         self.names = names
         self.renaming = renaming
         self._clock = clock
@@ -47,6 +58,8 @@ class NameObserver:
             _remember(self._groups, scene.scope, scene.group_name)
             _remember(self._people, (scene.agent, scene.user_id), scene.user_name)
         has_changed = await self.names.note_all([sighting(scene, at) for scene, at in past])
+        if has_changed:
+            self._on_changed({scene.scope for scene, _ in past})
         self._waiting.extend(past)
         self.loop.nudge()
         return has_changed

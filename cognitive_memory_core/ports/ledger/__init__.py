@@ -7,7 +7,7 @@ A module holds the ports of one noun; import their names from this package.
 from .archive import Activity, Archive, ArchiveRow, DayCount, OptOut, RowSource, Shared, Totals
 from .erasing import Copy, Eraser, PurgeState, Wiped
 from .event_vectors import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger, VectorRow
-from .events import EventEraser, EventLedger, LexicalIndex, TracedEvents
+from .events import EventEraser, EventLedger, LexicalIndex, LineSearch, PassageIndex, TracedEvents, WordIndex
 from .facts import FactBook, PendingFacts
 from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
@@ -42,12 +42,14 @@ __all__ = [
     "IncognitoBook",
     "IndexedProfile",
     "LexicalIndex",
+    "LineSearch",
     "MessageLog",
     "MissedBook",
     "NameBook",
     "NoteBook",
     "OperatorLists",
     "OptOut",
+    "PassageIndex",
     "PendingFacts",
     "PinBook",
     "ProfileIndex",
@@ -61,4 +63,5 @@ __all__ = [
     "VectorLedger",
     "VectorRow",
     "Wiped",
+    "WordIndex",
 ]

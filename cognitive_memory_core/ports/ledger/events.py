@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from ...domain.event import Draft, Event
 from ...domain.hit import ReadFilter
-from ...domain.message import Message
+from ...domain.message import Message, Passage
 from ...domain.scope import Scope
 from .erasing import Wiped
 
@@ -82,6 +83,31 @@ class LexicalIndex(Protocol):
     async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return messages of the log that contain any of the terms, as :meth:`events` does."""
         ...
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """One search of the log: at most ``limit`` messages that a reading admits, with any of the terms."""
+
+    terms: Sequence[str]
+    reading: ReadFilter
+    limit: int
+
+
+class PassageIndex(Protocol):
+    """Full-text search over messages that also reads the lines around what it found, in one request."""
+
+    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+        """Return the passages around all messages found.
+
+        Messages are found as by :meth:`LexicalIndex.messages` and their passages read as by :meth:`MessageLog.around`:
+        ``reading`` bounds the surrounding lines, ``reach`` of them before and after each message.
+        """
+        ...
+
+
+class WordIndex(LexicalIndex, PassageIndex, Protocol):
+    """Full-text search over events and messages, with the lines around messages."""
 
 
 class EventEraser(Protocol):

@@ -26,6 +26,7 @@ from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import HistorianSettings, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, a_listed
@@ -296,7 +297,7 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
     for scene, name in names:
         await ledger.names.note(scene.scope, scene.user_id, name, NOON)
     live, clock = Live(settings or Settings(historian=HistorianSettings(recent_messages_inject_k=1))), FrozenClock()
-    said = MessageSearch(ledger.lexical, log or ledger.log, clock, ledger.log.prune)
+    said = MessageSearch(PassagesOf(ledger.lexical, log or ledger.log), clock, ledger.log.prune)
     buffer = MessageBuffer(log or ledger.log, sightings_of(ledger))
     found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
     retriever = Retriever(*found, live, clock, names=ledger.names)

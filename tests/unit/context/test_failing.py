@@ -21,6 +21,7 @@ from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory.ledger import InMemoryLedger
+from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
@@ -122,7 +123,7 @@ def a_builder(*, hangs=False, **parts):
     notes = parts.get("notes", ListedNotes([STORED], [PIN]))
     words = parts.get("words", ListedWords(messages=[(SAID, 3.0)]))
     log = parts.get("log", ListedLog(SAID))
-    messages = MessageSearch(words, log, clock, log.settle, patience=legs)
+    messages = MessageSearch(PassagesOf(words, log), clock, log.settle, patience=legs)
     quotations = Quotations(messages, log, log.window)
     given = {"profiles": profiles, "quotations": quotations, "patience": whole}
     return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)

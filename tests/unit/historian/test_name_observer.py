@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
@@ -44,6 +45,17 @@ async def noted() -> tuple[NameObserver, Counting, InMemoryLedger]:
     for key in (MEMBER, PLACE):
         await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
     return NameObserver(ledger.names, Renaming(profiles, ledger.profiles), FrozenClock()), profiles, ledger
+
+
+async def test_readers_are_told_where_a_name_is_new():
+    """The places of new names are told once they are written; a name that was just seen there is none."""
+    told: list[Scope] = []
+    ledger = InMemoryLedger()
+    renaming = Renaming(Counting(), ledger.profiles)
+    observer = NameObserver(ledger.names, renaming, FrozenClock(), on_changed=told.extend)
+    for _ in range(2):
+        await observer.note([(GROUP, NOON)])
+    assert told == [GROUP.scope]
 
 
 async def names(profiles: InMemoryProfiles) -> list[str]:

@@ -22,6 +22,7 @@ from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.retriever import MAX_RESULTS, SearchResult
 from cognitive_memory_core.settings import Decay
 from tests.inmemory import InMemoryLedger
+from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, ListedWords
@@ -53,9 +54,9 @@ async def hanging(*_: object) -> Any:
 
 def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
     """Return a search over a ledger with some parts replaced."""
+    lexical, log = parts.pop("lexical", ledger.lexical), parts.pop("log", ledger.log)
     given = {
-        "lexical": ledger.lexical,
-        "log": ledger.log,
+        "log": PassagesOf(lexical, log),
         "clock": FrozenClock(NOON + timedelta(days=1)),
         "settle": settled,
         **parts,

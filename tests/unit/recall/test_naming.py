@@ -172,17 +172,20 @@ async def test_names_are_read_anew_after_their_time_and_few_places_are_held():
         assert len(book.read) == times
 
 
-async def test_a_place_that_was_empty_is_read_again_at_once():
-    """A scope without names is read again at the next question, and then reused."""
+async def test_a_place_is_read_again_once_a_name_was_noted_there():
+    """A scope, with names or without, is read once until a name is noted there, or in any place."""
     book = Book(())
     known = KnownNames(book)
-    assert await known.at(GROUP) == NOBODY
-    assert await known.at(GROUP) == NOBODY
+    assert [await known.at(GROUP) for _ in range(3)] == [NOBODY] * 3
+    assert len(book.read) == 1
     book.people_here += PEOPLE
-    assert await known.at(GROUP) == Names.of(PEOPLE)
-    assert len(book.read) == 3
+    known.drop([OTHER_GROUP.scope])
+    assert await known.at(GROUP) == NOBODY
+    known.drop([GROUP.scope])
+    assert [await known.at(GROUP) for _ in range(3)] == [Names.of(PEOPLE)] * 3
     book.people_here.clear()
-    assert await known.at(GROUP) == Names.of(PEOPLE)
+    known.drop()
+    assert await known.at(GROUP) == NOBODY
     assert len(book.read) == 3
 
 

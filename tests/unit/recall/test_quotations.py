@@ -16,6 +16,7 @@ from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import query_of
 from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, QuotationSearch, QuotedLines
 from tests.inmemory import InMemoryLedger
+from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, ListedWords
@@ -48,7 +49,7 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
         raise AssertionError("nothing is written for a context")
 
     clock = FrozenClock(NOON + timedelta(days=1))
-    search = MessageSearch(parts.get("lexical", ledger.lexical), ledger.log, clock, never)
+    search = MessageSearch(PassagesOf(parts.get("lexical", ledger.lexical), ledger.log), clock, never)
     quotations = Quotations(search, parts.get("log", ledger.log), parts.get("window", buffer.window))
     reading = ReadFilter(scene, without=parts.get("without", frozenset()))
     return await quotations.find(reading, query_of(question, scene, NOON), wanted)

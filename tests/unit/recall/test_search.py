@@ -19,6 +19,7 @@ from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.recall.search import LINE, TRACED, Search
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.inmemory import InMemoryLedger
+from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords
@@ -67,7 +68,7 @@ async def a_search(events: Any, *lines: Message | str, lexical: Any = None, sour
     async def settled() -> None:
         return None
 
-    messages = MessageSearch(lexical or ledger.lexical, ledger.log, FrozenClock(), settled)
+    messages = MessageSearch(PassagesOf(lexical or ledger.lexical, ledger.log), FrozenClock(), settled)
     return Search(events, messages, Live(SETTINGS), sources)
 
 

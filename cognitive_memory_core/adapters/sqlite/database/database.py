@@ -24,7 +24,7 @@ from . import schema
 from .request_batches import DatabaseRequest, RequestBatches
 
 READERS = 3
-READS_TOGETHER = 8  # per trip; reads of one busy turn are spread over the threads
+READS_TOGETHER = 12  # per trip: those of one context; the reads of several at once are spread over the threads
 WRITES_TOGETHER = 64  # per transaction
 FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
 BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file

@@ -177,6 +177,13 @@ def event_of(row: Row) -> Event:
     return Event(**fields)
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=2048)  # the rows of an active place are found again and again; a row that changed is another row
+def found_event(row: tuple[Any, ...]) -> Event:
+    """Convert a row of :data:`EVENT_FIELDS` that a search found."""
+    return event_of(row)
+
+
 def message_values(message: Message) -> tuple[Any, ...]:
     """Return a message's values in the order of :data:`MESSAGE_COLUMNS`."""
     scene = message.scene
@@ -212,6 +219,13 @@ def message_of(row: Row) -> Message:
         is_bot=bool(is_bot),
         addressed_to_bot=bool(addressed),
     )
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=2048)
+def found_message(row: tuple[Any, ...]) -> Message:
+    """Convert a row of :data:`MESSAGE_FIELDS` that a search found."""
+    return message_of(row)
 
 
 def vector_of(blob: bytes) -> Vector:

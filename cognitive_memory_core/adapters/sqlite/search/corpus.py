@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ....domain.event import Event
 from ....domain.hit import ReadFilter
 from ....domain.message import Message
-from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
 from ..database.statements import LISTED, listed, select
 from .filters import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
 from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
@@ -33,7 +33,7 @@ class Corpus(Generic[T]):
     words: str
     fields: tuple[str, ...]
     filter_of: Callable[[ReadFilter], Filter]
-    read: Callable[[Row], T]
+    read: Callable[[tuple[Any, ...]], T]
     admits: Callable[[ReadFilter, T], bool]
     words_from: tuple[str, ...]
     terms_of: Callable[[Row], list[str]]
@@ -81,7 +81,7 @@ EVENTS = Corpus(
     EVENT_WORDS,
     EVENT_FIELDS,
     sql_filter,
-    event_of,
+    found_event,
     _admits_event,
     EVENT_WORDS_FROM,
     event_terms,
@@ -92,7 +92,7 @@ MESSAGES = Corpus(
     MESSAGE_WORDS,
     MESSAGE_FIELDS,
     message_filter,
-    message_of,
+    found_message,
     _admits_message,
     MESSAGE_WORDS_FROM,
     message_terms,

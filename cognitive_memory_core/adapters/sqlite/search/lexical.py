@@ -12,12 +12,14 @@ import numpy as np
 
 from ....domain.event import Event
 from ....domain.hit import ReadFilter
-from ....domain.message import Message
+from ....domain.message import Message, Passage
 from ....errors import UnavailableError
+from ....ports.ledger import LineSearch
 from ..database.database import Database
 from ..database.statements import bounded, select
 from .corpus import EVENTS, MESSAGES, Corpus
 from .filters import Filter
+from .passages import passages_around
 from .postings import Postings
 from .postings_cache import HELD_BYTES, PostingsCache
 from .top_rows import best
@@ -53,6 +55,14 @@ class SqliteLexical:
         """
         return await self._search(MESSAGES, terms, reading, bounded(limit))
 
+    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+        """Return the lines around the messages that the searches find, all read in one request."""
+        asked = [_LexicalQuestion(MESSAGES, tuple(one.terms), one.reading, bounded(one.limit)) for one in searches]
+        found, loading = await self._database.read(_passages, self._hot, asked, reading, bounded(reach))
+        for question in loading:
+            self._begin_loading(question)
+        return found
+
     def clear_caches(self) -> None:
         """Drop all cached postings: erased data must not stay in memory."""
         self._hot.clear_caches()
@@ -66,9 +76,14 @@ class SqliteLexical:
             return []
         question = _LexicalQuestion(corpus, tuple(terms), reading, limit)
         found, is_loading = await self._database.read(_searched, self._hot, question)
-        if is_loading and (place := corpus.place_of(reading)) and (corpus, place) not in self._loading:
-            self._loading[corpus, place] = asyncio.create_task(self._load(corpus, place))
+        if is_loading:
+            self._begin_loading(question)
         return found
+
+    def _begin_loading(self, question: _LexicalQuestion[Any]) -> None:
+        corpus, place = question.corpus, question.corpus.place_of(question.reading)
+        if place and (corpus, place) not in self._loading:
+            self._loading[corpus, place] = asyncio.create_task(self._load(corpus, place))
 
     async def _load(self, corpus: Corpus[Any], place: Filter) -> None:
         """Load a place's postings in small batches, so that concurrent reads wait for few rows only."""
@@ -152,6 +167,20 @@ def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQues
     if expression is None:
         return [], words is not None
     return _found(connection, question, _FullText(connection, question, expression)), words is not None
+
+
+def _passages(
+    connection: Connection,
+    hot: PostingsCache,
+    asked: Sequence[_LexicalQuestion[Message]],
+    reading: ReadFilter,
+    reach: int,
+) -> tuple[list[Passage], list[_LexicalQuestion[Message]]]:
+    """Return passages, and the questions whose places' postings are still to be loaded."""
+    answers = [(question, *_searched(connection, hot, question)) for question in asked if question.limit]
+    messages = [message for _, rows, _ in answers for message, _ in rows]
+    loading = [question for question, _, is_loading in answers if is_loading]
+    return passages_around(connection, messages, reading, reach), loading
 
 
 def _found(connection: Connection, question: _LexicalQuestion[T], ranking: _Ranking) -> ScoredRows[T]:
