@@ -129,7 +129,7 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("读不了账本 {path}（{reason}）", "The ledger {path} cannot be read ({reason})"),
     ("账本已经关闭", "The ledger is closed"),
     ("任务有 {size} 字节，最多 {limit} 字节", "The job has {size} bytes, {limit} at most"),
-    ("任务文件读不出来（{reason}）", "The job's file cannot be read ({reason})"),
+    ("文件读不出来（{reason}）", "The file cannot be read ({reason})"),
     ("任务文件看不懂（{reason}）", "The job's file cannot be understood ({reason})"),
     (
         "处理它时进程结束了 {times} 次，先搁置；查明原因后可以重新排队",
