@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.models import Ask
-from cognitive_memory_core.text.statements.assent import assents
 from cognitive_memory_core.text.statements.group_rules import orders_memory, sets_rules
+from cognitive_memory_core.text.statements.stance import stance_of
 
 from .answers_shown import Memory, Shown, shown_by
 from .chat_set import Chat, Line, Question, Wish, read
@@ -84,7 +84,10 @@ class PlayedReader:
         for one, at in new:
             if one.statement in beliefs or one.successor in told:
                 continue
-            cited = [*at, *(n for n in range(at[-1] + 1, at[-1] + AFTER) if assents(_said(lines.get(n, ""))))]
+            cited = [
+                *at,
+                *(n for n in range(at[-1] + 1, at[-1] + AFTER) if stance_of(_said(lines.get(n, ""))) == "agrees"),
+            ]
             old = replaced.get(one.id)
             body: Row = {"statement": one.statement, "change_reason": "群里这样定了", "lines": cited}
             if old and old.statement in beliefs:

@@ -34,7 +34,7 @@ async def _foreign_ids(extent: Extent) -> Row:
     started, dice = time.perf_counter(), random.Random(extent.seed)
     counts: Counter[str] = Counter()
     firsts: list[str] = []
-    wanted = extent.of(4_000, 400)
+    wanted = extent.of(10_000, 400)
     async with _two_agents() as (memory, asking):
         described = list(operations((await asking.get("/openapi.json")).json()))
         before = await _others(memory)

@@ -31,6 +31,7 @@ from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.failures import described
 from ..text.identity.names import clean_name
+from ..text.statements.bare_statements import character_pairs, outspoken
 from ..text.statements.sameness import may_be_same
 from .choosing import chosen, summary_pieces
 from .judging import Ground, Judgement, judged
@@ -43,6 +44,8 @@ MOST_BARRED = 500
 KNOWN_PEOPLE = 200
 SUMMARY_TOKENS = 900
 NEAR = 0.9  # calibrated similarity from which two statements are compared word by word
+LOCAL = "hashing-"  # the local embedder, whose vectors know no more than the words
+SHARED = 0.5  # pairs of characters that two near statements have in common, where vectors know no meaning
 Summarise = Callable[[Sequence[Message], int], Awaitable[str]]
 AWAY = (UnavailableError, BadAnswer, PermanentError)
 
@@ -235,11 +238,14 @@ class Evolver:
             vectors = await self.embedder.embed_documents(statements) if statements and rows else []
         except AWAY:
             return frozenset()
+        is_local = self.embedder.fingerprint.startswith(LOCAL)  # such vectors may be near by chance
         pairs = [(said, vector, row) for said, vector in zip(statements, vectors, strict=False) for row in rows]
         return frozenset(
             (said, row.belief.id)
             for said, vector, row in pairs
-            if self._similarity(vector, row.vector) >= NEAR and may_be_same(said, row.belief.statement)
+            if self._similarity(vector, row.vector) >= NEAR
+            and (not is_local or _share_words(said, row.belief.statement))
+            and may_be_same(said, row.belief.statement)
         )
 
     def _similarity(self, vector: Vector, other: Vector | None) -> float:
@@ -257,6 +263,11 @@ class Evolver:
             ids = tuple(sorted(event.id for event in events))
             linked.append(replace(edit, belief=replace(edit.belief, event_ids=ids)) if ids else edit)
         return linked
+
+
+def _share_words(one: str, other: str) -> bool:
+    mine, theirs = character_pairs(outspoken(one)), character_pairs(outspoken(other))
+    return len(mine & theirs) >= SHARED * min(len(mine), len(theirs))
 
 
 def _result(stored: Sequence[BeliefEdit], judgement: Judgement, given: _RunInput) -> Evolution:

@@ -11,14 +11,16 @@ from typing import Literal
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged, newest
 from ..domain.event import duplicate_key
 from ..domain.ids import derived_id
+from ..domain.message import Message
 from ..domain.people import JobContext
 from ..prompts.answers import Proposal
 from ..text.identity.names import one_line
 from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
-from ..text.statements.agreement import Line, disagreements
+from ..text.statements.agreement import Line, disagreements, opposes
 from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
+from ..text.statements.standing import present, recurs
 from .strength import confirmed, faded, first_strength
 from .support import LEAST_PEOPLE, NumberedChat, Support
 
@@ -160,7 +162,7 @@ class _Judge:
     def _delete(self, belief: Belief, proposal: Proposal) -> Rejection | None:
         chat = self._ground.chat
         cited = chat.cited(proposal.lines)
-        support = chat.support(f"{belief.statement} {proposal.reason}", cited)
+        support = chat.ending(belief.statement, cited)
         if not belief.is_asleep and not support.lines:
             return "unfounded"
         if not belief.is_asleep and not support.suffices:
@@ -204,31 +206,39 @@ class _Judge:
 
     def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
         """Return why a statement must not be stored, or None with what supports it."""
-        reason = self._fault(statement, before)
-        if reason:
-            return reason, Support()
         chat = self._ground.chat
         cited = chat.cited(proposal.lines) if proposal.lines else chat.found(statement)
-        support = chat.support(statement, cited)
-        old = [before.statement] if before else []
-        if not support.lines or not chat.is_grounded(statement, [*(line.text for line in support.lines), *old]):
-            return ("attack" if chat.are_all_orders(proposal.lines) else "unfounded"), support
+        reason = self._fault(statement, before, [line.text for line in cited])
+        if reason:
+            return reason, Support()
+        old = before.statement if before else ""
+        now = present(statement, [line.text for line in cited], old)
+        support = chat.support(now, cited)
+        if not support.lines or not chat.is_grounded(statement, [*(line.text for line in support.lines), old]):
+            return self._unfounded(now, proposal, cited), support
         if not support.suffices:
             return "alone", support
         zone = self._ground.job_context.when.tzinfo
         said = [Line(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
-        wrong = set(disagreements(statement, said, self._ground.job_context.names, "\n".join(old)))
-        return ("contrary" if wrong - {"question"} else None), support
+        wrong = set(disagreements(now, said, self._ground.job_context.names, old))
+        is_denied = "polarity" in wrong and any(opposes(now, line.text) for line in cited)
+        return ("contrary" if is_denied or "figure" in wrong else None), support
 
-    def _fault(self, statement: str, before: Belief | None) -> Rejection | None:
+    def _unfounded(self, statement: str, proposal: Proposal, cited: Sequence[Message]) -> Rejection:
+        """Return what is wrong with a statement that no cited line says."""
+        if self._ground.chat.are_all_orders(proposal.lines):
+            return "attack"
+        return "contrary" if any(opposes(statement, line.text) for line in cited) else "unfounded"
+
+    def _fault(self, statement: str, before: Belief | None, lines: Sequence[str]) -> Rejection | None:
         """Return the first thing that is wrong with a statement by itself and beside the others."""
         key = duplicate_key(statement)
         checks: tuple[tuple[Rejection, Callable[[], bool]], ...] = (
             ("empty", lambda: sum(map(str.isalnum, statement)) < LEAST_WORDS),
             ("too_long", lambda: len(statement) > STATEMENT_LENGTH),
             ("attack", lambda: is_unvouched(statement) or orders_memory(statement)),
-            ("unclear", lambda: self._is_unclear(statement)),
-            ("drift", lambda: self._has_foreign_ids(statement)),
+            ("unclear", lambda: self._is_unclear(statement, lines)),
+            ("drift", lambda: self._has_foreign_ids(statement) or self._is_of_another(statement, before, lines)),
             ("barred", lambda: key in self._ground.barred),
             ("duplicate", lambda: self._is_known(statement, key, before)),
         )
@@ -242,10 +252,16 @@ class _Judge:
         rows = (belief for belief in self._ground.beliefs if others.get(belief.id) == belief.statement)
         return any(self._ground.same(statement, belief) for belief in rows)
 
-    def _is_unclear(self, statement: str) -> bool:
+    def _is_unclear(self, statement: str, lines: Sequence[str]) -> bool:
         """Return whether a statement is a question, or has a word that only the chat explains, such as 我 or 明天."""
         found = offences(statement, names=self._ground.job_context.names)
-        return statement.endswith(("?", "？")) or any(one.kind != "place" for one in found)
+        unclear = (one for one in found if one.kind != "place" and not recurs(one, statement, lines))
+        return statement.endswith(("?", "？")) or any(unclear)
+
+    def _is_of_another(self, statement: str, before: Belief | None, lines: Sequence[str]) -> bool:
+        """Return whether an update has nothing to do with the belief that it names, nor have its lines."""
+        chat = self._ground.chat
+        return before is not None and not any(chat.shares(before.statement, text) for text in (statement, *lines))
 
     def _has_foreign_ids(self, statement: str) -> bool:
         job_context = self._ground.job_context

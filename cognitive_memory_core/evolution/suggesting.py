@@ -28,7 +28,7 @@ from ..text.failures import described
 from ..text.identity.names import one_line
 from ..text.statements.problems import ProblemReading
 from .belief_keeping import OPERATOR, group_of
-from .evolver import AWAY, EvolverModel
+from .evolver import AWAY, LOCAL, EvolverModel
 from .patterns import (
     Pattern,
     Same,
@@ -46,7 +46,6 @@ MOST_TOLD = 12  # experiences that it is shown of a pattern; the newest
 MOST_DRAFTS = 200  # kept in memory
 MOST_READ = 300  # experiences of a group that are compared; the newest
 NEAR = 0.85  # calibrated similarity from which a model's vectors say that two problems are the same
-LOCAL = "hashing-"  # the local embedder, whose vectors know no more than the words
 EXPERIENCE = ("experience",)
 
 

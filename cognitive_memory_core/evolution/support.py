@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..domain.message import Message
@@ -11,13 +11,18 @@ from ..domain.people import Person
 from ..text.identity.names import clean_name
 from ..text.lexical.frequency import FUNCTION_WORDS, telling
 from ..text.lexical.terms import index_terms
-from ..text.statements.assent import assents, refuses
+from ..text.statements.agreement import opposes
 from ..text.statements.authority import is_unvouched
-from ..text.statements.group_rules import orders_memory
+from ..text.statements.group_rules import ends_rules, forbids, orders_memory, sets_rules
+from ..text.statements.stance import proposes, stance_of, tells_of_self
+from ..text.statements.standing import untimed
 
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 REACH = 12  # lines within which a short answer can agree to a line before it
+SAID_AS_A_RULE, SAID_PLAINLY, SAID_ALONE = 0.2, 0.35, 0.6  # least share of common words in a line that says a statement
+LEAST_SHARED = 1.5  # weight of the common words in one clause
 GROUNDED = 0.25  # least share of a statement's words that must come from the lines or the statement before
+_CLAUSES = re.compile("[，,、。.!！?？;；~～ ]+")
 _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 
 
@@ -49,6 +54,7 @@ class NumberedChat:
     def __init__(self, lines: Sequence[Message], people: Iterable[Person] = ()) -> None:
         """Check statements against the lines as the prompt showed them."""
         self.lines = tuple(lines)
+        self._at = {line.id: number for number, line in enumerate(self.lines)}
         named = (name for person in people for name in (person.name, *person.aliases))
         self._names = sorted({name for name in map(clean_name, named) if len(name) > 1}, key=len, reverse=True)
 
@@ -66,19 +72,36 @@ class NumberedChat:
     def support(self, statement: str, cited: Sequence[Message]) -> Support:
         """Return the cited lines that say a statement, and the cited lines after them that agree."""
         terms = self.terms(statement)
-        says = [line for line in cited if self._says(line, terms)]
-        at = {line.id: number for number, line in enumerate(self.lines)}
-        starts = [at[line.id] for line in says]
-        ids = {line.id for line in says}
-        agreeing = (
-            line
-            for line in cited
-            if line.id not in ids
-            and assents(line.text)
-            and (line.reply_to in ids or any(0 < at[line.id] - start <= REACH for start in starts))
-        )
-        ids |= {line.id for line in agreeing}
+        return self._joined([line for line in cited if self._says(line, statement, terms)], cited)
+
+    def ending(self, statement: str, cited: Sequence[Message]) -> Support:
+        """Return the cited lines by which a statement holds no longer, and the cited lines after them that agree.
+
+        Such a line shares words with the statement and denies or ends it, or it ends what a line before it speaks of.
+        """
+        of_it = [line for line in cited if self.shares(statement, line.text)]
+        ends = [
+            line for line in of_it if _is_told(line.text) and (ends_rules(line.text) or opposes(statement, line.text))
+        ]
+        known = {line.id for line in of_it}
+        ends += [line for line in self._after(of_it, cited) if line.id not in known and _only_ends(line.text)]
+        return self._joined(ends, cited)
+
+    def _joined(self, says: Sequence[Message], cited: Sequence[Message]) -> Support:
+        agreeing = (line for line in self._after(says, cited) if stance_of(line.text) == "agrees")
+        ids = {line.id for line in (*says, *agreeing)}
         return Support(tuple(line for line in self.lines if line.id in ids))
+
+    def _after(self, lines: Sequence[Message], cited: Sequence[Message]) -> Iterator[Message]:
+        """Yield the cited lines that answer one of the lines, or follow it closely with no objection in between."""
+        ids = {line.id for line in lines}
+        starts = [self._at[line.id] for line in lines]
+        for line in cited:
+            at = self._at[line.id]
+            near = max((start for start in starts if start < at), default=at)
+            is_next = 0 < at - near <= REACH and not any(map(_objects, self.lines[near + 1 : at]))
+            if line.id not in ids and (line.reply_to in ids or is_next):
+                yield line
 
     def found(self, statement: str) -> list[Message]:
         """Return the lines that say a statement, where the model cited none."""
@@ -93,6 +116,12 @@ class NumberedChat:
         given = frozenset[str]().union(*map(self.terms, texts))
         return _weight(wanted & given) >= GROUNDED * _weight(wanted)
 
+    def shares(self, statement: str, text: str) -> bool:
+        """Return whether a text shares enough words with a statement to be about it."""
+        wanted = self.terms(statement)
+        shared = wanted & self.terms(text)
+        return any(len(term) > 1 for term in shared) and _weight(shared) >= SAID_AS_A_RULE * _weight(wanted)
+
     def terms(self, text: str) -> frozenset[str]:
         """Return the characters, pairs and words of a text without names and function words."""
         text = _LABEL.sub(" ", text)
@@ -100,15 +129,49 @@ class NumberedChat:
             text = text.replace(name, " ")
         return frozenset(index_terms(text)) - FUNCTION_WORDS
 
-    def _says(self, line: Message, terms: frozenset[str]) -> bool:
-        own = self.terms(line.text)
-        words = {term for term in own & terms if len(term) > 1}
-        return bool(words) and not (refuses(line.text) and len(own) <= len(terms) // 4)
+    def _says(self, line: Message, statement: str, terms: frozenset[str]) -> bool:
+        """Return whether a line itself tells what a statement does: as a rule, or in most of its words."""
+        if not _is_told(line.text) or not (self.terms(line.text) & terms):
+            return False
+        is_rule = sets_rules(line.text) or forbids(line.text) or proposes(line.text)
+        covered, own = self._covered(statement, line.text), self._own(line.text, terms)
+        if is_rule:
+            is_said = covered >= SAID_AS_A_RULE or own >= SAID_PLAINLY
+        else:
+            is_said = own >= SAID_PLAINLY <= covered or own >= SAID_ALONE
+            is_said = is_said and not tells_of_self(line.text)
+        return is_said and not opposes(statement, line.text)
+
+    def _covered(self, statement: str, text: str) -> float:
+        """Return how much of a statement a text says; days and hours, which it may write otherwise, are not missed."""
+        wanted = self.terms(untimed(statement))
+        shared = self.terms(statement) & self.terms(text)
+        return _weight(shared) / _weight(wanted) if any(len(term) > 1 for term in shared & wanted) else 0.0
+
+    def _own(self, text: str, terms: frozenset[str]) -> float:
+        """Return how much of the clause of a text that is nearest to a statement's terms is among them."""
+        clauses = [self.terms(clause) for clause in _CLAUSES.split(text)]
+        near = (_weight(own & terms) / _weight(own) for own in clauses if _weight(own & terms) >= LEAST_SHARED)
+        return max(near, default=0.0)
 
 
 def is_admins(line: Message) -> bool:
     """Return whether the sender is owner or admin of the group; an unknown role counts as a member's."""
     return line.scene.is_admin
+
+
+def _is_told(line: str) -> bool:
+    """Return whether a line states or proposes something: it neither objects nor asks for facts."""
+    stance = stance_of(line)
+    return stance != "objects" and (stance != "asks" or proposes(line) or sets_rules(line))
+
+
+def _objects(line: Message) -> bool:
+    return stance_of(line.text) == "objects"
+
+
+def _only_ends(line: str) -> bool:
+    return ends_rules(line) and _is_told(line)
 
 
 def _is_order(line: Message) -> bool:

@@ -7,9 +7,11 @@ number of events and not with its square.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from math import log1p
+from typing import Generic, TypeVar
 
 from ..domain.event import duplicate_key
 from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEvent
@@ -17,20 +19,40 @@ from ..domain.scope import Scope
 from ..ports.quality import ExaminedEvent
 from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
 from ..text.statements.lexicon import offences
+from ..text.statements.replacing import LIKE, ValueReading, Weigh, may_replace, tells_of_a_change
 from ..text.statements.sameness import contradicts, may_be_same
 
+V = TypeVar("V")
 NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same
 OPPOSED, OPPOSED_LOOSELY = 0.18, 0.4  # the same for two that contradict each other, about the same people or not known
 RARE = 8  # of a text, by which it is found again
 COMMON = 40  # events that share a pair of characters, from which it is too common to find anything by
 LEAST_SHARED = 2
-FREED = 500
+FREED = 200  # objects at once; more would block the event loop, which waits for the interpreter's lock
+PARTS = 128  # of a table: growing or freeing a large one at once would block it too
 LEAST_PAIRS = 4  # pairs of characters that a text needs to be compared
 MOST_PAIRS = 20_000  # compared in one place
 MOST_CHECKED = 10_000  # pairs that are searched for a contradiction, which takes up to a millisecond each
 EXAMPLES = 20
 FLAW_EXAMPLES = 3
 QUOTED = 80  # characters
+
+
+class PairTable(Generic[V]):
+    """A mapping from pairs of characters in many small parts."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._parts: list[dict[str, V]] = [{} for _ in range(PARTS)]
+
+    def part(self, pair: str) -> dict[str, V]:
+        """Return the part in which a pair belongs."""
+        return self._parts[hash(pair) % PARTS]
+
+    def free(self) -> None:
+        """Drop everything, part by part."""
+        while self._parts:
+            self._parts.pop()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +78,7 @@ class _Found:
     opposed_pairs: list[EventPair] = field(default_factory=list[EventPair])
     checked: int = 0
     is_cut: bool = False
+    weigh: Weigh = len  # how much words tell in the place that is compared
 
 
 def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
@@ -82,11 +105,12 @@ def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_
 
 
 def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide: Callable[[str], str]) -> None:
-    one_of_each: dict[str, str] = {}  # a pair of characters is held once, however many events have it
+    one_of_each = PairTable[str]()  # a pair of characters is held once, however many events have it
     readings = [_reading(event, one_of_each) for event in events]
     keys = Counter(reading.key for reading in readings)
     found.duplicates += sum(count - 1 for count in keys.values())
-    common = Counter(pair for reading in readings for pair in reading.pairs)
+    common = _counted(readings)
+    found.weigh = _rarity(common, len(readings))
     for compared, (one, other) in enumerate(_candidates(readings, common)):
         if compared >= MOST_PAIRS:
             found.is_cut = True
@@ -94,25 +118,42 @@ def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide:
         older, newer = (one, other) if one.age <= other.age else (other, one)
         _judge(scope, older, newer, found, hide)
     while readings:
-        del readings[-FREED:]  # freed at once, many objects would block the event loop
+        del readings[-FREED:]
+    common.free()
+    one_of_each.free()
 
 
-def _candidates(readings: Sequence[_Reading], common: Mapping[str, int]) -> Iterable[tuple[_Reading, _Reading]]:
+def _counted(readings: Sequence[_Reading]) -> PairTable[int]:
+    common = PairTable[int]()
+    for pair in (pair for reading in readings for pair in reading.pairs):
+        part = common.part(pair)
+        part[pair] = part.get(pair, 0) + 1
+    return common
+
+
+def _candidates(readings: Sequence[_Reading], common: PairTable[int]) -> Iterable[tuple[_Reading, _Reading]]:
     """Yield pairs of texts that share at least two of their rarest pairs of characters."""
-    known: dict[str, list[int]] = defaultdict(list)
+    known = PairTable[list[int]]()
     for at, reading in enumerate(readings):
-        shared = [pair for pair in reading.pairs if 1 < common[pair] <= COMMON]
-        rare = sorted(shared, key=lambda pair: (common[pair], pair))[:RARE]
-        met = Counter(place for pair in rare for place in known[pair])
+        counts = [(common.part(pair)[pair], pair) for pair in reading.pairs]
+        rare = [pair for _, pair in sorted(one for one in counts if 1 < one[0] <= COMMON)[:RARE]]
+        met = Counter(place for pair in rare for place in known.part(pair).get(pair, ()))
         yield from ((readings[place], reading) for place, times in met.items() if times >= LEAST_SHARED)
         for pair in rare:
-            known[pair].append(at)
+            known.part(pair).setdefault(pair, []).append(at)
+    known.free()
+
+
+def _rarity(common: PairTable[int], texts: int) -> Weigh:
+    """Return how much words tell in a place: the rarer one is, the more."""
+    return lambda words: sum(log1p(texts / common.part(word).get(word, 1)) for word in words)
 
 
 def _judge(scope: Scope, older: _Reading, newer: _Reading, found: _Found, hide: Callable[[str], str]) -> None:
     mine, theirs = {*older.pairs}, {*newer.pairs}
     alike = len(mine & theirs) / len(mine | theirs)
-    is_opposed = alike >= _opposed_from(older.event, newer.event) and _contradict(older, newer, found)
+    is_denied = alike >= _opposed_from(older.event, newer.event) and _contradict(older, newer, found)
+    is_opposed = is_denied or _is_replaced(older, newer, found)
     if is_opposed:
         found.contradictions += 1
     elif (
@@ -134,6 +175,18 @@ def _contradict(older: _Reading, newer: _Reading, found: _Found) -> bool:
         return False
     found.checked += 1
     return older.key != newer.key and contradicts(outspoken(older.event.text), outspoken(newer.event.text))
+
+
+def _is_replaced(older: _Reading, newer: _Reading, found: _Found) -> bool:
+    """Return whether the newer event gives another value for what the older is about, or ends it."""
+    one, other = older.event, newer.event
+    if {*one.subjects} != {*other.subjects} or one.happened_at == other.happened_at or older.key == newer.key:
+        return False
+    if found.checked >= MOST_CHECKED or not (tells_of_a_change(other.text) or tells_of_a_change(one.text)):
+        return False
+    found.checked += 1
+    least = LIKE if one.subjects or one.sender_id == other.sender_id else OPPOSED_LOOSELY
+    return may_replace(ValueReading.of(one.text), ValueReading.of(other.text), found.weigh, least)
 
 
 def _opposed_from(one: ExaminedEvent, other: ExaminedEvent) -> float:
@@ -164,9 +217,9 @@ def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
     return flaws or ["unworded"]
 
 
-def _reading(event: ExaminedEvent, one_of_each: dict[str, str]) -> _Reading:
+def _reading(event: ExaminedEvent, one_of_each: PairTable[str]) -> _Reading:
     pairs = character_pairs(outspoken(event.text))
-    held = tuple(one_of_each.setdefault(pair, pair) for pair in pairs) if len(pairs) >= LEAST_PAIRS else ()
+    held = tuple(one_of_each.part(pair).setdefault(pair, pair) for pair in pairs) if len(pairs) >= LEAST_PAIRS else ()
     return _Reading(event, hash(duplicate_key(event.text)), held)
 
 

@@ -36,7 +36,7 @@ from ..ports.quality import (
     StoredCount,
 )
 from ..settings import Live, Settings
-from .comparing import examined
+from .comparing import FREED, examined
 from .counting import BOUNDS, TOOK
 
 MOST_EXAMINED = 100_000  # events whose texts are compared; the latest of more
@@ -121,9 +121,14 @@ class Reporting:
         least, hidden = self.settings.current.historian.min_confidence, self.consent.opted_out
 
         def compared() -> Examination:
-            events = [one for page in pages for one in page if _is_wanted(one, agent, hidden)]
+            events: list[ExaminedEvent] = []
+            while pages:
+                events += (one for one in pages.pop(0) if _is_wanted(one, agent, hidden))
             with _uncollected():
-                return examined(events, self.consent.hidden, least)
+                found = examined(events, self.consent.hidden, least)
+            while events:
+                del events[-FREED:]
+            return found
 
         return await asyncio.to_thread(compared)
 

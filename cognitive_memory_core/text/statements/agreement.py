@@ -20,6 +20,7 @@ _NEAR = 0.92  # of the best overlap; clauses that share about as much may be the
 _SHARED = 0.4  # weight of common words from which two clauses are compared
 _CONTRARY = 0.3  # weight of common words with contrary signs that is tolerated
 _HALF = 0.5
+LEAST_CONTRARY = 2  # characters of Chinese or words
 
 
 class Line(NamedTuple):
@@ -47,6 +48,29 @@ def disagreements(
     if differing_figures(told, said, around):
         found.append("figure")
     return tuple(dict.fromkeys(found))
+
+
+def opposes(statement: str, line: str) -> bool:
+    """Return whether a line firmly contradicts a statement: at least two of its words, of which neither text says both.
+
+    周日不艾特人 opposes 周日可以艾特人; 群名不改 does not oppose 改周六两点.
+    """
+    told, said = clauses_of(_bare(statement, ())), _spoken([_bare(line, ())])
+    if "polarity" not in _denials(told, said):
+        return False
+    both = _of_both_signs(told) | _of_both_signs(said)
+    contrary = (
+        {word for word, product in _compared(clause, other).items() if product < 0} - both
+        for clause in told
+        for other in said
+    )
+    return any(len(words) >= LEAST_CONTRARY for words in contrary)
+
+
+def _of_both_signs(clauses: Sequence[Clause]) -> set[str]:
+    """Return the words that one clause affirms and another denies."""
+    signs = [(word, sign) for clause in clauses for word, sign in clause.signs.items()]
+    return {word for word, sign in signs if sign and (word, -sign) in signs}
 
 
 def _bare(text: str, names: Collection[str]) -> str:

@@ -9,11 +9,18 @@ _READ = 300  # characters of a text
 _RULES = Pattern(
     "规矩|群规|以后|今后|往后|从(?:今|这|下|明)|每(?:天|周|晚|月|次|个?月|年|逢)|照旧|改(?:到|成|为|在|期|约)|挪(?:到)?|顺延"
     "|不(?:许|准|要|能|得|可|让)|别(?:再|往|发|用|在|忘)|禁止|严禁|统一|一律|必须|务必|记得|注意|取消|恢复|暂停|停(?:一|两|三)|投票|定(?:在|了|成|个)"
-    "|就叫|叫做|约定|习惯|一般都|大家都|(?<![a-z])(?:rule|from now on|always|never|every (?:day|week|month))(?![a-z])"
+    "|就叫|叫做|约定|习惯|一般都|大家都|谁[^，。！!？?谁]{1,8}谁"
+    "|(?<![a-z])(?:rule|from now on|always|never|every (?:day|week|month))(?![a-z])"
 )
 _FORBIDS = Pattern(
     "不(?:许|准|要|能|得|可以|可|让|再|往|说|谈|讨论|收|带|用|在|发|艾特|剧透|受理)|别|勿|莫|禁|忌|严禁|谢绝|避免|只(?:有|能|许|准)|必须|务必|统一|一律"
     "|(?<![a-z])(?:no|not|never|don't|must|forbidden)(?![a-z])"
+)
+_ENDS = Pattern(
+    "取消|作废|废(?:除|止|掉|了)|不算数?了|不(?:用|必|需要)再?|不再|停(?:办|用|掉|了|止|更)|算了|解散|撤(?:了|掉|销)|到此为止"
+    "|不[^，,。！!？? ]{1,10}了(?=$|[，,。！!~～ ])|(?:改|换|挪|搬|移)(?:成|为|到|在|去|[周明后下])|放开|解禁"
+    "|可以[^，,。！!？? ]{0,10}了"
+    "|(?<![a-z])(?:cancel|no longer|abolish|drop the rule|not any ?more)"
 )
 _COMMAND = Pattern(r"[/／][^\s/／]|[.!#][a-z]+(?:\s|$)")
 _OF_MEMORY = Pattern(
@@ -28,6 +35,11 @@ _OF_MEMORY = Pattern(
 def sets_rules(text: str) -> bool:
     """Return whether a line of chat may set, change or end something that a group keeps to."""
     return bool(_RULES.compiled.search(folded(text[:_READ])))
+
+
+def ends_rules(text: str) -> bool:
+    """Return whether a line of chat says that something no longer holds: it is cancelled, stopped or replaced."""
+    return bool(_ENDS.compiled.search(folded(text[:_READ])))
 
 
 def forbids(text: str) -> bool:

@@ -28,6 +28,7 @@ CHAT = a_chat(
     (TEA, "我觉得周日也可以讨论新番"),
     (LIN, "不讨论政治"),
     (MO, "对，不讨论政治"),
+    (MO, "周五晚上不讨论新番了"),
 )
 
 
@@ -72,7 +73,10 @@ def taken(
         (created(FRIDAY, 1, 2), "duplicate"),
         (deleted("B1"), "unfounded"),
         (deleted("B1", 5), "unfounded"),
-        (deleted("B1", 1), "alone"),
+        (deleted("B1", 1), "unfounded"),
+        (deleted("B1", 9), "alone"),
+        (deleted("B1", 3, 7, reason="每周五晚上讨论新番取消了，大家都同意"), "unfounded"),
+        (updated("B1", "不讨论政治", 7, 8), "drift"),
     ],
 )
 def test_what_is_rejected(row: dict[str, Any], reason: str) -> None:
