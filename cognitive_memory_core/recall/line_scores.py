@@ -20,7 +20,6 @@ from ..domain.message import Message, Passage
 from ..domain.scope import Scope
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.indexed import indexed_text
-from ..text.lexical.related import RELATED, Related, meant
 from ..text.lexical.terms import SEARCHED, index_terms
 from .term_coverage import saturated, usual_weight
 
@@ -71,18 +70,16 @@ def hits_of(
     *,
     asked_since: datetime | None = None,
     most: int | None = None,
-    related: Sequence[Related] = (),
 ) -> list[Hit]:
     """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
 
     With ``most`` only that many are returned.
 
     A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
-    query itself: if they repeat it, their terms do not count for other lines. Other words for what the query names
-    (``related``) add a part of their weight.
+    query itself: if they repeat it, their terms do not count for other lines.
     """
     lines = list(_lines(passages))
-    worths = _worths(terms, lines, weights, asked_since, related)
+    worths = _worths(terms, lines, weights, asked_since)
     found = (at for at, worth in enumerate(worths) if worth > 0.0)
     best = sorted(found, key=lambda at: -worths[at])
     return [_hit(lines, at, worths[at]) for at in best[:most]]
@@ -98,7 +95,6 @@ def parts_of(
     weights: Weights = WEIGHTS,
     *,
     asked_since: datetime | None = None,
-    related: Sequence[Related] = (),
 ) -> dict[tuple[Scope, str], Parts]:
     """Return what each part adds to the score of each line, in the order of ``PARTS``; they add up to the score.
 
@@ -109,7 +105,7 @@ def parts_of(
     labelled = replace(bare, label=weights.label)
     near = replace(labelled, window=weights.window)
     steps = (bare, labelled, near, replace(near, reply=weights.reply), weights)
-    worths = [_worths(terms, lines, step, asked_since, related) for step in steps]
+    worths = [_worths(terms, lines, step, asked_since) for step in steps]
     return {
         (line.message.scene.scope, line.message.id): tuple(zip(PARTS, _gains(reached), strict=True))
         for line, *reached in zip(lines, *worths, strict=True)
@@ -142,16 +138,14 @@ def _worths(
     lines: Sequence[_TalkLine],
     weights: Weights,
     asked_since: datetime | None,
-    related: Sequence[Related],
 ) -> list[float]:
     """Return each line's score in [0, 1]: its coverage of the query times its substance."""
     asked = frozenset(terms)
-    said = [(line.said & asked).union(meant(related, line.said)) for line in lines]
+    said = [line.said & asked for line in lines]
     labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
     having = Counter(chain.from_iterable((*said, *labels)))
     rarity = {term: _rarity(term, having[term], len(lines), weights) for term in asked}
     whole = sum(nlargest(SEARCHED, rarity.values())) or 1.0
-    rarity |= {one.term: RELATED * _rarity_of(having[one.term], len(lines)) for one in related}
     echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
     lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]
     covered = _coverage(lines, (said, labels, lending), rarity, weights)

@@ -15,7 +15,6 @@ from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.clock import Clock
 from ..ports.ledger import LineSearch, PassageIndex
 from ..settings import Decay
-from ..text.lexical.related import other_words
 from .deadlines import with_deadline, with_timeout
 from .line_scores import REACH, WEIGHTS, Weights, hits_of, parts_of
 from .narrowing import NARROWED, narrowed
@@ -25,7 +24,6 @@ from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .trace import NO_TRACE, SearchTrace
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too
-OTHERS = 16  # more lines with other words for what the query names
 SPARE = 24  # more hits than wanted are weighed by people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 INLINE = 4_000  # characters of lines that are ranked on the event loop in 2 ms; more are ranked in a thread
@@ -90,8 +88,6 @@ class MessageSearch:
         searches = [LineSearch(query.terms, reading, limit)]
         more = min(limit, NARROWED)
         searches += [LineSearch(query.terms, narrow, more) for narrow in narrowed(reading, query)]
-        if others := other_words(query.related):
-            searches.append(LineSearch(others, reading, min(limit, OTHERS)))
         return await self._log.passages(searches, _wide(reading), reach)
 
 
@@ -123,9 +119,9 @@ def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a threa
     is_cut = reading == _wide(reading) and query.window is None  # a time that is named may raise any line
     most = limit + SPARE if is_cut else None
     lines, since = _readable(passages, reading), now - ASKING
-    hits = hits_of(query.terms, lines, weights, asked_since=since, most=most, related=query.related)
+    hits = hits_of(query.terms, lines, weights, asked_since=since, most=most)
     if trace.is_kept:
-        trace.parts = parts_of(query.terms, lines, weights, asked_since=since, related=query.related)
+        trace.parts = parts_of(query.terms, lines, weights, asked_since=since)
     found = trace.note("found", [hit for hit in hits if reading.admits(hit.event)])
     named = trace.note("people", naming(found, query.people))
     ordered = trace.note("age", decayed(trace.note("time", preferring(named, query.window)), decay, now))

@@ -14,8 +14,7 @@ from ..domain.people import Person
 from ..domain.scope import Scene
 from ..text.identity.names import clean_name, clean_text
 from ..text.lexical.frequency import telling
-from ..text.lexical.related import Related, related
-from ..text.lexical.terms import ASKED, LEAST_TELLING, SEARCHED, query_terms
+from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker
 from ..text.time.timewords import time_window
 from .naming import NOBODY, Names, names_of
@@ -42,7 +41,6 @@ class Query:
     intent: Intent = "general"
     people: frozenset[str] = field(default=frozenset())
     names: Names = field(default=NOBODY, compare=False, repr=False)
-    related: tuple[Related, ...] = ()
 
 
 def query_of(
@@ -56,16 +54,14 @@ def query_of(
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
     lines = said.split("\n")
-    terms = _terms(lines)
     return Query(
         _placed(said, scene, addressed),
-        terms,
+        _terms(lines),
         _begun(_window(said, reference, names), reference),
         said,
         _intent(lines),
         _people(lines, scene, names),
         names,
-        related(terms) if len(terms) <= SEARCHED else (),  # the chatter of a long message is about anything
     )
 
 

@@ -15,7 +15,6 @@ from ..domain.interval import Interval
 from ..domain.scope import Scope
 from ..settings import Decay
 from ..text.caches import cleared_on_erasure
-from ..text.lexical.related import Related
 from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated
 
@@ -29,7 +28,7 @@ SAME_MATTER = 0.4  # overlap of terms from which two statements of the same pers
 _SECONDS_A_DAY = 86_400.0
 
 
-def matched(terms: Sequence[str], found: Sequence[Scored], related: Sequence[Related] = ()) -> list[Scored]:
+def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     """Map the BM25 scores of a lexical search, which have no fixed scale, to [0, 1].
 
     The measure is absolute: the share of the query that a hit covers, each term weighted by its rarity in the language
@@ -38,7 +37,7 @@ def matched(terms: Sequence[str], found: Sequence[Scored], related: Sequence[Rel
     beyond these candidates and for text length.
     """
     texts = [_words(event) for event, _ in found]
-    shares = covered(terms, texts, related=related)
+    shares = covered(terms, texts)
     best = max((score for _, score in found if math.isfinite(score)), default=0.0)
     return [
         (event, saturated(share) * _beside(score, best)) for (event, score), share in zip(found, shares, strict=True)

@@ -18,7 +18,6 @@ from ..ports.ledger import LexicalIndex, NameBook, TracedEvents
 from ..ports.models import Embedder, Reranker
 from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
-from ..text.lexical.related import other_words
 from .deadlines import AWAY, finished, shielded, with_deadline
 from .intent import Tilt, tilt_of
 from .naming import KnownNames
@@ -281,8 +280,6 @@ class Retriever:
 
     async def _by_words(self, wish: _SearchRequest, leg: _Leg) -> None:
         await _asked(partial(self._lexical.events, wish.query.terms), wish, leg)
-        if others := other_words(wish.query.related):
-            leg.rows = _with(leg.rows or (), await self._lexical.events(others, wish.reading, wish.more))
 
     async def _by_meaning(self, wish: _SearchRequest, leg: _Leg) -> None:
         vector = await self._embedder.embed_query(wish.embedded)
@@ -338,7 +335,7 @@ def _when(event: Event) -> datetime:
 
 def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
     """Fuse the legs; every row is checked against the reading again, whichever store returned it."""
-    lexical = None if words is None else matched(wish.query.terms, words, wish.query.related)
+    lexical = None if words is None else matched(wish.query.terms, words)
     weight = wish.tilt.weight(wish.settings.lexical_weight)
     return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))
 

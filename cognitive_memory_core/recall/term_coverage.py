@@ -11,24 +11,16 @@ from itertools import chain
 
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.frequency import telling
-from ..text.lexical.related import RELATED, Related, meant
 from ..text.lexical.terms import SEARCHED
 
 SATURATION = 0.5
 
 
-def covered(
-    terms: Sequence[str],
-    texts: Sequence[frozenset[str]],
-    among: int | None = None,
-    related: Sequence[Related] = (),
-) -> list[float]:
+def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
     """Return, for each text, the share of the query's term weight that it contains, in [0, 1].
 
     A term's weight is its rarity in the language and among ``among`` texts (None: the given ones); a term in no text
-    counts as in one. Of a long query only
-    as many of the heaviest terms make up the whole as are searched. Other words for what the query names (``related``)
-    add :data:`RELATED` of their weight.
+    counts as in one. Of a long query only as many of the heaviest terms make up the whole as are searched.
     """
     count = len(texts) if among is None else among
     asked = frozenset(terms)
@@ -36,10 +28,6 @@ def covered(
     having = Counter(chain.from_iterable(common))
     weights = {term: usual_weight(term) * math.log1p(count / max(having[term], 1)) for term in asked}
     whole = math.fsum(nlargest(SEARCHED, weights.values()))  # fsum: the order of a set says nothing
-    if related:
-        common = [some.union(meant(related, text)) for some, text in zip(common, texts, strict=True)]
-        having = Counter(chain.from_iterable(common))
-        weights |= {one.term: RELATED * math.log1p(count / max(having[one.term], 1)) for one in related}
     return [min(math.fsum(map(weights.__getitem__, some)) / whole, 1.0) for some in common]
 
 

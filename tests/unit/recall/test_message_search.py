@@ -85,16 +85,6 @@ def round_it(hit: Hit) -> list[str]:
     return [line.text for line in hit.neighbours]
 
 
-async def test_a_line_is_found_by_another_word_for_the_same_thing() -> None:
-    """A line without any of the question's words is found by another everyday word, below one that has them."""
-    ledger = await a_log(a_line("周六两点老地方集合"), a_line("在哪碰头"), a_line("面条", 600))
-    assert texts(await found(ledger, "大家在哪儿碰头", weights=Weights(window=0.0, session=0.0))) == [
-        "在哪碰头",
-        "周六两点老地方集合",
-    ]
-    assert texts(await found(await a_log(a_line("两点集合"), a_line("面条", 600)), "几时碰头")) == ["两点集合"]
-
-
 async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
     """Hits are events of kind message, best first, with adjacent messages; a message beside a match is found too."""
     ledger = await a_log(a_line("有人去学陶艺吗"), a_line("我去", 1, MAN, id="me"), a_line("面条", 600))

@@ -21,7 +21,7 @@ from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RES
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.inmemory.ledger import InMemoryLedger
-from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event
+from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import MODEL, a_vector, embedded
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords
@@ -279,15 +279,6 @@ async def test_more_is_asked_for_only_where_something_may_be_missing(many, insid
         words = Matching(rows)
         await search(a_retriever(words=words), query=replace(ASKED, people=frozenset(people)), top_k=top_k)
         assert len(words.asked) == asked
-
-
-async def test_events_are_found_by_other_words_for_the_same_thing():
-    """The word leg is also asked for other everyday words of what the question names."""
-    ledger = InMemoryLedger(clock=FrozenClock())
-    await ledger.events.commit(a_draft(an_event("阿棠(2000001) 说集合定在西门", id="gate"), HILL))
-    retriever = a_retriever(words=ledger.lexical, vectors=Away())
-    asked = await retriever.asked("几时碰头", GROUP)
-    assert ids(await search(retriever, query=asked)) == ["gate"]
 
 
 async def test_what_is_asked_for_more_is_bounded_and_narrower():
