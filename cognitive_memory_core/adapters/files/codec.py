@@ -122,7 +122,7 @@ def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Labe
 
 
 def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo | None] | None:
-    """Label an object of the form that :func:`encoded` writes, at a fifth of the cost of full validation.
+    """Read the label of an object as :func:`encoded` writes it, at a fifth of the cost of full validation.
 
     Returns None for any other object, which the full validation then decides on.
     """

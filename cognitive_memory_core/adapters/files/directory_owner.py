@@ -38,7 +38,7 @@ class DirectoryOwner:
         self._is_lost = False
 
     def watch(self, path: Path) -> None:
-        """Record a file's identity as part of the owned directory; blocking."""
+        """Note which file stands at a path now; :meth:`problem` reports when it is gone or another one. Blocking."""
         self._known[path] = _identity(path)
 
     def problem(self) -> str:

@@ -148,7 +148,7 @@ class JobFiles:
         return data
 
     def clean(self, entry: JobEntry, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a job's file as ``cleaning`` decides (see :mod:`.erasing`); durable after :meth:`sync`."""
+        """Rewrite or remove a job's file as ``cleaning`` decides (:mod:`.erased_bytes`); durable after :meth:`sync`."""
         rest = self._disk.clean(self._path(entry), cleaning)
         if rest and entry.memo is not None:
             entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant)).memo

@@ -105,7 +105,7 @@ class ProfilePaths:
         yield from (location for location in self._spots_of(whole.agent, "member") if location.group == whole.name)
 
     def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
-        """Return the folders of a group's members, to be removed when empty."""
+        """Return the folders that held a group's members; the caller removes those that are empty."""
         member = ProfileLocation.of(self.root, ProfileKey.member(group_id, "0", agent_id))
         return member.history.parent, member.folder
 

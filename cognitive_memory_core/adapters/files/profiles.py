@@ -41,7 +41,7 @@ class _Standing:
 
     @property
     def profile(self) -> Profile:
-        """Return the profile in it."""
+        """The profile that the file holds."""
         return self.file.profile
 
 
@@ -64,7 +64,7 @@ class FileProfiles:
         self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Return the current profile, or None."""
+        """Return the current profile, or None; the file is read each time, and parsed only if its bytes changed."""
         standing = await asyncio.to_thread(self._standing, self._location(key))
         return standing and standing.profile
 
@@ -77,7 +77,7 @@ class FileProfiles:
         return await asyncio.to_thread(self._rename, key, clean_name(name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Return the past profiles, newest first."""
+        """Return the readable revisions, newest first, without one that equals the current file."""
         return await asyncio.to_thread(self._revisions, self._location(key))
 
     async def restore(
@@ -90,7 +90,7 @@ class FileProfiles:
         return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 
     async def keys(self) -> list[ProfileKey]:
-        """List the keys of all profiles."""
+        """Return the keys of all profiles, sorted; files whose owner is unknown are left out."""
         return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.locations()))))
 
     async def add_revision(self, revision: Revision) -> bool:
@@ -112,7 +112,7 @@ class FileProfiles:
             self._recent.clear()
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these profiles with their revisions."""
+        """Remove these profiles with their revisions, drafts and damaged copies."""
         try:
             return await asyncio.to_thread(self._erasing.those, keys)
         finally:

@@ -129,7 +129,7 @@ class FileQueue:
         await self._finished(self._requeue(claim, delay=delay, counted=counted))
 
     async def bury(self, claim: Claim, error: str) -> None:
-        """Move the job to failed with its error."""
+        """Move the job to failed, with its error on one line and without secrets."""
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
@@ -146,32 +146,32 @@ class FileQueue:
         return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Read the files of the jobs that may hold the messages."""
+        """Return those that a job learns from; reads only the files of jobs that may hold one."""
         return await self._finished(self._holding(scope, frozenset(message_ids)))
 
     def counts(self) -> QueueCounts:
-        """Return the number of jobs by state."""
+        """Return the number of jobs by state and their bytes, from memory."""
         return replace(self._backlog.counts(), removed=self._removed)
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Return the memos that the ledger does not hold yet, oldest first."""
+        """Return the memos of pending and claimed jobs of a place, oldest first; reads no file."""
         return self._backlog.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
-        """Read the files of the buried jobs."""
+        """Return the buried jobs, the first buried first, each read from its file."""
         found = await self._finished(self._run(self._files.reports, self._backlog.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Rewrite the files of the jobs that hold the message."""
+        """Rewrite the file of each job that holds the message, or remove it with its last line; return how many."""
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Return the names that a person has in jobs, which the ledger may not know yet."""
+        """Return the names that a person has in jobs, read from every file while no job is claimed or completed."""
         return await self._finished(self._names_of(user_id))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Rewrite every job's file, and the files that are no job's."""
+        """Rewrite every file, also those that are no job's, then sync the folders; return how many changed."""
         cleaning = partial(erased_bytes.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 
@@ -185,7 +185,7 @@ class FileQueue:
         await self._finished(self._copy_to(folder))
 
     async def refresh(self) -> None:
-        """Index files that were put into pending by hand."""
+        """Index files that somebody put into pending; the folder is listed only if it changed since the last look."""
         await self._finished(self._refresh())
 
     async def _enqueue(self, job: Job) -> None:

@@ -55,7 +55,7 @@ class JobEntry:
 
     @property
     def place(self) -> tuple[int, str]:
-        """Return its place in the order of arrival."""
+        """The key by which jobs are ordered: when it arrived, then its id."""
         return self.instant, self.job_id
 
 
@@ -140,7 +140,7 @@ class ScheduleIndex:
         return [entry for entry in there if may_hold(entry.message_ids, message_id)]
 
     def all(self) -> list[JobEntry]:
-        """Return every job, including those being written."""
+        """Return every job in any state, including those whose file is being written."""
         return list(self._entries.values())
 
     def memos(self, scope: Scope) -> list[Memo]:
@@ -196,7 +196,7 @@ class ScheduleIndex:
         return None
 
     def put_back(self, entry: JobEntry, rests_until: float | None = None) -> None:
-        """Return a claimed job to its place; its scope pauses with it."""
+        """Make a claimed job wait again at its place; no job of its scope is claimed before ``rests_until``."""
         lane = self._let_go(entry)
         if rests_until is not None:
             lane.rests_until = rests_until
@@ -272,7 +272,7 @@ class ScheduleIndex:
             self._lanes.pop(lane.key, None)
 
     def _wake(self, elapsed: float) -> None:
-        """End the pauses that are over."""
+        """Let the scopes whose pause is over be served again."""
         while self._resting and self._resting[0][0] <= elapsed:
             until, _, lane = heapq.heappop(self._resting)
             if lane.rests_until == until:

@@ -12,7 +12,10 @@ LOOKS = 5  # checks, :data:`CALM` seconds apart, after which a background step p
 
 
 class WritePriority:
-    """For one event loop. On one disk and one interpreter lock, two writes in parallel take longer than in sequence."""
+    """Lets writes that somebody waits for go before background ones; for one event loop.
+
+    On one disk and under one interpreter lock two writes at once take longer than one after the other.
+    """
 
     def __init__(self, calm: float = CALM, looks: int = LOOKS) -> None:
         """Initialise with no write under way."""
@@ -23,7 +26,7 @@ class WritePriority:
 
     @contextmanager
     def taken(self) -> Generator[None, None, None]:
-        """Take precedence while the block runs."""
+        """Mark the block as an interactive write; background writes that ask meanwhile wait."""
         self._under_way += 1
         try:
             yield

@@ -89,7 +89,10 @@ def _asked(generation: Generation) -> str:
 
 
 def _spread(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
-    """Return checkpoints before the first row, in between, and before the last rows; ``seq`` splits a revision."""
+    """Return checkpoints spread over the ledger, from before the first row to before the last ones.
+
+    Rows that were written together share a revision; their ``seq`` tells them apart.
+    """
     revisions, seqs = last.revision - first.revision, last.seq - first.seq
     between = [
         Checkpoint(first.revision + revisions * part // STRETCHES, max(first.seq + seqs * part // STRETCHES, 0))

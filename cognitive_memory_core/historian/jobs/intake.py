@@ -167,14 +167,14 @@ def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
 
 
 def _length(work: Turn | Dialogue) -> int:
-    """Count the characters that would be cleaned."""
+    """Return how many characters of a work cleaning would read; long ones are cleaned in a thread."""
     if isinstance(work, Dialogue):
         return sum(len(line.text) for line in work.messages)
     return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
 
 
 def _rough(text: str) -> str:
-    """Return the cleaned start of a text, so that the cost does not grow with its length."""
+    """Clean the start of a text, which is longer than what may be stored; the rest is cut off."""
     return clean_text(text[:ROUGH_LENGTH])
 
 

@@ -95,7 +95,7 @@ class Pipeline:
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
     async def _thought(self, job: Job, job_context: JobContext) -> list[Statement]:
-        """Return the statements of a job, which an earlier try may have made already."""
+        """Return the statements of a job; those that an earlier try made are used again without a model call."""
         statements = self._thoughts.find(job.work, job_context)
         if statements is None:
             names = called(job_context)

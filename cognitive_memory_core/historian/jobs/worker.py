@@ -247,13 +247,13 @@ class _Outages:
         self.jobs.tell(said, is_logged=True)
 
     def forgive(self, job_id: str) -> None:
-        """Record that a job was done."""
+        """End the error state of jobs; one that an outage had turned back ends that outage, too."""
         self.jobs.end()
         if job_id in self._turned_back:
             self._turned_back.clear()
             self.away.end()
 
     def end(self) -> None:
-        """Record that no job waits."""
+        """End an outage because no job waits any more."""
         self._turned_back.clear()
         self.away.end()

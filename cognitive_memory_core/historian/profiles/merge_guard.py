@@ -154,7 +154,7 @@ class _Content:
 
     @property
     def owed(self) -> float:
-        """Weight of the old profile that must be accounted for, less withdrawn claims, also reworded ones."""
+        """Weight of the old profile that the new one must keep: withdrawn claims, also reworded ones, do not count."""
         excused = _weight(self.gone - self.old) + SEAMS if self.gone else 0.0
         return max(_weight(self.old - self.gone) - excused, 0.0)
 

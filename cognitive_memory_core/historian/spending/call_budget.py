@@ -85,7 +85,7 @@ class BudgetedChat:
     budget: Budget
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer."""
+        """Return the parsed answer; raises NoModel instead of calling when no call may be made."""
         if self.chat is None:
             raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):

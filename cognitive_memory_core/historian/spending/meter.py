@@ -120,7 +120,7 @@ class MeteredChat:
     counts_calls: bool = False
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Give the parsed answer."""
+        """Return the parsed answer; a failure is counted before it is raised."""
         if self.counts_calls:
             self.meter.count(ask.purpose, 0)
         try:

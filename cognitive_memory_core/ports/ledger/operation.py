@@ -22,7 +22,7 @@ class Spending:
     answered: int = 0
 
     def plus(self, more: Spending) -> Spending:
-        """Return the sum of two spendings of one purpose."""
+        """Return the sum of this and another spending of the same purpose and day."""
         return Spending(
             self.purpose,
             self.calls + more.calls,

@@ -106,5 +106,5 @@ class NameBook(Protocol):
         ...
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return which of their names another person also has in a place where one of them has it."""
+        """Return those of their names that another person also bears in the same place."""
         ...

@@ -115,7 +115,7 @@ def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
-    """Return each model's vector length: that of stored vectors, or else the most frequent one of the import."""
+    """Return the vector length of each fingerprint: as stored, else the most frequent one among the imported rows."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
     usual = {model: length for (model, length), _ in reversed(times.most_common())}
@@ -123,7 +123,7 @@ def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str,
 
 
 def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
-    """Drop a vector that no search could use; its event is embedded again."""
+    """Leave out a vector of another length or without a direction; the event waits for a new one."""
     if not isinstance(row, EmbeddedEvent) or row.vector is None:
         return row
     is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)

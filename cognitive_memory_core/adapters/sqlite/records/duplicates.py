@@ -29,7 +29,7 @@ def named_twin(connection: Connection, event: Event, event_id: str | None) -> in
 
 
 def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
-    """Return whether an equal event, standing or retired, already has all source messages of this one.
+    """Return whether all messages of this event are sources of an equal one already, standing or retired.
 
     The event at ``named`` counts as equal whatever its wording.
     """

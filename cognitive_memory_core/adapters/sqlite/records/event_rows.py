@@ -53,7 +53,7 @@ def sources_left(connection: Connection, event: Event) -> set[str]:
 
 
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
-    """Write an unknown event with its index entries; returns its seq."""
+    """Insert an event whose id is new, with its words and sources; return its row number (``seq``)."""
     values = event_values(event)
     connection.execute(insert("events", EVENT_COLUMNS), values)
     seq = new_seq(connection)
@@ -64,7 +64,7 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
 
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
-    """Rewrite a known event; if its texts changed, its vector is deleted."""
+    """Replace the texts and fields of a stored event; a vector of other texts is deleted."""
     values = event_values(new)
     connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
     gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")

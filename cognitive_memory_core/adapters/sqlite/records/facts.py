@@ -114,7 +114,7 @@ def remember_heard(connection: Connection, event: Event, event_seq: int, observa
 
 
 def _given(connection: Connection) -> str:
-    """Compile which facts are returned; subjects are checked only if somebody opted out."""
+    """Return the SQL condition for facts that wait; people are checked only if somebody opted out."""
     return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 

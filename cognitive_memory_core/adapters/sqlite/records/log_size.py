@@ -50,7 +50,7 @@ def oldest(connection: Connection, place: LogPlace, excess: int, spared: int, *,
 
 
 def _kept_from(connection: Connection, scope: str, spared: int) -> LogPlace:
-    """Return the place of the oldest message of a scope that is spared."""
+    """Return where the spared newest messages of a scope begin; older ones may be deleted."""
     if spared <= 0:
         return (2**63 - 1, 0)
     query = select("at_us, seq", "messages", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?")

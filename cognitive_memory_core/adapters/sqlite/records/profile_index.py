@@ -122,7 +122,10 @@ def _readable(
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
-    """Compile which ``profiles p`` a scene may read; a shared one only of the asker or of people named there."""
+    """Return the SQL condition for the ``profiles p`` that a scene may read, and its parameters.
+
+    A profile of all places is readable in a group only if its person asks or is known there by name.
+    """
     if scene.kind == "operator":
         return "p.agent = ?", bound(scene.agent)
     if scene.kind == "private":
