@@ -73,8 +73,15 @@ async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
     """Search events and log lines in one list, without the question itself."""
     wanted = arguments.count("top_k") or caller.settings.query.tool_default_top_k
     hits = await _found(caller, arguments, wanted + len(caller.asked))
+    if not hits:
+        await require_readable(caller)
     others = [hit for hit in hits if hit.event.kind != "message" or hit.event.id not in caller.asked]
     return {"events": [_event(caller, hit) for hit in others[:wanted]]}
+
+
+async def require_readable(caller: ToolCaller) -> None:
+    """Raise UnavailableError if the ledger refuses reads: a search finds nothing then, as if nothing were stored."""
+    await caller.memory.events(caller.scene, limit=1)
 
 
 async def _found(caller: ToolCaller, arguments: Arguments, wanted: int) -> list[Hit]:
@@ -92,7 +99,9 @@ async def _found(caller: ToolCaller, arguments: Arguments, wanted: int) -> list[
 
 async def _get_profile(caller: ToolCaller, arguments: Arguments) -> Answer:
     profile = await caller.memory.get_profile(caller.scene, *_entity(caller.scene, arguments))
-    if profile and not caller.may_see(profile):
+    if profile is None:
+        await require_readable(caller)
+    elif not caller.may_see(profile):
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)
     return {"profile": profile_answer(caller, profile) if profile else None}
 
@@ -101,6 +110,8 @@ async def _search_profiles(caller: ToolCaller, arguments: Arguments) -> Answer:
     hits = await caller.memory.search_profiles(
         caller.scene, arguments.needed("query"), entity_type=_entity_type(arguments), top_k=arguments.count("top_k")
     )
+    if not hits:
+        await require_readable(caller)
     shown = [hit for hit in hits if caller.may_see(hit.profile)]
     if hits and not shown:
         raise BadToolArgument(sentences.tools.TOO_MANY_PEOPLE)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from .. import sentences
 from ..domain.belief import Belief
 from ..domain.turn import Turn
-from .actions import ACTIONS, Action, Answer, ToolCaller
+from .actions import ACTIONS, Action, Answer, ToolCaller, require_readable
 from .tool_arguments import Arguments, BadToolArgument
 
 USUAL_BELIEFS = 20
@@ -44,6 +44,8 @@ async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
     query = arguments.wish("query")
     if query:
         hits = await caller.memory.search_beliefs(caller.scene, query, limit=limit, threshold=THRESHOLD)
+        if not hits:
+            await require_readable(caller)
         return {"beliefs": [{**_belief(caller, hit.belief), "score": round(hit.score, 3)} for hit in hits]}
     page = await caller.memory.beliefs(caller.scene, limit=limit)
     return {"beliefs": [_belief(caller, belief) for belief in page.beliefs], "total": page.total}
