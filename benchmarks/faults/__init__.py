@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> Report:
     """Run the rows one after the other and print the result of each."""
-    wanted = [name.upper().replace("F10B", "F10b") for name in options.rows] or list(ROWS)
+    wanted = [name[:1].upper() + name[1:].lower() for name in options.rows] or list(ROWS)
     if unknown := [name for name in wanted if name not in ROWS]:
         sys.exit(f"no such row: {', '.join(unknown)}")
     extent = Extent(options.quick, min(options.minutes, 0.2) if options.quick else options.minutes, options.seed)
