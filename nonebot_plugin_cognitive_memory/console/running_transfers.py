@@ -13,19 +13,27 @@ from pathlib import Path
 import cognitive_memory_core as core
 
 FILE = "memory.jsonl"
+LEDGER = "ledger.db"  # by this file a backup is known
 DRAFTS = ".cognitive-memory-*.part"  # what is not complete yet
+SLICE = 1 << 20  # bytes read at once
 KEPT = 3_600.0  # seconds for which a finished export can be downloaded
 
 
 @dataclass
 class Transfer:
-    """One export or backup: its folder, when it began, and how it ended. ``total`` bytes are expected, 0 if unknown."""
+    """One export or backup: its folder, when it began, and how it ended.
+
+    ``total`` bytes of a backup, or rows of an export, are expected; 0 if unknown. ``counted`` rows of an export were
+    seen up to byte ``seen`` of its draft.
+    """
 
     kind: str
     path: Path
     total: int
     began: float
     task: asyncio.Task[int | None] | None = None
+    counted: int = 0
+    seen: int = 0
 
     @property
     def is_running(self) -> bool:
@@ -72,14 +80,30 @@ class Transfers:
             await self._remove(memory)
             folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="cognitive-memory-export-")
             self._folders.append(folder)
-            path = Path(folder.name) / FILE
-            self._begin(Transfer("export", path, 0, time.monotonic()), lambda: memory.export(path))
+            path, totals = Path(folder.name) / FILE, (await memory.status()).totals
+            rows = totals.events + totals.retired + totals.messages + totals.memos + totals.pins + totals.beliefs
+            self._begin(Transfer("export", path, rows, time.monotonic()), lambda: memory.export(path))
 
     async def backup(self, memory: core.CognitiveMemory, data_dir: Path, at: datetime) -> None:
         """Begin a backup into a new folder beside the data directory."""
         path = data_dir.with_name(f"{data_dir.name}.backup-{at:%Y%m%dT%H%M%S}")
         total = await asyncio.to_thread(size_of, data_dir / "ledger.db", data_dir / "profiles")
         self._begin(Transfer("backup", path, total, time.monotonic()), lambda: memory.backup(path))
+
+    async def cancel(self, memory: core.CognitiveMemory, kind: str) -> bool:
+        """End a transfer and return True once nothing of it is left on the disk; False if none of this kind runs."""
+        async with self._turn:
+            one = self.latest.get(kind)
+            if one is None or one.task is None or not one.is_running:
+                return False
+            one.task.cancel()
+            await asyncio.wait({one.task})
+            if kind == "export":
+                await self._remove(memory)
+            elif not await asyncio.to_thread(one.path.exists):
+                del self.latest[kind]
+                await memory.discard_export(one.path / LEDGER)
+            return True
 
     async def discard(self, memory: core.CognitiveMemory) -> bool:
         """Remove the file of the last export and return True; False while that is still being written."""
@@ -126,3 +150,17 @@ def written(transfer: Transfer) -> int:
         return size_of(transfer.path) if transfer.path.exists() else size_of(*folder.glob(DRAFTS))
     except OSError:  # a draft was renamed meanwhile
         return 0
+
+
+def rows_written(transfer: Transfer) -> int:
+    """Return how many rows of an export its draft holds; reads only what was added since the last call; blocking."""
+    try:
+        for draft in transfer.path.parent.iterdir():
+            with draft.open("rb") as file:
+                file.seek(transfer.seen)
+                while part := file.read(SLICE):
+                    transfer.seen += len(part)
+                    transfer.counted += part.count(b"\n")
+    except OSError:  # a draft was renamed meanwhile
+        pass
+    return max(transfer.counted - 1, 0)  # without the head

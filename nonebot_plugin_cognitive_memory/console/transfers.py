@@ -7,7 +7,7 @@ from datetime import datetime
 
 from starlette.responses import FileResponse, Response
 
-from .running_transfers import written
+from .running_transfers import rows_written, written
 from .visit import Visit
 
 
@@ -17,7 +17,9 @@ async def transfers(visit: Visit) -> Response:
     latest = visit.desk.transfers.latest
     sizes = {kind: await asyncio.to_thread(written, one) for kind, one in latest.items()}
     is_any = any(one.is_running for one in latest.values())
-    return await visit.show("transfers.html", latest=latest, written=sizes, is_any=is_any)
+    rows = await asyncio.to_thread(rows_written, latest["export"]) if "export" in latest else 0
+    done = {"export": rows, "backup": sizes.get("backup", 0)}
+    return await visit.show("transfers.html", latest=latest, written=sizes, done=done, is_any=is_any)
 
 
 async def begin(visit: Visit) -> Response:
@@ -30,6 +32,12 @@ async def begin(visit: Visit) -> Response:
     elif visit.desk.data_dir is not None:
         await visit.desk.transfers.backup(visit.memory, visit.desk.data_dir, datetime.now(visit.zone))
     return visit.go("/transfers")
+
+
+async def cancel(visit: Visit) -> Response:
+    """End a transfer that runs; nothing of it is left."""
+    is_gone = await visit.desk.transfers.cancel(visit.memory, visit.sent("kind"))
+    return visit.go("/transfers", notice=visit.words("transfers.cancelled") if is_gone else "")
 
 
 async def download(visit: Visit) -> Response:
@@ -50,6 +58,7 @@ async def discard(visit: Visit) -> Response:
 PAGES = (
     ("GET", "/transfers", transfers),
     ("POST", "/transfers/begin", begin),
+    ("POST", "/transfers/cancel", cancel),
     ("GET", "/transfers/download", download),
     ("POST", "/transfers/discard", discard),
 )

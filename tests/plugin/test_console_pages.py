@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from nonebug import App
 
+import cognitive_memory_core as core
+from cognitive_memory_core.ports.ledger import Totals
+from tests.support.clock import NOON
 from tests.support.waiting import until
 
 from .console_stage import Console, console, furnished
@@ -206,6 +209,36 @@ async def test_an_export_is_not_removed_while_it_is_written(app: App) -> None:
     assert not await asyncio.to_thread(first.path.parent.exists)
 
 
+async def test_a_cancelled_export_leaves_nothing(app: App) -> None:
+    """A cancelled export ends at once, its folder is removed, and its rows so far were counted as they came."""
+    from nonebot_plugin_cognitive_memory.console.running_transfers import Transfers, rows_written
+
+    memory, transfers = SlowMemory(), Transfers()
+    await transfers.export(memory)  # type: ignore[arg-type]  # what is asked
+    one = transfers.latest["export"]
+    draft = one.path.with_name("draft")
+    await asyncio.to_thread(draft.write_bytes, b"head\nfirst\nsec")
+    assert (one.total, await asyncio.to_thread(rows_written, one)) == (3, 1)
+    await asyncio.to_thread(draft.write_bytes, b"head\nfirst\nsecond\n")
+    assert await asyncio.to_thread(rows_written, one) == 2
+    assert await transfers.cancel(memory, "export")  # type: ignore[arg-type]  # as above
+    assert not await asyncio.to_thread(one.path.parent.exists)
+    assert (memory.written, transfers.latest) == ([], {})
+    assert not await transfers.cancel(memory, "export")  # type: ignore[arg-type]  # as above
+
+
+async def test_a_cancelled_backup_leaves_nothing(shown: Console, tmp_path: Path) -> None:
+    """A backup that is cancelled leaves no folder and no draft beside the data directory."""
+    from nonebot_plugin_cognitive_memory.console.running_transfers import Transfers
+
+    transfers = Transfers()
+    await transfers.backup(shown.memory, tmp_path / "data", NOON)
+    assert await transfers.cancel(shown.memory, "backup")
+    left = await asyncio.to_thread(lambda: sorted(one.name for one in tmp_path.iterdir()))
+    assert left == ["data"]
+    assert not transfers.latest
+
+
 class SlowMemory:
     """Writes exports that end when the test says so."""
 
@@ -219,6 +252,10 @@ class SlowMemory:
         await self.may_end.wait()
         self.written.append(path)
         return 0
+
+    async def status(self) -> core.Status:
+        """Return a status with three rows."""
+        return core.Status(is_running=True, totals=Totals(events=1, messages=2))
 
     async def discard_export(self, path: Path) -> None:
         """Delete the file."""
@@ -249,6 +286,4 @@ def _first_id(page: str) -> str:
 
 
 def _scene(user_id: str = "2000003"):
-    import cognitive_memory_core as core
-
     return core.Scene.group("20001", user_id)
