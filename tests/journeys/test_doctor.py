@@ -72,7 +72,7 @@ FAULTS = {
     "an unknown model": Fault("模型名", server=UNKNOWN),
     "another bot": Fault("另一个机器人", hint=True, prepare=BotHome.fill, owned=True),
     "a damaged ledger": Fault("整个复制一份", prepare=spoil),
-    "a directory that is a file": Fault("换一个目录", prepare=lambda home: (home.path / "data").write_text("")),
+    "a directory that is a file": Fault("把这个文件移走", prepare=lambda home: (home.path / "data").write_text("")),
     "a nearly full disk": Fault("腾出", mounts=("mount -t tmpfs -o size=100m none data",)),
     "an old package": Fault("pip install", modules={"orjson-1.0.dist-info/METADATA": OLD_ORJSON}),
     "no Chinese font": Fault(
