@@ -12,7 +12,7 @@ from ..fault_row import Extent, Row
 
 LONGEST = {  # seconds
     "": 300.0,
-    **dict.fromkeys(("F2", "F16", "F17", "A12"), 600.0),
+    **dict.fromkeys(("F2", "F16", "F17", "F28", "A12"), 600.0),
     **dict.fromkeys(
         ("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20", "A23", "A28"), 900.0
     ),
@@ -72,6 +72,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F22": _here("profile_writes", "f22"),
     "F23": _here("profile_writes", "f23"),
     "F24": _here("group_runs", "f24"),
+    "F28": _here("upgrades", "f28"),
     "F29": _of_chroma("f29", "rows", 10_000, 1_500),
     "F30": _here("drift", "f30"),
     "F31": _here("syscalls", "f31"),

@@ -12,7 +12,6 @@ DIRECTORY_VANISHED = (
     "数据目录 {path} 被删除、改名或换掉了：已停止写入，新的内容一概不收；请把原来的目录放回原处，或重启机器人"
 )
 LEDGER_DAMAGED = "账本 {path} 已损坏（{reason}）：什么都没有改动，请从备份恢复，或把它移走后重启"
-LEDGER_TOO_NEW = "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}）：请升级插件，或用升级前留下的副本"
 LEDGER_TOO_OLD = "账本 {path} 还是旧格式（{found}，现在是 {known}）：请先启动一次机器人"
 LEDGER_UNREADABLE = "读不了账本 {path}（{reason}）"
 LEDGER_CLOSED = "账本已经关闭"
@@ -57,6 +56,15 @@ def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
     return (
         f"账本 {path} 不见了或是空的，旁边却还有 {traces}：没有当作新账本打开，什么都没有改动。{found}；"
         f"也可以从别处的备份恢复。若确实要从空账本开始（侧写和未处理的任务会保留），请新建空文件 {mark} 再启动"
+    )
+
+
+def ledger_too_new(path: object, found: int, known: int, release: str) -> str:
+    """Return the refusal of a ledger that a newer version wrote, with the release it needs, "" if that is unknown."""
+    needed = f"需要 {release} 或更新的版本" if release else "需要更新的版本"
+    return (
+        f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），{needed}：什么都没有改动，"
+        "请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
     )
 
 

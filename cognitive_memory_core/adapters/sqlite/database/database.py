@@ -263,6 +263,7 @@ def _roll_back(connection: Connection) -> None:
 
 
 def _writer(path: Path) -> Connection:
+    schema.refuse_newer(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     _narrow(path)

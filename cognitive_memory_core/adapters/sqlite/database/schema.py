@@ -10,7 +10,7 @@ from sqlite3 import Connection
 
 from .... import sentences
 from ....errors import UnavailableError
-from . import copies
+from . import copies, file_header
 
 # Instants: *_us are microseconds since 1970 in UTC, for order and comparison; the text beside them keeps the offset.
 # scope is Scope.key. revision rises with every change visible to vector search; embedded_as is the vector's model.
@@ -412,7 +412,7 @@ CREATE INDEX events_forgotten ON events (agent, at_us) WHERE retired_at IS NOT N
 CREATE INDEX events_relative ON events (agent, at_us) WHERE retired_at IS NULL AND is_absolute = 0;
 """
 
-_MAGIC, _HEAD = b"SQLite format 3\0", 100  # SQLite's file header
+_MAGIC, _HEAD = file_header.MAGIC, file_header.HEAD
 STEPS: tuple[str, ...] = (
     *(_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH, _SEVENTH, _EIGHTH, _NINTH, _TENTH),
     *(_ELEVENTH, _TWELFTH),
@@ -425,12 +425,23 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
     Raises UnavailableError for a file of a newer version.
     """
     found = _version(connection)
-    if found > len(steps):
-        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_NEW.format(path=path, found=found, known=len(steps)))
+    _refuse_newer(path, file_header.Stamp(found, connection.execute("PRAGMA application_id").fetchone()[0]), len(steps))
     if 0 < found < len(steps):
         copies.write(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
     for number, step in enumerate(steps[found:], found + 1):
-        connection.executescript(f"BEGIN IMMEDIATE;\n{step}\nPRAGMA user_version = {number};\nCOMMIT;")
+        stamp = f"PRAGMA user_version = {number};\nPRAGMA application_id = {file_header.installed_release()};"
+        connection.executescript(f"BEGIN IMMEDIATE;\n{step}\n{stamp}\nCOMMIT")
+
+
+def refuse_newer(path: Path) -> None:
+    """Raise UnavailableError for a file of a newer version; SQLite does not open it and nothing beside it changes."""
+    _refuse_newer(path, file_header.stamp_of(path), len(STEPS))
+
+
+def _refuse_newer(path: Path, stamp: file_header.Stamp, known: int) -> None:
+    if stamp.version > known:
+        refusal = sentences.storage_errors.ledger_too_new(path, stamp.version, known, stamp.needed_release)
+        raise UnavailableError(refusal)
 
 
 def copies_of(path: Path) -> list[Path]:
@@ -464,9 +475,8 @@ def _has_log(path: Path) -> bool:
 
 def check(connection: Connection, path: Path) -> None:
     """Raise UnavailableError unless the file is of this version."""
+    refuse_newer(path)
     found = _version(connection)
-    if found > len(STEPS):
-        raise UnavailableError(sentences.storage_errors.LEDGER_TOO_NEW.format(path=path, found=found, known=len(STEPS)))
     if found < len(STEPS):
         raise UnavailableError(sentences.storage_errors.LEDGER_TOO_OLD.format(path=path, found=found, known=len(STEPS)))
 

@@ -1,0 +1,195 @@
+"""F28: directories of earlier versions opened, killed while they are migrated, and those of a later one refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database import schema
+from tests import golden
+from tests.golden import fill
+from tests.support.clock import FrozenClock
+
+from ..fault_row import Extent, Row
+from . import tracer, world
+from .struck import spread
+from .tracer import ROOT, Driver, driver
+
+OPENING = "migration with its copy"  # the step of the driver that opens ledger.db
+SETTINGS = core.Settings.model_validate(
+    {"vector_store": {"backend": "exact"}, "profile": {"merge_delay_seconds": 0, "merge_min_facts": 1}}
+)
+
+
+@dataclass
+class Found:
+    """What went wrong so far, and how often something was tried."""
+
+    opened: int = 0
+    statements: int = 0
+    calls: int = 0
+    refused: int = 0
+    lost: list[str] = field(default_factory=list[str])
+    stuck: int = 0
+    touched: int = 0
+
+
+def f28(extent: Extent) -> Row:
+    """Open each directory, kill its migration before every statement and at every writing call, refuse a later one."""
+    started, found, names = time.monotonic(), Found(), golden.names()
+    if extent.quick:
+        names = [names[0], names[-1]]
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in names:
+            _open_whole(Path(scratch, "whole"), name, found)
+            _kill_statements(Path(scratch, "statements"), name, extent.of(1, 25), found)
+        _kill_calls(Path(scratch, "calls"), names, extent.of(10_000, 3), found)
+        _refuse_later(Path(scratch, "later"), names[-1], found)
+    note = (
+        f"{found.opened} ledger formats opened, {found.statements} kills at SQL statements and {found.calls} at system "
+        f"calls of their migrations; rows missing after the next start {len(found.lost)}; a later format refused with "
+        f"the release it needs {found.refused} of 2, files touched {found.touched}; seconds: the whole row"
+    )
+    injected = found.opened + found.statements + found.calls + found.refused
+    print(*found.lost, sep="\n", file=sys.stderr)
+    is_bad = found.refused != 2 or bool(found.touched)  # with and without a write-ahead log
+    seconds = time.monotonic() - started
+    what = "data of each earlier format opened, migration killed, later format refused"
+    return Row("F28", what, injected, len(found.lost), 0, found.stuck, seconds, note, is_bad)
+
+
+def _open_whole(folder: Path, name: str, found: Found) -> None:
+    """Open a directory with the whole memory and let it do what was left."""
+    data = golden.unpacked(name, folder)
+    before, count = golden.rows_of(data / "ledger.db"), _format(data / "ledger.db")
+    found.stuck += asyncio.run(_done(data))
+    after = golden.rows_of(data / "ledger.db")
+    found.lost += [f"{name}: {row}" for row in golden.missing(_unmoved(before), after)]
+    found.lost += _missing_copy(data / "ledger.db", count, before)
+    found.opened += 1
+    shutil.rmtree(folder)
+
+
+async def _done(data: Path) -> int:
+    """Do the jobs that were left; return how many are not done."""
+    async with core.CognitiveMemory.open(SETTINGS, data, clock=FrozenClock(fill.NOON)) as memory:
+        await memory.revive()
+        await memory.drain(120)
+        texts = " ".join(event.text for event in await memory.events(core.Scene.operator(), limit=200))
+        undone = len([number for number in range(3) if f"第 {number} 本书" not in texts])
+        return undone + len(await memory.failed_jobs())
+
+
+def _unmoved(rows: dict[str, list[golden.Row]]) -> dict[str, list[golden.Row]]:
+    """Leave out what work changes: vectors, marks and counters of rows, and spending."""
+    return {table: rows[table] for table in ("events", "messages", "memos", "pins", "jobs_done", "switches")}
+
+
+def _kill_statements(folder: Path, name: str, every: int, found: Found) -> None:
+    data = golden.unpacked(name, folder / "data")
+    before, count = golden.rows_of(data / "ledger.db"), _format(data / "ledger.db")
+    command = [sys.executable, "-m", "tests.golden.killed", str(data / "ledger.db"), str(folder / "killed"), str(every)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    for killed in (folder / "killed").iterdir():
+        found.statements += 1
+        _reopen(killed / "ledger.db", count, before, f"{name}, statement {killed.name}", found)
+    shutil.rmtree(folder)
+
+
+def _kill_calls(folder: Path, names: list[str], most: int, found: Found) -> None:
+    if not tracer.is_there():
+        return
+    folder.mkdir()
+    with driver(folder) as process:
+        for name in names:
+            for data in _killed_by_strace(process, folder, name, most):
+                found.calls += 1
+                count, before = _format_of(folder / "template"), golden.rows_of(folder / "template" / "ledger.db")
+                _reopen(data / "ledger.db", count, before, f"{name}, call {found.calls}", found)
+                shutil.rmtree(data)
+            shutil.rmtree(folder / "template")
+
+
+def _killed_by_strace(process: Driver, folder: Path, name: str, most: int) -> Iterator[Path]:
+    template, data = golden.unpacked(name, folder / "template"), folder / "data"
+    shutil.copytree(template, data)
+    unharmed = process.take(OPENING, data)
+    shutil.rmtree(data)
+    for point in spread(unharmed.points(), most):
+        shutil.copytree(template, data)
+        if process.take(OPENING, data, f"{point.call}:signal=KILL:{point.when}").was_killed:
+            yield data
+        else:
+            shutil.rmtree(data)
+
+
+def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where: str, found: Found) -> None:
+    asyncio.run(_opened_and_closed(ledger))
+    found.stuck += _format(ledger) != len(schema.STEPS)
+    found.lost += [f"{where}: {row}" for row in golden.missing(before, golden.rows_of(ledger))]
+    found.lost += _missing_copy(ledger, count, before)
+
+
+async def _opened_and_closed(ledger: Path) -> None:
+    await (await SqliteLedger.open(ledger, clock=world.CLOCK)).close()
+
+
+def _missing_copy(ledger: Path, count: int, before: dict[str, list[golden.Row]]) -> list[str]:
+    copy = ledger.with_name(f"ledger.v{count}.db")
+    if count == len(schema.STEPS) or (copy.exists() and golden.rows_of(copy) == before):
+        return []
+    return [f"{copy.name} is not the ledger before the migration"]
+
+
+def _refuse_later(folder: Path, name: str, found: Found) -> None:
+    """Open a ledger that is one format ahead, with the change in the file and in the log."""
+    for in_log in (False, True):
+        data = golden.unpacked(name, folder / str(in_log))
+        asyncio.run(_opened_and_closed(data / "ledger.db"))
+        copied = folder / f"{in_log} copied"
+        with closing(sqlite3.connect(data / "ledger.db", isolation_level=None)) as connection:
+            ahead = len(schema.STEPS) + 1
+            connection.executescript(
+                f"BEGIN; PRAGMA user_version = {ahead}; PRAGMA application_id = {0x020000}; COMMIT"
+            )
+            if in_log:
+                shutil.copytree(data, copied)
+        if not in_log:
+            shutil.copytree(data, copied)
+        before = _tree(copied)
+        found.refused += "需要 2.0.0" in asyncio.run(_refusal(copied))
+        found.touched += len(before.items() ^ _tree(copied).items())
+
+
+async def _refusal(data: Path) -> str:
+    try:
+        async with core.CognitiveMemory.open(SETTINGS, data):
+            return ""
+    except core.UnavailableError as refused:
+        return str(refused)
+
+
+def _tree(folder: Path) -> dict[str, tuple[bytes, int]]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {os.fspath(path): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def _format_of(data: Path) -> int:
+    return _format(data / "ledger.db")
+
+
+def _format(ledger: Path) -> int:
+    with closing(sqlite3.connect(ledger)) as connection:
+        return connection.execute("PRAGMA user_version").fetchone()[0]

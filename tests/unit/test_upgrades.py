@@ -1,0 +1,195 @@
+"""Tests of opening directories of earlier versions, and of refusing those of later ones."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.sqlite.database import file_header, schema
+from cognitive_memory_core.configuration import Configuration
+from tests import golden
+from tests.golden import fill
+from tests.support.clock import FrozenClock
+from tests.support.sizes import sized
+
+ROOT = Path(__file__).absolute().parents[2]
+NAMES = golden.names()
+SETTINGS = core.Settings.model_validate({"vector_store": {"backend": "exact"}})
+CHATTY = core.Settings.model_validate(
+    {"profile": {"merge_delay_seconds": 0, "merge_min_facts": 1}, "vector_store": {"backend": "exact"}}
+)
+EVERY = sized(11, 1)  # statements between two kills
+OPERATOR = core.Scene.operator()
+
+
+def tree(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return contents and times of all files."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def version(path: Path) -> int:
+    """Return the format of a ledger."""
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def test_every_released_version_has_its_directory() -> None:
+    """Each version that the change log dates, and each ledger format up to now, has a directory to be opened."""
+    released = re.findall(r"^## \[([\d.]+)\] - \d{4}", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert not [name for name in released if not any(one.startswith(f"{name}-format-") for one in NAMES)]
+    assert {golden.format_of(name) for name in NAMES} >= set(range(1, 11))
+
+
+@pytest.mark.parametrize("name", NAMES)
+async def test_an_older_directory_opens_with_nothing_lost(name: str, tmp_path: Path) -> None:
+    """Every row, job and profile of an older directory is there after the newest version opened it, with a copy."""
+    data = golden.unpacked(name, tmp_path / "data")
+    before, profiles = golden.rows_of(data / "ledger.db"), sorted(data.glob("profiles/**/*.md"))
+    words = {path: path.read_bytes() for path in profiles}
+    found, pending = version(data / "ledger.db"), len(list((data / "queues" / "pending").iterdir()))
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False, clock=FrozenClock(fill.NOON)) as memory:
+        assert len(await memory.events(OPERATOR, limit=100)) >= 4
+        assert {pin.text for pin in await memory.pins(fill.GROUP)} == {"群主在广州"}
+        assert {pin.text for pin in await memory.pins(fill.PRIVATE)} == {"别在早上发消息"}
+        assert await memory.search_events(fill.OTHER, "搬到杭州")
+        assert not await memory.may_record(fill.AWAY, fill.NOON)
+        assert [line.id for line in await memory.recent_messages(fill.GROUP)] == ["m1", "m2"]  # m0 went with its event
+        [failed] = await memory.failed_jobs()
+        assert failed.error == "坏了"
+        assert (await memory.status()).jobs.pending == pending >= 2
+    assert golden.missing(before, golden.rows_of(data / "ledger.db")) == []
+    assert {path: path.read_bytes() for path in profiles} == words
+    if found < len(schema.STEPS):
+        assert golden.rows_of(data / f"ledger.v{found}.db") == before
+
+
+@pytest.mark.parametrize("name", [NAMES[0], NAMES[-1]])
+async def test_what_an_older_version_left_undone_is_done(name: str, tmp_path: Path) -> None:
+    """Jobs that an older version left in pending/ and failed/ become memory, and profiles grow from them."""
+    data = golden.unpacked(name, tmp_path / "data")
+    async with core.CognitiveMemory.open(CHATTY, data, clock=FrozenClock(fill.NOON)) as memory:
+        assert await memory.revive() == 1
+        assert await memory.drain(60)
+        texts = " ".join(event.text for event in await memory.events(OPERATOR, limit=100))
+        assert [number for number in range(3) if f"第 {number} 本书" not in texts] == []
+        assert {f"待办 {number}" for number in range(3)} <= {memo.text for memo in await memory.memos(fill.GROUP)}
+        assert await memory.failed_jobs() == []
+
+
+def test_an_older_overrides_file_is_in_force(tmp_path: Path) -> None:
+    """A setting that an older version stored in overrides.json is in force; one that is unknown here is kept."""
+    data = golden.unpacked(NAMES[0], tmp_path / "data")
+    assert Configuration({}, data).settings.query.auto_top_k == 5
+    (data / "overrides.json").write_text('{"query.auto_top_k": 5, "query.of_later": 1}', "utf-8")
+    configuration = Configuration({}, data)
+    configuration.change("query.auto_messages_k", "3")
+    assert json.loads((data / "overrides.json").read_text("utf-8"))["query.of_later"] == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="forks")
+@pytest.mark.parametrize("name", NAMES[:: sized(9, 1)])
+def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(name: str, tmp_path: Path) -> None:
+    """A migration killed before any of its statements leaves a ledger that the next start migrates, nothing lost."""
+    data = golden.unpacked(name, tmp_path / "data")
+    found, before = version(data / "ledger.db"), golden.rows_of(data / "ledger.db")
+    command = [sys.executable, "-m", "tests.golden.killed", str(data / "ledger.db"), str(tmp_path / "killed")]
+    subprocess.run([*command, str(EVERY)], cwd=ROOT, check=True)
+    killed = list((tmp_path / "killed").iterdir())
+    assert len(killed) * EVERY > 3 * (len(schema.STEPS) - found)
+    for folder in killed:
+        path = folder / "ledger.db"
+        with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+            schema.migrate(connection, path)
+            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert version(path) == len(schema.STEPS)
+        assert golden.missing(before, golden.rows_of(path)) == []
+        if found < len(schema.STEPS):
+            assert golden.rows_of(path.with_name(f"ledger.v{found}.db")) == before
+        shutil.rmtree(folder)
+
+
+def of_later(path: Path, release: int, *, in_log: bool = False) -> sqlite3.Connection:
+    """Make a ledger one format newer; return the connection, which holds the change in the log if ``in_log``."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    if in_log:
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.executescript(
+        f"BEGIN; PRAGMA user_version = {len(schema.STEPS) + 1}; PRAGMA application_id = {release}; COMMIT"
+    )
+    return connection
+
+
+@pytest.mark.parametrize("in_log", [False, True])
+async def test_a_directory_of_a_later_version_is_refused_untouched(tmp_path: Path, in_log: bool) -> None:
+    """A directory of a later version is refused with the release that it needs, and no file of it changes."""
+    data = golden.unpacked(NAMES[-1], tmp_path / "data")
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False):
+        pass
+    connection = of_later(data / "ledger.db", 0x020301, in_log=in_log)
+    other = tmp_path / "other"
+    if in_log:
+        shutil.copytree(data, other)
+    connection.close()
+    if not in_log:
+        shutil.copytree(data, other)
+    assert (other / "ledger.db-wal").exists() == in_log
+    before = tree(other)
+    with pytest.raises(core.UnavailableError, match=r"需要 2\.3\.1 或更新的版本：什么都没有改动"):
+        async with core.CognitiveMemory.open(SETTINGS, other, background=False):
+            pass
+    assert tree(other) == before
+
+
+def test_a_change_of_version_that_was_not_committed_counts_for_nothing(tmp_path: Path) -> None:
+    """Frames of the log after its last commit do not make a ledger one of a later version."""
+    path = tmp_path / "ledger.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript("PRAGMA journal_mode = WAL; PRAGMA cache_size = 1; CREATE TABLE t (a)")
+        connection.executescript("BEGIN; PRAGMA user_version = 9; COMMIT; BEGIN; PRAGMA user_version = 99;")
+        connection.executemany("INSERT INTO t VALUES (?)", [("x" * 3000,)] * 100)
+        shutil.copytree(tmp_path, tmp_path.with_name("copy"))
+    copy = tmp_path.with_name("copy") / "ledger.db"
+    assert file_header.stamp_of(copy).version == 9 == version(copy)
+
+
+def test_the_stamp_of_what_is_no_database_is_empty(tmp_path: Path) -> None:
+    """A missing file, text, and a log of garbage give no version."""
+    path = tmp_path / "ledger.db"
+    assert file_header.stamp_of(path) == file_header.Stamp()
+    path.write_bytes(b"no database" * 20)
+    assert file_header.stamp_of(path) == file_header.Stamp()
+    with closing(sqlite3.connect(tmp_path / "real.db")) as connection:
+        connection.executescript("PRAGMA user_version = 7; CREATE TABLE t (a)")
+    (tmp_path / "real.db-wal").write_bytes(b"\x37\x7f\x06\x82" + os.urandom(4000))
+    assert file_header.stamp_of(tmp_path / "real.db").version == 7
+
+
+async def test_a_new_ledger_names_the_release_that_it_needs(tmp_path: Path) -> None:
+    """A ledger carries the release that made its tables, which an older one will ask for."""
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False):
+        pass
+    stamp = file_header.stamp_of(tmp_path / "ledger.db")
+    assert (stamp.version, stamp.release) == (len(schema.STEPS), file_header.installed_release())
+    assert stamp.needed_release == file_header.version(file_header.DISTRIBUTION)
+
+
+async def test_going_back_is_putting_the_copy_in_place(tmp_path: Path) -> None:
+    """The copy kept by a migration, renamed to ledger.db without its log, is the older ledger row by row."""
+    data = golden.unpacked(NAMES[3], tmp_path / "data")
+    before = golden.rows_of(data / "ledger.db")
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:
+        await memory.drain(60)
+    (data / "ledger.v4.db").replace(data / "ledger.db")
+    assert version(data / "ledger.db") == 4
+    assert golden.rows_of(data / "ledger.db") == before
