@@ -31,6 +31,9 @@ class Driver(BaseDriver, ASGIMixin, HTTPClientMixin, WebSocketClientMixin):
     logger = logger
     server_app = None
 
+    def run(self, *args, **kwargs):
+        super().run(*args, **kwargs)
+
     def _never(self, *args, **kwargs):
         raise NotImplementedError
 
