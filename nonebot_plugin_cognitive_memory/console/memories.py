@@ -13,7 +13,7 @@ import cognitive_memory_core as core
 from .sessions import Undo
 from .visit import PAGE, Visit
 
-FOUND = 100  # results of a search
+FOUND = 30  # results of a search: what it costs grows with them
 AROUND = 3  # lines shown before and after the source lines
 STATES = ("active", "retired", "relative")
 KINDS = ("event", "preference", "knowledge", "experience")

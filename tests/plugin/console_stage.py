@@ -17,6 +17,7 @@ from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.ids import derived_id
+from cognitive_memory_core.domain.job import Job
 from tests.support.clock import NOON, FrozenClock
 
 from .web import TOKEN, served
@@ -173,7 +174,20 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
         change = logged("create", belief, None, text or "大家常说", NOON - timedelta(days=number))
         await opened.adapters.ledger.beliefs.commit([BeliefEdit(belief, None, change)])
     await memory.pin(core.Scene.group("20001", "2000001"), text or "群规：不剧透", for_group=True)
+    if text:
+        await _noted_everywhere(memory, events[0].id, text)
     return [event.id for event in events]
+
+
+async def _noted_everywhere(memory: core.CognitiveMemory, event_id: str, text: str) -> None:
+    """Store a text also as a failed job's error, as a missed case, and as what a correction replaced."""
+    queue = memory._opened.adapters.queue
+    await memory.pause()
+    await queue.enqueue(Job("job", core.Turn(BOOKS, observations=[text], source_message=text), NOON))
+    claim = await queue.claim()
+    assert claim
+    await queue.bury(claim, text)
+    await memory.listings.note_missed(core.Scene.operator(), BOOKS, text, event_id)
 
 
 def _named(scene: core.Scene, name: str) -> core.Scene:

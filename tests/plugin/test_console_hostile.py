@@ -65,7 +65,8 @@ def asked(listed: str) -> dict[str, str]:
         "a place": "/places/open?" + urlencode({"place": f"group/{NAME}"}),
         "beliefs": "/beliefs?" + urlencode({"group": NAME, "status": NAME, "days": NAME, "page": NAME}),
     }
-    return {**PAGES, "memory": f"/memories/open?id={event_id}", **reflected}
+    listed_too = {"cases": "/question/cases", "in English": "/jobs", "page": f"/memories?page={NAME}"}
+    return {**PAGES, "memory": f"/memories/open?id={event_id}", **listed_too, **reflected}
 
 
 async def test_no_page_contains_a_tag_that_was_stored(hostile: Console) -> None:
@@ -96,6 +97,45 @@ async def test_what_is_refused_is_shown_as_text(hostile: Console, path: str, sta
         answer = await visitor.client.get(path.format(urlencode({"v": NAME})[2:]))
         assert answer.status_code == status
         assert not [tag for tag in TAGS if tag in answer.text]
+
+
+FORMS = {
+    "/memories/change": ("id", "action", "sure"),
+    "/memories/correct": ("id", "text"),
+    "/question/missed": ("event", "place", "user_id", "text"),
+    "/question/drop": ("id",),
+    "/people/consent": ("id", "wish"),
+    "/people/erase": ("id", "sure"),
+    "/profiles/restore": ("key", "revision"),
+    "/places/switch": ("place", "switch"),
+    "/places/erase": ("place", "sure"),
+    "/beliefs/change": ("group", "id", "action", "strength", "reason"),
+    "/jobs/retry": ("id",),
+    "/jobs/pause": ("wish",),
+    "/settings/change": ("key", "value", "action"),
+    "/transfers/begin": ("kind",),
+    "/transfers/cancel": ("kind",),
+    "/language": ("language", "back"),
+}
+USUAL = {"group": "20001", "place": "group/20001", "key": "query.auto_top_k", "action": "set", "user_id": "2000001"}
+
+
+@pytest.mark.parametrize("path", FORMS)
+async def test_no_form_answers_with_a_tag_that_was_sent(hostile: Console, path: str) -> None:
+    """Whatever field of a form is hostile, the page that follows, or the refusal, shows it as text; none is a 500."""
+    async with hostile.visited() as visitor:
+        token = await visitor.form_token()
+        for field in FORMS[path]:
+            fields = {name: USUAL.get(name, "x") for name in FORMS[path]} | {field: TEXT}
+            answer = await visitor.send(path, form_token=token, **fields)
+            place = answer.headers.get("location", "")
+            assert answer.status_code < 500, (path, field)
+            assert not place or place.startswith("/memory/console"), (path, field, place)
+            assert not [tag for tag in TAGS if tag in answer.text], (path, field)
+            if place:
+                after = await visitor.client.get(place.removeprefix("/memory/console") or "/")
+                assert after.status_code < 500, (path, field)
+                assert not [tag for tag in TAGS if tag in after.text], (path, field)
 
 
 async def test_foreign_and_guessed_ids_show_nothing(hostile: Console) -> None:
