@@ -152,7 +152,7 @@ def _other_sites(session: str) -> Iterator[tuple[str, RawRequest, Any]]:
     origins: Sequence[Sequence[Header]] = (
         [("Origin", b"https://evil.example.com")],
         [("Origin", b"null")],
-        [("Origin", b"http://127.0.0.1.evil.com")],
+        [("Origin", b"http://127.0.0.1.evil.example")],
         [],
         [ORIGIN, ("Sec-Fetch-Site", b"cross-site")],
         [ORIGIN, ("Sec-Fetch-Site", b"same-site")],

@@ -373,7 +373,7 @@ def _untold(read: _PartRead, told: Collection[LineKey], limit: int, trace: Searc
     left = [one for one in read.quotations if one.key not in told][:limit]
     kept = {one.key for one in left}
     trace.note("untold", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept])
-    shown = told | kept
+    shown = kept.union(told)
     chosen = [
         one if at < FOLLOWED and one.next_key not in shown else replace(one, next=None) for at, one in enumerate(left)
     ]

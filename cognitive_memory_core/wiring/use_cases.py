@@ -72,12 +72,7 @@ class UseCases:
         self.access = ReadAccess(self.consent, settings)
         self.reconciler = self._reconciler()
         self._retriever = self._new_retriever()
-        self.name_observer = NameObserver(
-            ledger.names,
-            Renaming(adapters.profiles, ledger.profiles),
-            clock,
-            on_changed=self._retriever.drop_names,
-        )
+        self.name_observer = self._name_observer()
         self.buffer = MessageBuffer(ledger.log, self.name_observer)
         self.memos = MemoWriter(ledger.notes, adapters.mirror)
         self.pinboard = Pinboard(ledger.notes, clock)
@@ -157,6 +152,11 @@ class UseCases:
         if self.adapters.store is None:
             return NullReconciler(ledger.vectors, fingerprint)
         return IndexReconciler(self.adapters.store, ledger.vectors, ledger.book, fingerprint)
+
+    def _name_observer(self) -> NameObserver:
+        ledger = self.adapters.ledger
+        renaming = Renaming(self.adapters.profiles, ledger.profiles)
+        return NameObserver(ledger.names, renaming, self.adapters.clock, on_changed=self._retriever.drop_names)
 
     def _indexer(self) -> Indexer:
         return Indexer(

@@ -15,7 +15,7 @@ from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
 from ...ports.ledger import FactBook, LexicalIndex
 from ...text.caches import cleared_on_erasure
-from ...text.identity.persons import MYSELF
+from ...text.identity.persons import MYSELF, without_speaker
 from ...text.lexical.folding import folded
 from ...text.lexical.terms import query_terms
 from ...text.names_and_quotations import Spared, named
@@ -32,7 +32,6 @@ LEAST_COMMON = 2  # terms that an event has in common with a text that has so ma
 NEAR = 0.15  # least share of a text's terms that an event must have to count as near
 NEAR_TO_CHANGE = 0.05  # the same for a correction, which may share only one word with what it corrects
 SAME = 0.6  # share of the terms that two statements must have in common to be one
-_SPEAKER = re.compile(r"^[^\s：“”]{1,48}\([^()\s]{1,128}\)(?:〔[^〕]*〕)?(?:：(?=“)| 说：)")
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
@@ -113,7 +112,7 @@ class RepeatedEvents:
 
 def _claim(text: str) -> str:
     """Return what a statement tells, without its speaker in front, quotation marks and the notes behind them."""
-    said = _SPEAKER.sub("", text, count=1)
+    said = without_speaker(text)
     return said[1:].partition("”")[0] if said.startswith("“") else said
 
 

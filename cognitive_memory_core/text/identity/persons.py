@@ -35,6 +35,13 @@ _OWN = re.compile(
     "我|俺|咱|本人|自己|老子|老娘|(?<![a-z'])(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?![a-z])", re.IGNORECASE
 )
 
+_SPEAKER = re.compile(r"^[^\s：“”]{1,48}\([^()\s]{1,128}\)(?:〔[^〕]*〕)?(?:：(?=“)| 说：)")
+
+
+def without_speaker(text: str) -> str:
+    """Remove the speaker in front of a statement, name(id)：“…” or name(id) 说：…."""
+    return _SPEAKER.sub("", text, count=1)
+
 
 def reports(text: str, user_id: str) -> bool:
     """Return whether a text reports what the person with this id says of others: "A(1) 说 …".

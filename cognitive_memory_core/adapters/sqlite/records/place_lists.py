@@ -48,10 +48,12 @@ def places(connection: Connection, agent: str, listing: PlaceListing, page: tupl
     named = [(key, _only(connection, _NAME_OF, {**values, "scope": key}), instant_of(last)) for key, last in found]
     if not listing.is_counted:
         return [PlaceEntry(Scope.of_key(key), name, last_at=last) for key, name, last in named]
-    return [
-        PlaceEntry(Scope.of_key(key), name, *(_only(connection, query, (key,)) for query in _COUNTS), last)
-        for key, name, last in named
-    ]
+    return [PlaceEntry(Scope.of_key(key), name, *_counts(connection, key), last) for key, name, last in named]
+
+
+def _counts(connection: Connection, key: str) -> tuple[int, int]:
+    events, messages = (_only(connection, query, (key,)) for query in _COUNTS)
+    return events, messages
 
 
 def _only(connection: Connection, query: str, values: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Corpus(Generic[T]):
     words: str
     fields: tuple[str, ...]
     filter_of: Callable[[ReadFilter], Filter]
-    read: Callable[[tuple[Any, ...]], T]
+    read: Callable[[Row], T]
     admits: Callable[[ReadFilter, T], bool]
     words_from: tuple[str, ...]
     terms_of: Callable[[Row], list[str]]
