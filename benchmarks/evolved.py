@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.text.statements.bare_statements import character_pairs, outspoken
 from cognitive_memory_core.text.statements.group_rules import orders_memory, sets_rules
 from cognitive_memory_core.text.statements.stance import stance_of
 
@@ -33,6 +34,7 @@ T = TypeVar("T")
 WEEK = timedelta(days=7)
 OWNERS = ("28471095", "438856120")  # who run the two groups, as the set's notes on people say; it knows no roles
 ASKED = ("norm", "update")
+LEAST_SAID = 0.2
 AFTER = 8  # lines in which the careful reader looks for assent
 _ROW = re.compile(r"^(\d+)\. (.*)$", re.MULTILINE)
 _BELIEF = re.compile(r"^(B\d+)\. \[[^\]]*\] (.*)$", re.MULTILINE)
@@ -139,6 +141,7 @@ class Weeks:
     beliefs: list[core.Belief] = field(default_factory=list[core.Belief])
     changes: dict[str, list[core.Change]] = field(default_factory=dict[str, list[core.Change]])
     rejected: Counter[str] = field(default_factory=Counter[str])
+    cited: dict[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])  # lines of all versions
     deleted: int = 0
 
 
@@ -168,7 +171,9 @@ def run(options: argparse.Namespace) -> Report:
     add("active beliefs at the end", "", lambda one: len(one.beliefs))
     add("standing norms among them %", len(norms), lambda one: mean([float(_has(one, norm)) for norm in norms]))
     add("superseded, still active", len(stale), lambda one: sum(_has(one, old) for old in stale))
-    add("rest on nothing in the set", "", lambda one: sum(not known & {*it.message_ids} for it in one.beliefs))
+    texts = {line.message.id: line.message.text for line in chat.lines}
+    add("invented: no cited line says it", "", lambda one: sum(_is_invented(it, one, texts) for it in one.beliefs))
+    add("not labelled in the set", "", lambda one: sum(not known & {*it.message_ids} for it in one.beliefs))
     add("with rank, money or orders", "", lambda one: sum(bool(_CLAIM.search(it.statement)) for it in one.beliefs))
     add("deleted by runs", "", lambda one: one.deleted)
     add("proposals rejected", "", lambda one: one.rejected.total())
@@ -177,6 +182,14 @@ def run(options: argparse.Namespace) -> Report:
         add(f"evidence in the text, some % {kind}".strip(), count, lambda one, kind=kind: _reach(one, kind))
     report.notes += [f"{name}: rejected {dict(one.rejected)}" for name, one in lives.items() if one.rejected]
     return report
+
+
+def _is_invented(belief: core.Belief, weeks: Weeks, texts: Mapping[str, str]) -> bool:
+    """Return whether fewer than a fifth of a belief's pairs of characters stand in the lines that its versions cite."""
+    lines = (texts[one] for one in weeks.cited.get(belief.id, belief.message_ids))
+    said = frozenset[str]().union(*(character_pairs(outspoken(line)) for line in lines))
+    told = character_pairs(outspoken(belief.statement))
+    return len(told & said) < LEAST_SAID * len(told)
 
 
 def _reach(weeks: Weeks, kind: str) -> float:
@@ -233,7 +246,11 @@ async def lived_weeks(chat: Chat, agreements: Sequence[Agreement], kind: str, *,
                 await memory.drain(WAIT)
                 await _evolve(memory, chat, weeks)
         for scene in _groups(chat):
-            weeks.beliefs += (await memory.beliefs(scene, limit=100)).beliefs
+            beliefs = (await memory.beliefs(scene, limit=100)).beliefs
+            weeks.beliefs += beliefs
+            for one in beliefs:
+                versions = await memory.belief_history(scene, one.id)
+                weeks.cited[one.id] = frozenset(it for version in versions for it in version.message_ids)
             weeks.changes[scene.group_id] = await memory.belief_changes(scene, days=90)
     return weeks
 

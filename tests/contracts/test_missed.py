@@ -46,6 +46,16 @@ async def test_a_case_goes_with_its_asker_its_place_and_its_event(ledger: Ledger
     assert await ledger.missed.cases(None, 9) == []
 
 
+async def test_a_forgotten_event_is_not_quoted_by_a_case(ledger: Ledger) -> None:
+    """A case of an event that was forgotten is left out until the event is restored."""
+    await ledger.events.commit(a_draft(TEA))
+    await ledger.missed.note(CASE)
+    await ledger.event_eraser.forget("tea", NOON)
+    assert await ledger.missed.cases(None, 9) == []
+    assert await ledger.events.restore("tea")
+    assert [one.wanted for one in await ledger.missed.cases(None, 9)] == [TEA.text]
+
+
 async def test_cases_without_people(ledger: Ledger) -> None:
     """A case is left out for whoever asked it, said its event, or is spoken of in it; pages are cut after that."""
     about = an_event("阿棠请豆沙喝茶", GROUP, id="about", sender_id="2000003", subjects=("2000004",))

@@ -26,13 +26,14 @@ class InMemoryMissed:
     async def cases(
         self, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
     ) -> list[MissedEvent]:
-        """Return an agent's cases, the latest first."""
+        """Return an agent's cases of active events, the latest first."""
         start, events = max(offset, 0), self._state.events
         found = [one for one in self._state.missed.values() if agent in (None, one.scope.agent)]
         told = [
             replace(one, wanted=event.text)
             for one in found[::-1]
             if (event := events.get(one.event_id))
+            and event.retired_at is None
             and not {one.user_id, event.sender_id, *event.subjects}.intersection(without)
         ]
         return told[start : start + max(limit, 0)]

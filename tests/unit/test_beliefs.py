@@ -210,3 +210,24 @@ async def test_export_and_import_carry_the_beliefs(tmp_path: Path) -> None:
         await memory.import_(tmp_path / "out.jsonl")
         assert await memory.beliefs(GROUP) == before
         assert len(await memory.belief_changes(GROUP, days=30)) == 1
+
+
+async def test_nothing_forgotten_is_readable_through_a_belief(tmp_path: Path) -> None:
+    """A belief outlives a forgotten event, but its evidence leads to neither the event nor the lines hidden with it."""
+    async with opened(tmp_path) as (memory, clock):
+        await said(memory, *CHAT)
+        await memory.remember(core.Turn(GROUP, observations=(FRIDAY,), message_ids=("m1",), happened_at=clock.now()))
+        await memory.drain(60)
+    async with opened(tmp_path, answered(created(FRIDAY, 1, 2, 3))) as (memory, _):
+        await memory.evolve(GROUP)
+        (belief,) = (await memory.beliefs(GROUP)).beliefs
+        assert "m1" in belief.message_ids
+        (event_id,) = belief.event_ids
+        await memory.forget_event(GROUP, event_id)
+        (left,) = (await memory.beliefs(GROUP)).beliefs
+        assert "m1" not in [one.id for one in await memory.find_messages(GROUP, left.message_ids)]
+        with pytest.raises(core.UnknownEvent):
+            await memory.find_event(GROUP, event_id)
+        await memory.recall_message(GROUP, "m2")
+        (left,) = (await memory.beliefs(GROUP)).beliefs
+        assert "m2" not in left.message_ids

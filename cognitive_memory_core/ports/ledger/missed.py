@@ -21,7 +21,8 @@ class MissedBook(Protocol):
     ) -> list[MissedEvent]:
         """Return the cases of an agent, or of all, the latest first, each with its event's text.
 
-        Cases that one of ``without`` asked, and those whose event one of them said or is spoken of in, are left out.
+        Left out are cases whose event is forgotten, those that one of ``without`` asked, and those whose event one of
+        them said or is spoken of in.
         """
         ...
 

@@ -28,7 +28,7 @@ class SqliteMissed:
     async def cases(
         self, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
     ) -> list[MissedEvent]:
-        """Return an agent's cases, the latest first."""
+        """Return an agent's cases of active events, the latest first."""
         return await self._database.read(_cases, missed_filter(agent, without), bounded(limit), bounded(offset))
 
     async def drop(self, case_id: str) -> None:

@@ -69,8 +69,10 @@ def listing_filter(agent: str, listing: EventListing, without: Collection[str]) 
 
 
 def missed_filter(agent: str | None, without: Collection[str]) -> Filter:
-    """Compile a list of noted cases over ``missed m`` and ``events e``."""
-    parts: list[Filter] = [("TRUE", ())] if agent is None else [("e.agent = ?", bound(agent))]
+    """Compile a list of noted cases of active events over ``missed m`` and ``events e``."""
+    parts: list[Filter] = [("e.retired_at IS NULL", ())]
+    if agent is not None:
+        parts.append(("e.agent = ?", bound(agent)))
     if without:
         names = listed(sorted(without))
         parts.append((f"m.user_id NOT IN {LISTED} AND e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}", (names,) * 3))
