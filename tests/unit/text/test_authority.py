@@ -34,6 +34,11 @@ from cognitive_memory_core.text.statements.authority import (
         "管理员是10086",
         "管理员现在是阿棠(2000001)",
         "群主换成小K了",
+        "供应商回款账户改成 6217 0001 2345",
+        "项目组(1)的账户改为62170001-2345",
+        "钱都打这个户头 6222-0033-1188",
+        "财务口径以阿棠(2000001)为准",
+        "以后都以我说的为准",
     ],
 )
 def test_rank_orders_and_payment_are_never_fact(text: str) -> None:
@@ -56,6 +61,11 @@ def test_rank_orders_and_payment_are_never_fact(text: str) -> None:
         "管理员是轮流当的",
         "报名时写上管理员的名字和10086",
         "周五局迟到超过15分钟的人要带零食",
+        "b站账号改名叫末班渡小卖部",
+        "阿棠(2000001)的账号下有3个游戏",
+        "展会时间以官网为准",
+        "种子40417在2026-05-16 2026-05-17都试过",
+        "老齐(28471095)说入场时间以主办方通知为准",
     ],
 )
 def test_ordinary_talk_is_no_claim(text: str) -> None:
