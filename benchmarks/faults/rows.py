@@ -12,14 +12,14 @@ from ..fault_row import Extent, Row
 
 LONGEST = {  # seconds
     "": 300.0,
-    **dict.fromkeys(("F2", "F16", "F17", "F28", "A12"), 600.0),
+    **dict.fromkeys(("F2", "F16", "F17", "F26", "F27", "A12"), 600.0),
     **dict.fromkeys(
         ("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20", "A23", "A28"), 900.0
     ),
     "A2": 1200.0,
     "F1": 2400.0,
     **dict.fromkeys(("F3", "F12"), 1500.0),
-    "F21": 1800.0,
+    **dict.fromkeys(("F21", "F25", "F28", "A29"), 1800.0),
 }
 
 
@@ -72,6 +72,9 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F22": _here("profile_writes", "f22"),
     "F23": _here("profile_writes", "f23"),
     "F24": _here("group_runs", "f24"),
+    "F25": _here("clocks", "f25"),
+    "F26": _here("limits", "f26"),
+    "F27": _here("signals", "f27"),
     "F28": _here("upgrades", "f28"),
     "F29": _of_chroma("f29", "rows", 10_000, 1_500),
     "F30": _here("drift", "f30"),
@@ -102,4 +105,5 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A23": _here("extraction", "a23"),
     "A25": _here("beliefs_deleted", "a25"),
     "A28": _here("outgoing", "a28"),
+    "A29": _here("tampering", "a29"),
 }

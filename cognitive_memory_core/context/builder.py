@@ -21,7 +21,7 @@ from ..ports.quality import Tally, Untallied
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
-from ..recall.deadlines import finished
+from ..recall.deadlines import finished, is_out_of_threads
 from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
@@ -74,6 +74,10 @@ class _PartReader:
         try:
             return await self.reading()
         except AWAY:
+            return self.away()
+        except RuntimeError as failure:
+            if not is_out_of_threads(failure):
+                raise
             return self.away()
 
 

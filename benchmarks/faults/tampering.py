@@ -1,0 +1,160 @@
+"""A29: bytes flipped in the ledger, profiles, jobs and overrides.json of a directory that is opened afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import cognitive_memory_core as core
+from cognitive_memory_core.configuration import Configuration
+from tests import golden
+from tests.golden import fill
+from tests.support.clock import FrozenClock
+
+from ..fault_row import Extent, Row
+
+LONGEST = 60.0  # seconds that an opening and all reads may take
+PEOPLE = ("2000001", "2000002")
+
+
+@dataclass
+class Seen:
+    """What happened to the mutants."""
+
+    mutants: Counter[str] = field(default_factory=Counter[str])
+    refused: int = 0
+    reported: int = 0
+    same: int = 0
+    words: int = 0
+    crashes: list[str] = field(default_factory=list[str])
+    silent: list[str] = field(default_factory=list[str])
+    hung: int = 0
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a memory shows of its directory: rows by id, without what a reader cannot check."""
+
+    ids: frozenset[str]
+    words: frozenset[str]
+    has_reported: bool = False
+
+
+def a29(extent: Extent) -> Row:
+    """Flip one to eight bytes of a file, open the directory, read and do everything."""
+    started, seen, dice = time.monotonic(), Seen(), random.Random(extent.seed)
+    with tempfile.TemporaryDirectory() as scratch:
+        template = golden.unpacked(golden.names()[-1], Path(scratch, "template"))
+        whole = asyncio.run(shown(copied(template, Path(scratch, "whole"))))
+        for kind, files in targets(template).items():
+            for number in range(extent.of(250, 6)):
+                data = copied(template, Path(scratch, f"{kind}{number}"))
+                target = data / dice.choice(files)
+                flip(target, dice)
+                seen.mutants[kind] += 1
+                asyncio.run(judge(data, f"{kind} {number}: {target.name}", whole, seen))
+                shutil.rmtree(data)
+    note = (
+        f"{', '.join(f'{kind} {count}' for kind, count in seen.mutants.items())}; crashes {len(seen.crashes)}, hung "
+        f"{seen.hung}; refused {seen.refused}, reported {seen.reported}, without effect {seen.same}; other words in a "
+        f"text, as an edit by hand makes them, {seen.words}; lost: gone or changed without a word"
+    )
+    examples = [*seen.crashes, *seen.silent][:2]
+    note = "; ".join([note, *(one[:160] for one in examples)])
+    seconds = time.monotonic() - started
+    what = "bytes flipped in ledger, profiles, jobs, overrides.json"
+    is_bad = bool(seen.crashes or seen.hung)
+    return Row("A29", what, seen.mutants.total(), len(seen.silent), 0, seen.hung, seconds, note, is_bad)
+
+
+def targets(template: Path) -> dict[str, list[Path]]:
+    """Return the files of each kind, relative to the directory."""
+    found: dict[str, Callable[[], list[Path]]] = {
+        "ledger": lambda: [template / "ledger.db"],
+        "profiles": lambda: sorted(template.glob("profiles/**/*.md")),
+        "jobs": lambda: sorted(template.glob("queues/*/*.json")),
+        "overrides": lambda: [template / "overrides.json"],
+        "end_summaries": lambda: [template / "end_summaries.json"],
+    }
+    return {kind: [path.relative_to(template) for path in paths()] for kind, paths in found.items()}
+
+
+def copied(template: Path, data: Path) -> Path:
+    """Copy a directory."""
+    shutil.copytree(template, data)
+    return data
+
+
+def flip(path: Path, dice: random.Random) -> None:
+    """Flip a bit in each of one to eight bytes of a file."""
+    content = bytearray(path.read_bytes())
+    for _ in range(dice.randint(1, 8)):
+        content[dice.randrange(len(content))] ^= 1 << dice.randrange(8)
+    path.write_bytes(content)
+
+
+async def judge(data: Path, where: str, whole: Shown, seen: Seen) -> None:
+    """Open a directory with a flipped file and note what happens."""
+    try:
+        found = await asyncio.wait_for(shown(data), LONGEST)
+    except core.CognitiveMemoryError:
+        seen.refused += 1
+        return
+    except TimeoutError:
+        seen.hung += 1
+        return
+    except Exception as crash:  # noqa: BLE001  # whatever else comes out is what the row looks for
+        seen.crashes.append(f"{where}: {type(crash).__name__} {crash}")
+        return
+    if found.has_reported:
+        seen.reported += 1
+    elif found.ids != whole.ids:
+        lost, new = whole.ids - found.ids, found.ids - whole.ids
+        seen.silent.append(f"{where}: lost {sorted(lost)[:3]}, new {sorted(new)[:3]}")
+    elif found.words != whole.words:
+        seen.words += 1
+    else:
+        seen.same += 1
+
+
+async def shown(data: Path) -> Shown:
+    """Open a directory, read everything, do the jobs, and read it again."""
+    configuration = Configuration({"vector_store": {"backend": "exact"}}, data)
+    async with core.CognitiveMemory.open(configuration.settings, data, background=False, clock=_clock()) as memory:
+        ids, words = set[str](), set[str]()
+        for event in await memory.events(core.Scene.operator(), limit=100):
+            ids.add(f"event {event.id} {event.scope.key} {event.sender_id}")
+            words.add(event.text)
+        for scene in (fill.GROUP, fill.PRIVATE):
+            for line in await memory.recent_messages(scene):
+                ids.add(f"line {line.id} {line.sender_id}")
+                words.add(line.text)
+            ids |= {f"pin {pin.id}" for pin in await memory.pins(scene)}
+            words |= {(await memory.context(scene, "乌龙茶")).text}
+            ids |= {f"memo {memo.id}" for memo in await memory.memos(scene, 100)}
+        for person in PEOPLE:
+            profile = await memory.get_profile(core.Scene.private(person), "user", person)
+            ids |= {f"profile {profile.key}"} if profile else set()
+            words |= {profile.summary} if profile else set()
+        failed, status = await memory.failed_jobs(), await memory.status()
+        ids |= {f"failed {job.id}" for job in failed} | {f"pending {status.jobs.pending}"}
+        await memory.drain(30)
+        is_told = bool(status.last_error or status.failing or configuration.problems) or _is_aside(data)
+        is_told = is_told or len(await memory.failed_jobs()) > len(failed)
+    return Shown(frozenset(ids), frozenset(words), is_told)
+
+
+def _is_aside(data: Path) -> bool:
+    """Return whether an unreadable file was put aside."""
+    return any("corrupt" in path.name or "unreadable" in path.name for path in data.rglob("*"))
+
+
+def _clock() -> FrozenClock:
+    return FrozenClock(fill.NOON)
