@@ -62,7 +62,7 @@ class Consent:
         self._hide = Redaction()
 
     async def load(self) -> None:
-        """Load the book and the tombstones; serialised with changes."""
+        """Read switches, sharing, incognito stretches, opt-outs and tombstones; never overlaps with a change."""
         async with self._changing:
             if self._eraser is not None:
                 self._tombstones = await self._eraser.tombstones()

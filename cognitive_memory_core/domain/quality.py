@@ -119,7 +119,7 @@ class ReadLatency:
         return sum(count for _, count in self.counts)
 
     def quantile(self, share: float) -> int:
-        """Return the bound within which this share of the reads ended; 0 if it is beyond the last bound."""
+        """Return the upper bound in ms within which this share of the reads ended; 0 if it is beyond them all."""
         seen = 0
         for bound, count in self.counts:
             seen += count

@@ -32,7 +32,7 @@ _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 
 
 class MessageSearch:
-    """Searches the log within what a reading admits."""
+    """Searches the log for lines that a :class:`ReadFilter` admits."""
 
     def __init__(
         self,

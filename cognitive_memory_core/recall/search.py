@@ -81,7 +81,7 @@ def _without_lines(reading: ReadFilter) -> ReadFilter:
 
 
 def _raised(known: Hit | None, event: Event, line: Hit) -> Hit:
-    """Return an event's hit with at least the share of its best line's score and relevance that passes on to it."""
+    """Return an event's hit, its score and relevance raised to at least ``TRACED`` times those of its best line."""
     score, relevance = TRACED * line.score, TRACED * line.relevance
     if known is None:
         return Hit(event, score, relevance=relevance)

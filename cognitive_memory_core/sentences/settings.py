@@ -151,7 +151,7 @@ def is_a_group(name: str, example: str) -> str:
 def unknown_setting(name: str, near: Iterable[str]) -> str:
     """Return the message that no setting has this name, with the nearest ones."""
     alike = "、".join(near)
-    return f"没有 {shown(name)} 这个设置，{f'是不是 {alike}？' if alike else '全部的键见 README 的设置表'}"
+    return f"没有 {shown(name)} 这个设置，{f'是不是 {alike}？' if alike else '全部的键见文档的设置页'}"
 
 
 def blank_value(key: str, default: str) -> str:

@@ -22,8 +22,8 @@ SWITCHED = {"off": "不记也不用", "record_only": "只记不用", "recall_onl
 SWITCHED_HERE = "{place} {switched}{until}"
 UNTIL = "，到 {until} 为止"
 _READ_AGAIN = (
-    "这段聊天没整理成，重试之前要先改好文件（数据目录的 queues/failed/ 里）；"
-    "不会改就删掉它，只少这一段整理出的记忆，聊天原话还在"
+    "任务的文件坏了，直接重试没用：文件在机器人数据目录的 queues/failed/ 里，会改的改好再重试；"
+    "不会改就把这个文件删掉，只少这一段整理出的记忆，聊天原话还在"
 )
 _ADVICE = (  # the first words found in the error decide
     (("密钥", "401", "403", "API_KEY"), "检查密钥和余额，再重试"),

@@ -21,7 +21,7 @@ PLACES = 5  # switched places that the figures name
 LATEST = 20  # lines shown instead of a summary
 SOURCES = 8  # lines that an item's details quote
 _HELP = """\
-认知记忆 · /memory 或 /记忆（中文、英文都行）
+认知记忆 · 发 /记忆（或 /memory）加子命令，中文英文写一个就行，例如 /记忆 详情 1
 列表 list [页]：这里记住了什么，新的在前；列表 已忘：你忘掉的，30 天内能恢复
 详情 show 序号：一条的全文、谁说的、出自哪几句
 搜索 search 内容 [-n 条数]：找一件事
@@ -329,7 +329,7 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
     remarks: list[Remark] = [("busy", gathered(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
-        remarks.append(("plain", "没有接大模型，只认得出常见的说法"))
+        remarks.append(("plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"))
     if now.is_over_daily_calls:
         remarks.append(("busy", "今天的模型调用已用完：先按规则整理，明天恢复"))
     in_hand = now.jobs.pending + now.jobs.processing
@@ -339,7 +339,7 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
     if now.paused:
         remarks.append(("busy", "机器人管理员暂停了整理，说过的话都还收着"))
     if now.jobs.failed:
-        remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原样留着；机器人管理员可以看 /记忆 失败"))
+        remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"))
     if now.refused:
         remarks.append(("bad", f"来得太多、没有收下的有 {now.refused} 次"))
     away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
@@ -364,7 +364,11 @@ _ACTIVITIES = {"off": "未启用", "asleep": "休眠中", "waking": "正在启�
 
 def _merge_lines(now: core.Status) -> list[str]:
     merges = now.merges
-    lines = [f"有 {merges.facts} 件事等着写进 {merges.profiles} 份侧写（/记忆 侧写）"] if merges.facts else []
+    lines = (
+        [f"有 {merges.facts} 件事会自己写进 {merges.profiles} 份侧写，不用管（看侧写：/记忆 侧写）"]
+        if merges.facts
+        else []
+    )
     if merges.failing:
         lines.append(f"{merges.failing} 份侧写没写成，过一会儿再试；要写的事都还在")
     return lines
@@ -494,10 +498,10 @@ def pin_list(pins: Sequence[core.Pin], zone: tzinfo) -> str:
     if not pins:
         return "还没有置顶：发送 /记忆 记住 内容"
     lines = [
-        f"{_numbered_pin(number, pin)}（{pin.pinned_at.astimezone(zone):%Y-%m-%d}）"
+        f"{_numbered_pin(number, pin)}（{pin.pinned_at.astimezone(zone):%Y-%m-%d} 记下）"
         for number, pin in enumerate(pins, 1)
     ]
-    return "\n".join(("置顶（去掉 /记忆 忘掉 序号，改 /记忆 更正 序号 内容）", *lines))
+    return "\n".join(("置顶（序号看这里；去掉第 1 条发 /记忆 忘掉 1，改它发 /记忆 更正 1 新的内容）", *lines))
 
 
 def found(
@@ -651,7 +655,7 @@ def viewed(found: core.Profile | None, revisions: Sequence[core.Revision], zone:
 def sharing(*, is_on: bool) -> str:
     """Confirm a person's choice about their profile."""
     return (
-        "好，你私聊里的侧写，在你说话的群里也能用了；收回：/记忆 共享 off"
+        "好，你私聊里的侧写，在你说话的每个群里也会用来回答，别人问起你时也可能说到；不想要了，发送 /记忆 共享 off"
         if is_on
         else "好，你私聊里的侧写只在和你的私聊里用"
     )

@@ -9,8 +9,8 @@ PAIRS: tuple[tuple[str, str], ...] = (
     # what to do about a failed job
     (
         (
-            "这段聊天没整理成，重试之前要先改好文件（数据目录的 queues/failed/ 里）；"
-            "不会改就删掉它，只少这一段整理出的记忆，聊天原话还在"
+            "任务的文件坏了，直接重试没用：文件在机器人数据目录的 queues/failed/ 里，会改的改好再重试；"
+            "不会改就把这个文件删掉，只少这一段整理出的记忆，聊天原话还在"
         ),
         (
             "This stretch of chat was not processed. Repair its file (in queues/failed/ of the data directory) "

@@ -47,7 +47,7 @@ async def test_sharing_opens_a_private_profile(stage: Stage, group: int) -> None
     await told(core.Scene.private(str(user), user_name="阿禾"), f"阿禾({user}) 喜欢喝乌龙茶")
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user)
     assert "乌龙茶" not in await stage.ask("/记忆 侧写", user, group)
-    assert "在你说话的群里" in await stage.ask("/记忆 共享 on", user, group)
+    assert "在你说话的每个群里" in await stage.ask("/记忆 共享 on", user, group)
     assert await get_memory().drain(PATIENCE)
     assert "乌龙茶" in await stage.ask("/记忆 侧写", user, group)
     assert "只在" in await stage.ask("/记忆 共享 关", user)

@@ -86,8 +86,8 @@ class FileQueue:
     ) -> FileQueue:
         """Create and index the folders; raises StorageRefused if the disk refuses.
 
-        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. Buried jobs expire by ``horizon``, an
-        instant that has certainly passed (default: the clock's).
+        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. ``horizon`` returns an
+        instant that has certainly passed (default: the clock's now), up to which the age of buried jobs is counted.
         """
         queue = cls(JobFiles(folder, disk or Disk()), settings, clock, elapsed)
         queue._horizon = horizon or clock.now
@@ -399,7 +399,7 @@ class FileQueue:
         return changed
 
     async def _nobodys_files(self) -> list[tuple[str, str]]:
-        """Return the files without an index entry; a job being written is known to the index or not listed yet."""
+        """Return the files without an index entry. A job being written has its entry before its file can be listed."""
         listed = await self._run(self._files.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
         arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}

@@ -321,7 +321,7 @@ def _says_nothing(summary: str) -> bool:
 
 
 def _listed(drawn: ProfileAnswer, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
-    """Yield heading and lines of each section, each line once; what begins with a date stands among the topics."""
+    """Yield heading and lines of each section, each line once; lines that begin with a date are moved to the topics."""
     headings = sentences.stored_text.GROUP_HEADINGS if is_group else sentences.stored_text.PROFILE_HEADINGS
     tidy = {field: [one_line(once_dated(line), LINE_LENGTH) for line in getattr(drawn, field)] for field in headings}
     passing = [line for field, lines in tidy.items() if field != "topics" for line in lines if begins_with_day(line)]

@@ -48,17 +48,18 @@ class Eraser(Protocol):
     """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
-        """Erase what a person said, their names, memos and pins, and their private chat, for every agent.
+        """Erase a person for every agent.
 
-        A pin is theirs if they own it or wrote it, also for a whole group.
+        Erased: what they said, their names, memos and sharing consent; pins that they own or wrote, also for a whole
+        group; their private chat; the indexed copies of their profiles, and the facts that wait for these profiles.
+        An event is theirs if they are its sender or it is of their private chat.
 
-        The facts waiting for their profiles, the indexed copies of those and their sharing consent are erased too; in
-        facts and profile copies of others they are hidden, and a reworded copy loses its vector.
-        An event is theirs if they are its sender or the person of its private chat; in all other texts and subjects
-        they are hidden: ``hide`` returns a text without them, and a reworded event loses its vector. A tombstone of
-        the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone dated more than a
-        day after ``at`` is attributed to a wrong clock and replaced. Mentions by name instead of id are hidden only in
-        places where the person was seen.
+        Everywhere else, in events, subjects, facts and profile copies of others, the person is hidden: ``hide``
+        returns a text without them, and a reworded row loses its vector. Mentions by name instead of id are hidden
+        only in places where the person was seen.
+
+        A tombstone of the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone
+        dated more than a day after ``at`` is attributed to a wrong clock and replaced.
         """
         ...
 

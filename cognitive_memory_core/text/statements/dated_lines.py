@@ -16,7 +16,7 @@ def begins_with_day(line: str) -> bool:
 
 
 def once_dated(line: str) -> str:
-    """Return a line without bullets and numbering, and without a day at its end that it names before."""
+    """Return a line without bullets and numbering; a date in brackets at its end goes if the line names it before."""
     said = _MARKS.sub("", line)
     noted = _NOTED.search(said)
     if not noted:

@@ -32,7 +32,7 @@ class Trace:
 
     @classmethod
     def of(cls, text: str, but: Iterable[str] = ()) -> Trace:
-        """Return the trace of a text, without the terms of the texts in ``but``."""
+        """Return the terms by which a text is recognised: without its times and the terms of the texts in ``but``."""
         return cls(_telling(_terms(_timeless(text))) - frozenset(term for other in but for term in _terms(other)))
 
     @property
