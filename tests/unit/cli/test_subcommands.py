@@ -180,7 +180,7 @@ def test_an_unreadable_failed_job_is_shown(home: BotHome) -> None:
     file.write_text("{")
     _, out, _ = home.run("status", "--failed")
     assert job[:8] in out
-    assert "要先改好文件" in out
+    assert "会改的改好再重试" in out
 
 
 def test_beside_a_running_bot(home: BotHome, tmp_path: Path) -> None:
