@@ -61,10 +61,14 @@ def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
 
 def ledger_too_new(path: object, found: int, known: int, release: str) -> str:
     """Return the refusal of a ledger that a newer version wrote, with the release it needs, "" if that is unknown."""
-    needed = f"需要 {release} 或更新的版本" if release else "需要更新的版本"
+    if release:
+        return (
+            f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要 {release} 或更新的版本："
+            "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+        )
     return (
-        f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），{needed}：什么都没有改动，"
-        "请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+        f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要更新的版本："
+        "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
     )
 
 

@@ -120,10 +120,23 @@ PAIRS: tuple[tuple[str, str], ...] = (
         "The ledger {path} is damaged ({reason}): nothing was changed; restore a backup, or move it and restart",
     ),
     (
-        "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}）：请升级插件，或用升级前留下的副本",
         (
-            "A newer version wrote the ledger {path} (format {found}; this one knows up to {known}): upgrade the "
-            "plugin, or use the copy made before the upgrade"
+            "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要 {release} 或更新的版本："
+            "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+        ),
+        (
+            "A newer version wrote the ledger {path} (format {found}; this one knows up to {known}), {release} or "
+            "later is needed: nothing was changed; upgrade the plugin, or use the copy made before the upgrade"
+        ),
+    ),
+    (
+        (
+            "账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要更新的版本："
+            "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+        ),
+        (
+            "A newer version wrote the ledger {path} (format {found}; this one knows up to {known}): nothing was "
+            "changed; upgrade the plugin, or use the copy made before the upgrade"
         ),
     ),
     ("读不了账本 {path}（{reason}）", "The ledger {path} cannot be read ({reason})"),
