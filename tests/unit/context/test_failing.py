@@ -181,6 +181,15 @@ async def test_each_part_may_fail(part, error):
     check(await built(**{part: stand_in}), (part,))
 
 
+async def test_a_part_that_gets_no_thread_is_left_out():
+    """Where the system gives no new thread a context has less; a RuntimeError that says anything else is raised."""
+    context = await built(notes=Away(RuntimeError("can't start new thread")))
+    assert context.degraded
+    assert "乌龙茶" in context.text
+    with pytest.raises(RuntimeError, match="a bug"):
+        await built(notes=Away(RuntimeError("a bug")))
+
+
 @pytest.mark.parametrize("stubborn", [False, True])
 @pytest.mark.parametrize("part", PARTS)
 async def test_each_part_may_hang(part, stubborn):
