@@ -17,7 +17,10 @@ from ..ports.memo_mirror import MemoMirror
 from ..ports.queue import QueueEraser
 from .targets import checked_place, draft_in, removed
 
-SMALL = ("end_summaries.json", "announced.json", "overrides.json", "profiles", "prompts", "agents")  # copied
+SMALL = (  # copied
+    *("end_summaries.json", "announced.json", "considering.json", "departed.json", "evolution_schedule.json"),
+    *("overrides.json", "profiles", "prompts", "fonts", "agents"),
+)
 LEDGER = "ledger.db"
 TEMP = ".tmp"  # suffix of incomplete files
 

@@ -1,18 +1,20 @@
 """The copy of memos in ``end_summaries.json``, which the mode without cognitive memory also reads and writes.
 
 The file is a JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (in older files of
-plain strings). Our rows also have an ``id``, which the other mode omits when it rewrites the list. Before foreign rows
-are dropped, the whole file is copied to ``end_summaries.before-*.json``.
+plain strings). Our rows also have an ``id``, which the other mode omits when it rewrites the list: a row without one
+that tells the same at the same second is ours. Before foreign rows are dropped, the whole file is copied to
+``end_summaries.before-*.json``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TypeGuard, cast
 
 import orjson
 
@@ -26,6 +28,7 @@ from ...errors import PermanentError, StorageRefused
 from ...ports.clock import Clock
 from .codec import json_of, writable_text
 from .erased_bytes import rows_without, summaries_without
+from .job_formats import SEED_ZONE
 from .names import SUFFIX, microseconds
 
 log = logging.getLogger(__name__)
@@ -97,11 +100,13 @@ class EndSummaries:
     def _merge(self, batch: Mapping[str, Row]) -> None:
         """Append to the current content of the file, which the other mode may have changed meanwhile."""
         data, standing = self._standing()
-        known = {str(cast("Row", row).get("id")) for row in standing if isinstance(row, dict)}
-        rows = [*standing, *(row for memo_id, row in batch.items() if memo_id not in known)]
-        if len(rows) == len(standing):
+        known = {str(row["id"]) for row in standing if _is_named(row)}
+        told = {_told(cast("Row", row)) for row in standing if isinstance(row, dict) and not _is_named(row)}
+        new = [row for memo_id, row in batch.items() if memo_id not in known and _told(row) not in told]
+        if not new:
             return
-        if any(not isinstance(row, dict) or "id" not in row for row in rows[:-KEPT]):
+        rows = _in_order(standing, new)
+        if any(not _is_named(row) for row in rows[:-KEPT]):
             self._keep_aside(data, is_once=len(standing) <= KEPT)
         self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))
 
@@ -152,6 +157,38 @@ class EndSummaries:
         self._disk.move(self._path, aside)
         log.warning("%s -> %s: %s", self._path.name, aside.name, reason)
         return []
+
+
+def _is_named(row: object) -> TypeGuard[Row]:
+    return isinstance(row, dict) and "id" in row
+
+
+def _told(row: Row) -> tuple[object, ...]:
+    """Return what a row tells and when; two rows of the same kind of place that agree in it are one."""
+    at, place = _instant(row), row.get("location")
+    kind = cast("Row", place).get("type") if isinstance(place, dict) else None
+    return str(row.get("summary")), at, str(kind)
+
+
+def _in_order(standing: Sequence[object], new: Sequence[Row]) -> list[object]:
+    """Return all rows, oldest first; standing ones keep their order, and those without a time count as older."""
+    rows = list(standing)
+    for row in new:
+        at, place = _instant(row), len(rows)
+        while place and at is not None and (other := _instant(rows[place - 1])) is not None and other > at:
+            place -= 1
+        rows.insert(place, row)
+    return rows
+
+
+def _instant(row: object) -> float | None:
+    """Return when a row was written, in whole seconds since the epoch; None if it does not tell."""
+    stated = cast("Row", row).get("timestamp") if isinstance(row, dict) else None
+    try:
+        at = datetime.fromisoformat(str(stated).replace("Z", "+00:00"))
+        return (at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)).timestamp() // 1
+    except (ValueError, OverflowError):
+        return None
 
 
 def _row(memo: Memo) -> Row:

@@ -46,6 +46,10 @@ async def test_everything_of_the_contract_is_in_it(memory: CognitiveMemory, tmp_
     data, copy = tmp_path / "data", tmp_path / "deep" / "copy"
     small = {
         "announced.json",
+        "considering.json",
+        "departed.json",
+        "evolution_schedule.json",
+        "fonts/a.ttf",
         "overrides.json",
         "profiles/users/1.md",
         "profiles/users/3.damaged-20260222T103000.000000Z",
