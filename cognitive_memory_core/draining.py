@@ -24,7 +24,7 @@ class Draining:
     async def until_idle(self) -> None:
         """Wait until no job, merge or missing vector is left; the loops must be running."""
         pause = POLL
-        while not (self.use_cases.worker.is_idle and await self._is_merged() and await self._is_indexed()):
+        while not (await self._is_fed() and await self._is_merged() and await self._is_indexed()):
             self._hurry()
             await asyncio.sleep(pause)
             pause = min(pause * 1.2, LONGEST_POLL)
@@ -42,6 +42,9 @@ class Draining:
             use.profile_indexer.hurry()
             use.belief_indexer.hurry()
             use.reconciler.hurry()
+
+    async def _is_fed(self) -> bool:
+        return self.use_cases.worker.is_idle and not await self.use_cases.takeover.is_due()
 
     async def _is_merged(self) -> bool:
         merging = self.use_cases.merging

@@ -554,16 +554,7 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
-        opened, transfer = self._opened, await asyncio.to_thread(_transfer)
-        await opened.consent.drop_ended_switches()
-        absorbed = await transfer.imported(
-            opened.adapters.ledger.archive,
-            Path(path),
-            profiles=opened.adapters.profiles,
-            is_excluded=opened.consent.keeps_out,
-        )
-        await opened.note_imported()
-        return absorbed
+        return await self._opened.absorb(Path(path))
 
     async def configure(self, settings: Settings) -> None:
         """Use other hot settings from now on; all other settings keep their values. A running call keeps its own."""

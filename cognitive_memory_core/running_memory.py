@@ -115,7 +115,7 @@ class RunningMemory:
         use, embedding = self._use_cases, self._use_cases.adapters.embedding
         wanted = [loop.run() for loop in use.loops]
         if self.is_running:
-            wanted += [use.worker.run(), use.merging.run(), use.profile_indexer.run()]
+            wanted += [use.worker.run(), use.merging.run(), use.profile_indexer.run(), use.takeover.loop.run()]
             wanted += [loop.run() for loop in use.index_loops]
             wanted += [embedding.calibrating.run()] if embedding.calibrating else []
         self._loops = [asyncio.create_task(loop) for loop in wanted]

@@ -10,10 +10,11 @@ from pathlib import Path
 from .. import sentences
 from ..completion import completed
 from ..domain.ids import checked_id
+from ..errors import BadArgument
 from ..memory import CognitiveMemory
+from ..migration import Conversion, Destination, Layout, turns_of
+from ..migration.report import MigrationReport
 from .bot_directory import BotDirectory, declare_directory
-from .migration import Conversion, Destination, Layout, turns_of
-from .migration.report import MigrationReport
 from .open_directory import owning, runner
 from .output import DONE, console, print_json, progress_bar, refuse
 from .parser import Parser, Subcommand, existing_path
@@ -28,43 +29,54 @@ def declare(parser: Parser) -> None:
     parser.options.add_argument("--dry-run", action="store_true", help=words.DRY_RUN_OPTION)
     parser.options.add_argument("--group", metavar="ID", default="", help=words.MIGRATE_GROUP_OPTION)
     parser.options.add_argument("--user", metavar="ID", default="", help=words.MIGRATE_USER_OPTION)
+    parser.options.add_argument("--agent", metavar="NAME", default="", help=words.MIGRATE_AGENT_OPTION)
     parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)
 
 
 async def _migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
+    destination = _destination(arguments, bot)
     if arguments.dry_run:
-        report = await _read(arguments, None)
+        report = await _read(arguments.path, destination, None)
         shown = sentences.migration.previewed(report.counts, report.left_out)
         return _say(arguments, report, {}, shown)
     async with owning(bot, creates=True) as memory:
-        return await _taken_over(arguments, memory)
+        return await _taken_over(arguments, destination, memory)
 
 
-async def _taken_over(arguments: argparse.Namespace, memory: CognitiveMemory) -> int:
+def _destination(arguments: argparse.Namespace, bot: BotDirectory) -> Destination:
+    """Return where everything goes; raises BadArgument if each account has a memory of its own and none is named."""
+    settings = bot.settings()
+    if settings.isolate_bots and not arguments.agent:
+        raise BadArgument(sentences.migration.WHICH_AGENT)
+    return Destination(
+        checked_id(arguments.group, "--group") if arguments.group else "",
+        checked_id(arguments.user, "--user") if arguments.user else "",
+        checked_id(arguments.agent, "--agent") if arguments.agent else settings.agent,
+    )
+
+
+async def _taken_over(arguments: argparse.Namespace, destination: Destination, memory: CognitiveMemory) -> int:
     with tempfile.TemporaryDirectory(prefix="cognitive-memory-") as scratch:
         draft = Path(scratch) / "migrated.jsonl"
-        report = await _read(arguments, draft)
+        report = await _read(arguments.path, destination, draft)
         rows = sum(report.counts.values())
         with progress_bar(sentences.command_line.IMPORTING, rows) as bar:
             async with watched(memory, bar, rows):
                 new = await memory.import_(draft)
     before = (await memory.status()).jobs.pending
-    for turn in turns_of(await asyncio.to_thread(Layout.of, arguments.path), MigrationReport(lambda: None)):
+    layout = await asyncio.to_thread(Layout.of, arguments.path)
+    for turn in turns_of(layout, MigrationReport(lambda: None), destination.agent):
         await memory.remember(turn)
     queued = (await memory.status()).jobs.pending - before
     shown = sentences.migration.migrated(report.counts, new, queued, report.left_out)
     return _say(arguments, report, {"rows": new, "queued": queued}, shown)
 
 
-async def _read(arguments: argparse.Namespace, draft: Path | None) -> MigrationReport:
+async def _read(path: Path, destination: Destination, draft: Path | None) -> MigrationReport:
     """Write the source as an export; without ``draft`` only count. A started step finishes before its folder goes."""
-    destination = Destination(
-        checked_id(arguments.group, "--group") if arguments.group else "",
-        checked_id(arguments.user, "--user") if arguments.user else "",
-    )
     with progress_bar(sentences.migration.READING, None) as bar:
         report = MigrationReport(bar.advance)
-        await completed(asyncio.to_thread(_convert, arguments.path, draft, report, destination))
+        await completed(asyncio.to_thread(_convert, path, draft, report, destination))
     return report
 
 

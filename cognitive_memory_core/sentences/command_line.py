@@ -43,6 +43,7 @@ MIGRATE_ARGUMENT = "end_summaries.json，或旧系统的 data 目录（只读，
 DRY_RUN_OPTION = "只说会搬来什么、什么读不了，不写（可以和机器人同时用）"
 MIGRATE_GROUP_OPTION = "没写明在哪里的短记和置顶，放到这个群"
 MIGRATE_USER_OPTION = "没写明在哪里的短记和置顶，放到和这个人的私聊"
+MIGRATE_AGENT_OPTION = "搬给哪个机器人的记忆（默认是设置里的 agent；设了 isolate_bots=true 时写机器人的账号）"
 DOCTOR_SUMMARY = "检查设置、密钥、模型、文件、字体，说出该怎么办（可以和机器人同时用）"
 OFFLINE_OPTION = "不连模型"
 MCP_SUMMARY = "让别的智能体用这份记忆：标准输入输出上的 MCP 服务（可以和机器人同时用）"

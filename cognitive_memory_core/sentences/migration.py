@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 KINDS = {
     "event": "事件",
@@ -17,6 +18,7 @@ NO_SOURCES = (
     "本插件自己导出的文件请用 cognitive-memory import"
 )
 READING = "读旧的记忆"
+WHICH_AGENT = "每个机器人账号各记各的（isolate_bots=true），请用 --agent 写明搬给哪个账号"
 LEFT_OUT = "没有搬 {where}：{reason}"
 NO_PLACE = "没有写明是哪个群、和谁的私聊，放错地方别人会看到；确定的话加 --group 或 --user 再搬一次"
 NOT_UNDERSTOOD = "写的不是能看懂的记忆"
@@ -54,3 +56,21 @@ def migrated(counts: Mapping[str, int], new: int, jobs: int, left_out: int) -> s
         f"读到 {found(counts)}；新搬来 {new} 条，排队 {jobs} 个任务，读不了的 {left_out} 处；"
         "原来的文件没有动，向量在机器人启动后补上"
     )
+
+
+def taken_over(counts: Mapping[str, int], new: int) -> str:
+    """Return what the first start took over."""
+    return f"[认知记忆] 第一次启动，搬来了 end_summaries.json：{found(counts)}，新的 {new} 条；原来的文件留着"
+
+
+def not_taken_over(count: int, path: Path) -> str:
+    """Return that some summaries were left out at the first start, and what brings them over."""
+    return (
+        f"[认知记忆] end_summaries.json 里有 {count} 处没有搬；停下机器人，"
+        f"用 cognitive-memory migrate {path} --dry-run 看全部，写明 --group 或 --user 再搬"
+    )
+
+
+def not_kept(path: Path, reason: str) -> str:
+    """Return that the summaries found at the first start could not be copied."""
+    return f"[认知记忆] 没有搬旧的摘要（{reason}）：停下机器人，用 cognitive-memory migrate {path} 搬"

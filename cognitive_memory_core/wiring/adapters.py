@@ -17,11 +17,13 @@ from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
 from ..adapters.malloc_tuning import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
+from ..adapters.sqlite.database.schema import is_blank
 from ..background import BackgroundLoop
 from ..completion import released_on_failure
 from ..disk import Disk
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
+from ..migration.takeover import keep_summaries
 from ..ports.clock import Clock
 from ..ports.ledger import WordIndex
 from ..ports.supplied_parts import SuppliedParts
@@ -119,6 +121,8 @@ async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: As
     return_large_blocks()
     path = data_dir / LEDGER
     await asyncio.to_thread(refuse_lost_ledger, data_dir)
+    if await asyncio.to_thread(is_blank, path):
+        await asyncio.to_thread(keep_summaries, data_dir, Disk(owner.check))
     ledger = await SqliteLedger.open(path, clock=clock, check=owner.check)
     stack.push_async_callback(ledger.close)
     await asyncio.to_thread(owner.watch, path)

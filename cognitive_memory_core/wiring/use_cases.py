@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
 
 from ..background import BackgroundLoop
 from ..consent import Consent
 from ..context.builder import ContextBuilder
+from ..disk import Disk
 from ..domain.job import QueueCounts
 from ..domain.profile import ProfileKey
 from ..erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
@@ -38,6 +42,7 @@ from ..historian.rewriting.dialogue_context import DialogueContext
 from ..historian.rewriting.repeated_events import RepeatedEvents
 from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
+from ..migration.takeover import SummaryTakeover
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
@@ -95,6 +100,7 @@ class UseCases:
         self.event_correcting = EventCorrecting(ledger.events, self.consent, settings)
         self.upkeep = LogPruning(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.history = self._history()
+        self.takeover = self._takeover()
         self.reads = self._reads()
         self.listings = Listings(
             self.access, self._names, ledger.listings, ledger.events, ledger.log, ledger.missed, clock
@@ -132,8 +138,20 @@ class UseCases:
         self.indexer.nudge()
         self.merging.nudge()
 
-    async def note_imported(self) -> None:
-        """Bring everything that is held beside the stores up to date with rows that were imported into them."""
+    async def absorb(self, path: Path) -> int:
+        """Import an export and bring everything held beside the stores up to date; return the new rows."""
+        transfer = await asyncio.to_thread(_transfer)
+        await self.consent.drop_ended_switches()
+        absorbed = await transfer.imported(
+            self.adapters.ledger.archive,
+            path,
+            profiles=self.adapters.profiles,
+            is_excluded=self.consent.keeps_out,
+        )
+        await self._note_imported()
+        return absorbed
+
+    async def _note_imported(self) -> None:
         await self.consent.load()
         await self.profile_indexer.refresh()
         self.profile_reader.forget()
@@ -146,6 +164,11 @@ class UseCases:
         await self.profile_indexer.refresh()
         self.profile_reader.forget()
         return await self.reconciler.rebuild()
+
+    def _takeover(self) -> SummaryTakeover:
+        settings, adapters = self.settings.current, self.adapters
+        agent = None if settings.isolate_bots else settings.agent
+        return SummaryTakeover(adapters.data_dir, agent, self.absorb, Disk(adapters.owner.check))
 
     def _reconciler(self) -> IndexReconciler | NullReconciler:
         ledger, fingerprint = self.adapters.ledger, self.adapters.embedding.embedder.fingerprint
@@ -308,8 +331,10 @@ class UseCases:
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
-        """Run neither jobs nor merges inside the block; let no evolution commit and no suggestion be decided."""
-        async with self.worker.held(), self.merging.held(), self.evolver.held(), self.suggesting.held():
+        """Run neither jobs nor merges inside the block; let nothing be evolved, decided or taken over."""
+        async with AsyncExitStack() as stack:
+            for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
+                await stack.enter_async_context(work.held())
             yield
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
@@ -424,3 +449,9 @@ class UseCases:
             beliefs=self._belief_search,
             tally=adapters.tally,
         )
+
+
+def _transfer() -> ModuleType:
+    from .. import transfer  # noqa: PLC0415  # only needed for export, import and backup
+
+    return transfer

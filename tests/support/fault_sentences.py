@@ -35,6 +35,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/log.TIMES_SWAPPED", "sentences/log.WORKS_AGAIN", "sentences/log.PART_IS_BACK"),
     *("sentences/migration.KINDS.*", "sentences/migration.READING", "sentences/migration.CHROMA_FOLDER"),
     *("sentences/migration.row", "sentences/migration.previewed", "sentences/migration.migrated"),
+    "sentences/migration.taken_over",
     *("sentences/settings.HIDDEN", "sentences/status.[A-Z]*", "sentences/suggestions.KINDS.*"),
     *("sentences/suggestions.ACCEPTED", "sentences/suggestions.draft", "sentences/tools.TOOL_TEXTS.*"),
     *("sentences/tools.PROFILE_RESOURCES", "sentences/tools.AGENT_GUIDE"),

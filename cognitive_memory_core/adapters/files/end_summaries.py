@@ -101,7 +101,7 @@ class EndSummaries:
         """Append to the current content of the file, which the other mode may have changed meanwhile."""
         data, standing = self._standing()
         known = {str(row["id"]) for row in standing if _is_named(row)}
-        told = {_told(cast("Row", row)) for row in standing if isinstance(row, dict) and not _is_named(row)}
+        told = {_told(cast("Row", row)) for row in standing if isinstance(row, dict) and "id" not in row}
         new = [row for memo_id, row in batch.items() if memo_id not in known and _told(row) not in told]
         if not new:
             return

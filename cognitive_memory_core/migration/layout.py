@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ... import sentences
-from ...disk import Disk
-from ...errors import BadArgument
+from .. import sentences
+from ..disk import Disk
+from ..errors import BadArgument
 
 SUMMARIES, PINS = "end_summaries.json", "memory.json"
 _PARTS = ("profiles", "queues", "chromadb", "chroma")

@@ -10,23 +10,24 @@ import shutil
 from collections import deque
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import orjson
 
-from ... import sentences
-from ...adapters.chroma.foreign import ForeignFolderUnreadable, foreign_rows, size_of
-from ...adapters.files.job_formats import SEED_ZONE
-from ...adapters.files.profile_file import LARGEST, ProfileFile
-from ...adapters.files.profile_paths import ProfileLocation
-from ...disk import Disk
-from ...domain.ids import derived_id
-from ...domain.profile import EntityType, Profile, Revision, revision_id
-from ...errors import BadArgument, CognitiveMemoryError
-from ...transfer.export_format import HEAD, ExportedRow, row_of, written
+from .. import sentences
+from ..adapters.chroma.foreign import ForeignFolderUnreadable, foreign_rows, size_of
+from ..adapters.files.job_formats import SEED_ZONE
+from ..adapters.files.profile_file import LARGEST, ProfileFile
+from ..adapters.files.profile_paths import ProfileLocation
+from ..disk import Disk
+from ..domain.ids import derived_id
+from ..domain.profile import EntityType, Profile, Revision, revision_id
+from ..domain.scope import DEFAULT_AGENT
+from ..errors import BadArgument, CognitiveMemoryError
+from ..transfer.export_format import HEAD, ExportedRow, row_of, written
 from .json_list import DAMAGED, rows_of
 from .layout import LARGEST_LIST, Layout, written_at
 from .report import MigrationReport
@@ -37,6 +38,7 @@ _KINDS: dict[EntityType, tuple[str, tuple[str, ...]]] = {
     "group": ("groups", ("groups", "group")),
 }  # folder of profiles, and folders of their history in either version
 _ID = re.compile(r"[0-9]{5,20}")
+_OWN_ID = re.compile(r"[0-9a-f]{32}")
 _MEGABYTE = 1024 * 1024
 _MOST_NAMES = 100_000
 _TIMES = ("timestamp_epoch", "timestamp_utc", "timestamp_local", "timestamp")  # the first that can be read counts
@@ -46,10 +48,15 @@ _UNREADABLE = (CognitiveMemoryError, ValueError, OverflowError, OSError, Recursi
 
 @dataclass(frozen=True)
 class Destination:
-    """The place of what states none: a group, or the private chat with a person; "" if there is none."""
+    """Whose memory it becomes, and the place of what states none: a group, or the private chat with a person."""
 
     group_id: str = ""
     user_id: str = ""
+    agent: str = DEFAULT_AGENT
+
+    def made(self, *content: object) -> str:
+        """Return the id of a row, derived from its content: one for each agent."""
+        return derived_id(*content, *(() if self.agent == DEFAULT_AGENT else (self.agent,)))
 
     @property
     def fields(self) -> _Fields:
@@ -82,7 +89,7 @@ class Conversion:
 
     def _write(self, where: str, fields: _Fields) -> None:
         try:
-            self._put(row_of(orjson.dumps(fields)), str(fields["type"]))
+            self._put(row_of(orjson.dumps({"agent": self._destination.agent, **fields})), str(fields["type"]))
         except _UNREADABLE as refused:
             self._report.leave_out(where, refused)
 
@@ -107,7 +114,8 @@ class Conversion:
             at = datetime.fromtimestamp(written_at(path, LARGEST), timezone.utc)
             location = ProfileLocation(self._layout.root, "", kind, "", name)
             read = ProfileFile.read(Disk().read(path), location, SEED_ZONE, at).profile
-            return cast("Profile", row_of(written(read)))
+            owned = replace(read, key=replace(read.key, agent=self._destination.agent))
+            return cast("Profile", row_of(written(owned)))
         except _UNREADABLE as refused:
             self._report.leave_out(self._layout.name(path), refused)
             return None
@@ -129,13 +137,36 @@ class Conversion:
     def _write_event(self, where: str, line: bytes) -> None:
         try:
             row = cast("_Fields", orjson.loads(line))
-            fields = _event_fields(row["text"], _object(row["metadata"]))
+            fields = self._event_fields(row["text"], _object(row["metadata"]))
         except _UNREADABLE as refused:
             self._report.leave_out(where, refused)
             return
         self._write(where, fields)
         place, place_id = ("group", fields["group_id"]) if fields["group_id"] else ("user", fields["user_id"])
         self._learn(place, _text(row["metadata"].get("location_abs")), place_id)
+
+    def _event_fields(self, text: object, metadata: _Fields) -> _Fields:
+        said = _text(text).strip()
+        if not said:
+            raise BadArgument(sentences.migration.NO_TEXT)
+        group_id, user_id, sender_id = (_id(metadata.get(name)) for name in ("group_id", "user_id", "sender_id"))
+        is_private = metadata.get("request_type") == "private" or not group_id
+        if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
+            raise BadArgument(sentences.migration.NO_PLACE)
+        place_id = (user_id or sender_id) if is_private else group_id
+        at = _instant(*map(metadata.get, _TIMES))
+        return {
+            "type": "event",
+            "id": self._destination.made("migrated event", is_private, place_id, sender_id, said, at.isoformat()),
+            "text": said,
+            "request_type": "private" if is_private else "group",
+            "group_id": "" if is_private else group_id,
+            "user_id": user_id or sender_id,
+            "sender_id": sender_id or user_id,
+            "perspective": _text(metadata.get("perspective"))[:64] or None,
+            "is_absolute": metadata.get("is_absolute") is not False,
+            "happened_at": at.isoformat(),
+        }
 
     def _write_summaries(self, path: Path) -> None:
         newest: deque[tuple[str, _Fields]] = deque(maxlen=MEMOS)
@@ -146,7 +177,7 @@ class Conversion:
                 self._report.leave_out(where, refused)
                 continue
             newest.append((where, memo))
-            self._write(where, _event_of_memo(memo))
+            self._write(where, self._event_of_memo(memo))
         for where, memo in newest:
             self._write(where, memo)
 
@@ -159,8 +190,24 @@ class Conversion:
         place = self._place(fields.get("location"))
         stated = fields.get("timestamp")
         at = _instant(stated) if stated else self._file_time
-        made = derived_id("migrated summary", *place.values(), text, at.isoformat() if stated else "")
+        made = _own_id(fields.get("id")) or self._destination.made(
+            "migrated summary", *place.values(), text, at.isoformat() if stated else ""
+        )
         return {"type": "memo", "id": made, **place, "text": text, "written_at": at.isoformat()}
+
+    def _event_of_memo(self, memo: _Fields) -> _Fields:
+        """Return the event of a summary: nobody's own, so that it stays in its place."""
+        is_group = memo["place"] == "group"
+        return {
+            "type": "event",
+            "id": self._destination.made("migrated event of", memo["id"]),
+            "text": memo["text"],
+            "request_type": memo["place"],
+            "group_id": memo["place_id"] if is_group else "",
+            "user_id": "" if is_group else memo["place_id"],
+            "is_absolute": False,
+            "happened_at": memo["written_at"],
+        }
 
     def _place(self, location: object) -> _Fields:
         """Return the place that a location names; else the destination. Raises BadArgument if there is none."""
@@ -183,7 +230,7 @@ class Conversion:
             except _UNREADABLE as refused:
                 self._report.leave_out(where, refused)
                 continue
-            made = derived_id("migrated pin", *place.values(), text)
+            made = self._destination.made("migrated pin", *place.values(), text)
             owner = "" if place["place"] == "group" else place["place_id"]
             line = {"type": "pin", "id": made, **place, "text": text, "owner_id": owner, "pinned_at": at.isoformat()}
             self._write(where, line)
@@ -207,45 +254,6 @@ class Conversion:
         if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
             known = self._places.setdefault((kind, name), place_id)
             self._places[kind, name] = known if known == place_id else ""
-
-
-def _event_fields(text: object, metadata: _Fields) -> _Fields:
-    said = _text(text).strip()
-    if not said:
-        raise BadArgument(sentences.migration.NO_TEXT)
-    group_id, user_id, sender_id = (_id(metadata.get(name)) for name in ("group_id", "user_id", "sender_id"))
-    is_private = metadata.get("request_type") == "private" or not group_id
-    if is_private and (metadata.get("request_type") == "group" or not (user_id or sender_id)):
-        raise BadArgument(sentences.migration.NO_PLACE)
-    place_id = (user_id or sender_id) if is_private else group_id
-    at = _instant(*map(metadata.get, _TIMES))
-    return {
-        "type": "event",
-        "id": derived_id("migrated event", is_private, place_id, sender_id, said, at.isoformat()),
-        "text": said,
-        "request_type": "private" if is_private else "group",
-        "group_id": "" if is_private else group_id,
-        "user_id": user_id or sender_id,
-        "sender_id": sender_id or user_id,
-        "perspective": _text(metadata.get("perspective"))[:64] or None,
-        "is_absolute": metadata.get("is_absolute") is not False,
-        "happened_at": at.isoformat(),
-    }
-
-
-def _event_of_memo(memo: _Fields) -> _Fields:
-    """Return the event of a summary: nobody's own, so that it stays in its place."""
-    is_group = memo["place"] == "group"
-    return {
-        "type": "event",
-        "id": derived_id("migrated event of", memo["id"]),
-        "text": memo["text"],
-        "request_type": memo["place"],
-        "group_id": memo["place_id"] if is_group else "",
-        "user_id": "" if is_group else memo["place_id"],
-        "is_absolute": False,
-        "happened_at": memo["written_at"],
-    }
 
 
 def _replaced_at(path: Path) -> datetime:
@@ -275,6 +283,11 @@ def _object(value: object) -> _Fields:
     if not isinstance(value, dict):
         raise BadArgument(sentences.migration.NOT_UNDERSTOOD)
     return cast("_Fields", value)
+
+
+def _own_id(value: object) -> str:
+    """Return the id under which this memory wrote a row itself; "" if it has none."""
+    return value if isinstance(value, str) and _OWN_ID.fullmatch(value) else ""
 
 
 def _text(value: object) -> str:

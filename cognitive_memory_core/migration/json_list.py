@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
-from ... import sentences
-from ...errors import BadArgument
+from .. import sentences
+from ..errors import BadArgument
 
 PIECE = 64 * 1024  # characters read at once
 LONGEST_ROW = 256 * 1024  # characters; what is longer counts as damaged

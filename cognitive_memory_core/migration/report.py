@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from pydantic import ValidationError
 
-from ... import sentences
-from ...errors import CognitiveMemoryError
-from ...text.identity.names import one_line
+from .. import sentences
+from ..errors import CognitiveMemoryError
+from ..text.identity.names import one_line
 
 MOST_SAID = 100
 LONGEST_SENTENCE = 300

@@ -6,19 +6,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from ... import sentences
-from ...adapters.files.codec import body_of, job_of
-from ...disk import MAX_BYTES, Disk
-from ...domain.ids import derived_id
-from ...domain.turn import Turn
-from ...errors import BadArgument, CognitiveMemoryError
+from .. import sentences
+from ..adapters.files.codec import body_of, job_of
+from ..disk import MAX_BYTES, Disk
+from ..domain.ids import derived_id
+from ..domain.scope import DEFAULT_AGENT
+from ..domain.turn import Turn
+from ..errors import BadArgument, CognitiveMemoryError
 from .layout import Layout, written_at
 from .report import MigrationReport
 
 STATES = ("pending", "processing", "failed")
 
 
-def turns_of(layout: Layout, report: MigrationReport) -> Iterator[Turn]:
+def turns_of(layout: Layout, report: MigrationReport, agent: str = DEFAULT_AGENT) -> Iterator[Turn]:
     """Yield the turn of each job; its ``request_id`` is derived from its content, so that a second run adds nothing."""
     if layout.queues is None:
         return
@@ -34,4 +35,4 @@ def turns_of(layout: Layout, report: MigrationReport) -> Iterator[Turn]:
             else:
                 report.count("job")
                 key = derived_id("migrated job", work.scene.scope.key, work.memo, *work.observations, work.happened_at)
-                yield replace(work, request_id=f"migrated-{key}")
+                yield replace(work, scene=replace(work.scene, agent=agent), request_id=f"migrated-{key}")

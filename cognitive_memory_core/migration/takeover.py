@@ -1,0 +1,106 @@
+"""Takes over, in the background, the summaries that lay in the data directory when its ledger was first made.
+
+Before the ledger is made they are copied to ``end_summaries.takeover.json``, since the file itself is written from then
+on. The copy is the mark that they are due: it is removed when they are in, and a killed process begins anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from .. import sentences
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..completion import completed
+from ..disk import TEMP, Disk, Vanished
+from ..errors import StorageRefused
+from .conversion import Conversion, Destination
+from .layout import LARGEST_LIST, SUMMARIES, Layout
+from .report import MigrationReport
+
+log = logging.getLogger(__name__)
+COPY = "end_summaries.takeover.json"
+DRAFT = f"end_summaries.takeover.jsonl{TEMP}"
+MOST_LOGGED = 5  # pieces left out that the log names; the dry run of the command names all
+
+
+def keep_summaries(data_dir: Path, disk: Disk) -> None:
+    """Copy the summaries for the takeover; blocking. A refusal of the disk is logged: the command can do it later."""
+    source = data_dir / SUMMARIES
+    try:
+        found = disk.find(source)
+        if found and found.size > LARGEST_LIST:
+            log.warning("%s", sentences.migration.not_kept(source, sentences.migration.TOO_LARGE))
+        elif found and not disk.find(data_dir / COPY):
+            disk.copy(source, data_dir / f"{COPY}{TEMP}")
+            disk.put_in_place(data_dir / f"{COPY}{TEMP}", data_dir / COPY)
+    except (StorageRefused, Vanished) as refused:
+        log.warning("%s", sentences.migration.not_kept(source, str(refused)))
+
+
+class SummaryTakeover:
+    """Imports the kept copy in one round of :attr:`loop`; idempotent, since ids are derived from the rows."""
+
+    def __init__(self, data_dir: Path, agent: str | None, absorb: Callable[[Path], Awaitable[int]], disk: Disk) -> None:
+        """Take over into the memory of an agent; ``absorb`` imports an export and returns how many rows were new.
+
+        With None nothing is taken over, and the log says that the operator must name an agent.
+        """
+        self._source, self._copy, self._draft = data_dir / SUMMARIES, data_dir / COPY, data_dir / DRAFT
+        self._agent = agent
+        self._absorb, self._disk = absorb, disk
+        self._turn = asyncio.Lock()
+        self.loop = BackgroundLoop(SUMMARIES, self._round, gathered=0.0)
+
+    async def is_due(self) -> bool:
+        """Return whether summaries wait to be taken over."""
+        return await asyncio.to_thread(self._copy.exists)
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[None, None]:
+        """Take nothing over inside the block."""
+        async with self._turn:
+            yield
+
+    async def _round(self) -> float:
+        async with self._turn:
+            if await self.is_due():
+                await self._take_over(self._agent)
+                await asyncio.to_thread(self._disk.remove, self._copy)
+        return UNTIL_NUDGED
+
+    async def _take_over(self, agent: str | None) -> None:
+        if agent is None:
+            log.warning("%s", sentences.migration.not_kept(self._source, sentences.migration.WHICH_AGENT))
+            return
+        report = MigrationReport(lambda: None)
+        try:
+            await completed(asyncio.to_thread(self._convert, report, Destination(agent=agent)))
+            new = await self._absorb(self._draft)
+        finally:
+            await asyncio.to_thread(self._disk.discard, self._draft)
+        self._tell(report, new)
+
+    def _convert(self, report: MigrationReport, destination: Destination) -> None:
+        layout = KeptSummaries(self._copy.parent, summaries=self._copy)
+        with os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            Conversion(layout, file, report, destination).run(self._draft.parent)
+
+    def _tell(self, report: MigrationReport, new: int) -> None:
+        log.info("%s", sentences.migration.taken_over(report.counts, new))
+        for said in report.said[:MOST_LOGGED]:
+            log.warning("%s", said)
+        if report.left_out:
+            log.warning("%s", sentences.migration.not_taken_over(report.left_out, self._source))
+
+
+class KeptSummaries(Layout):
+    """The kept copy, which a report names as the file that it was."""
+
+    def name(self, path: Path) -> str:  # noqa: ARG002  # the only file
+        """Return the name of the file."""
+        return SUMMARIES

@@ -1,0 +1,32 @@
+"""docs/migrating.md: a bot that starts with an older end_summaries.json remembers what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.onebot import AHE, GROUP, OTHER_GROUP, data_of, open_bot
+from tests.support.waiting import until
+
+ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
+OLD = [
+    {"summary": "帮阿禾查了露营地的天气", "timestamp": "2026-02-21T11:08:00+08:00", "location": ["坏了"]},
+    {
+        "summary": "定了周六去栖霞山露营",
+        "timestamp": "2026-02-21T11:09:00+08:00",
+        "location": {"type": "group", "name": str(GROUP)},
+    },
+]
+
+
+async def test_what_the_older_mode_noted_is_found(tmp_path: Path) -> None:
+    """The group finds an older summary by search, another group does not; the log says what did not come."""
+    data_of(tmp_path).mkdir(parents=True)
+    file = data_of(tmp_path) / "end_summaries.json"
+    file.write_text(json.dumps(OLD, ensure_ascii=False), "utf-8")
+    async with open_bot(tmp_path, {"only": ONLY}) as (bot, client):
+        await until(lambda: "搬来了 end_summaries.json" in bot.log())
+        assert "栖霞山" in await client.ask("/记忆 搜索 露营", group=GROUP, user=AHE)
+        assert "栖霞山" not in await client.ask("/记忆 搜索 露营", group=OTHER_GROUP, user=AHE)
+        assert "有 1 处没有搬" in bot.log()
+    assert [row["summary"] for row in json.loads(file.read_text("utf-8"))] == [row["summary"] for row in OLD]

@@ -1,0 +1,216 @@
+"""Tests of taking over an end_summaries.json that lies in the data directory at the first start."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core import sentences
+from cognitive_memory_core.migration.takeover import COPY, keep_summaries
+from tests.support.bot_homes import ENV, BotHome
+from tests.support.disk import Fault, FaultyDisk
+from tests.support.older_system import GROUP, PERSON, summary, write_json
+from tests.support.sizes import sized
+from tests.support.waiting import PATIENCE
+
+ROOT = Path(__file__).absolute().parents[2]
+EXACT: dict[str, Any] = {"vector_store": {"backend": "exact"}}
+SETTINGS = core.Settings.model_validate(EXACT)
+HERE = core.Scene.group(GROUP, PERSON)
+OPERATOR = core.Scene.operator()
+ROWS = 40
+
+
+def lay(data: Path, rows: list[object] | None = None) -> bytes:
+    """Write the file of the older mode, whose places are numbers; return its content."""
+    write_json(data / "end_summaries.json", [summary(n, GROUP) for n in range(ROWS)] if rows is None else rows)
+    return (data / "end_summaries.json").read_bytes()
+
+
+async def events_of(data: Path, settings: core.Settings = SETTINGS, scene: core.Scene = OPERATOR) -> list[str]:
+    """Open the directory until its work is done; return the texts of its events, oldest first."""
+    async with core.CognitiveMemory.open(settings, data) as memory:
+        assert await memory.drain(PATIENCE)
+        return [event.text for event in reversed(await memory.events(scene, limit=200))]
+
+
+async def test_the_first_start_takes_the_summaries_over(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Each summary becomes an event of its place, once, however often the memory starts; the file keeps its bytes."""
+    caplog.set_level(logging.INFO)
+    content = lay(tmp_path)
+    for _ in range(3):
+        assert await events_of(tmp_path) == [f"第 {number} 次帮忙查了资料" for number in range(ROWS)]
+        assert (tmp_path / "end_summaries.json").read_bytes() == content
+        assert not (tmp_path / COPY).exists()
+    told = sentences.migration.taken_over({"event": ROWS, "memo": ROWS}, 2 * ROWS)
+    assert [record.getMessage() for record in caplog.records].count(told) == 1
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path) as memory:
+        assert len(await memory.memos(HERE, limit=200)) == ROWS
+        assert "第 39 次" in (await memory.context(HERE, "查资料")).text
+        assert await memory.events(core.Scene.group("20002", PERSON)) == []
+        await memory.remember(core.Turn(HERE, memo="新的一条"))
+    rows = json.loads((tmp_path / "end_summaries.json").read_text("utf-8"))
+    assert [row["summary"] for row in rows][-2:] == ["第 39 次帮忙查了资料", "新的一条"]
+    assert len(rows) == ROWS + 1
+
+
+async def test_what_cannot_be_read_is_reported_and_the_rest_comes(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Damaged rows and places without a number are named with the command that brings them; others come over."""
+    good, nameless = summary(1, GROUP), summary(2)
+    text = f"[{json.dumps(good)}, oops, {json.dumps(nameless)}, 7"
+    (tmp_path / "end_summaries.json").write_text(text, "utf-8")
+    assert await events_of(tmp_path) == [good["summary"]]
+    said = [record.getMessage() for record in caplog.records]
+    assert any("end_summaries.json 第 3 条" in line and "--group" in line for line in said)
+    assert any("cognitive-memory migrate" in line and str(tmp_path / "end_summaries.json") in line for line in said)
+    assert (tmp_path / "end_summaries.json").read_text("utf-8") == text
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\xff\xfe\x00", b"[" * 4_000, b"[1, 2, 3]", b'["' + b"x" * 400_000])
+async def test_a_file_of_any_content_stops_nothing(tmp_path: Path, content: bytes) -> None:
+    """Whatever the file holds, the memory opens, works, and tries no second time."""
+    (tmp_path / "end_summaries.json").write_bytes(content)
+    assert await events_of(tmp_path) == []
+    assert not (tmp_path / COPY).exists()
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path) as memory:
+        assert await memory.remember(core.Turn(HERE, memo="照常"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="makes links and pipes")
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+async def test_what_is_no_regular_file_is_left_alone(tmp_path: Path, kind: str) -> None:
+    """A link, a folder or a pipe of that name is not followed, and the memory opens."""
+    (tmp_path / "secret.json").write_text(json.dumps([summary(1, GROUP)]), "utf-8")
+    data = tmp_path / "data"
+    data.mkdir()
+    path = data / "end_summaries.json"
+    made = {"link": lambda: path.symlink_to(tmp_path / "secret.json"), "folder": path.mkdir}
+    made.get(kind, lambda: os.mkfifo(path))()
+    assert await events_of(data) == []
+
+
+async def test_a_file_that_comes_later_is_not_taken_over(tmp_path: Path) -> None:
+    """Only what is there when the ledger is made counts; later the file is our own copy of memos."""
+    assert await events_of(tmp_path) == []
+    lay(tmp_path)
+    assert await events_of(tmp_path) == []
+
+
+async def test_switched_off_at_the_first_start_it_waits(tmp_path: Path) -> None:
+    """While the memory is off the summaries wait, also for what the older mode then changes; once on they come."""
+    lay(tmp_path)
+    async with core.CognitiveMemory.open(core.Settings.model_validate({**EXACT, "enabled": False}), tmp_path):
+        pass
+    write_json(tmp_path / "end_summaries.json", [])
+    assert len(await events_of(tmp_path)) == ROWS
+
+
+async def test_the_memory_of_the_set_agent_gets_them(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """They go to the agent of the settings; where each account has its own, nothing is guessed and the log says so."""
+    lay(tmp_path / "named")
+    named = core.Settings.model_validate({**EXACT, "agent": "小忆"})
+    assert len(await events_of(tmp_path / "named", named, core.Scene.operator("小忆"))) == ROWS
+    lay(tmp_path / "isolated")
+    isolated = core.Settings.model_validate({**EXACT, "isolate_bots": True})
+    assert await events_of(tmp_path / "isolated", isolated) == []
+    assert any("--agent" in record.getMessage() for record in caplog.records)
+
+
+async def test_somebody_forgotten_before_it_ran_does_not_come(tmp_path: Path) -> None:
+    """A person erased while the summaries still wait is in none of the events that come."""
+    rows: list[object] = [summary(1, PERSON, "private"), {**summary(2, GROUP), "summary": f"Null({PERSON}) 借走了书"}]
+    lay(tmp_path, rows)
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
+        await memory.forget_user(OPERATOR, PERSON)
+    [left] = await events_of(tmp_path)
+    assert left.endswith("(某位成员) 借走了书")
+    assert PERSON not in (tmp_path / "end_summaries.json").read_text("utf-8")
+
+
+async def test_the_command_afterwards_adds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`migrate` of the same file finds everything there already, and its --group brings what was left out."""
+    home = BotHome(tmp_path / "bot", capsys)
+    home.path.mkdir()
+    home.write_env(*ENV)
+    home.data_dir.mkdir(parents=True)
+    lay(home.data_dir, [summary(1, GROUP), summary(2)])
+    assert len(await events_of(home.data_dir)) == 1
+    path = str(home.data_dir / "end_summaries.json")
+    run = asyncio.to_thread
+    assert json.loads((await run(home.run, "migrate", path, "--json"))[1])["rows"] == 0
+    assert json.loads((await run(home.run, "migrate", path, "--group", GROUP, "--json"))[1])["rows"] == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="kills a process")
+def test_killed_in_the_middle_it_begins_anew(tmp_path: Path) -> None:
+    """A process killed before any step of the takeover leaves what the next start completes, each event once."""
+    script = f"""
+import asyncio, os, signal, sys
+from itertools import count
+from pathlib import Path
+import cognitive_memory_core as core
+from cognitive_memory_core.migration import takeover
+from cognitive_memory_core.adapters.sqlite.database.database import Database
+
+left = int(sys.argv[2])
+def dying(kind, name):
+    real = getattr(kind, name)
+    def wrapped(*given, **named):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*given, **named)
+    setattr(kind, name, wrapped)
+
+for name in ("copy", "put_in_place", "remove", "discard", "find"):
+    dying(takeover.Disk, name)
+dying(takeover.Conversion, "_write")
+dying(takeover.SummaryTakeover, "_convert")
+dying(takeover.SummaryTakeover, "_tell")
+
+async def main():
+    settings = core.Settings.model_validate({EXACT!r})
+    async with core.CognitiveMemory.open(settings, Path(sys.argv[1])) as memory:
+        await memory.drain(60)
+
+asyncio.run(main())
+"""
+    (tmp_path / "dying.py").write_text(script, "utf-8")
+    wanted, killed, at = [f"第 {number} 次帮忙查了资料" for number in range(ROWS)], 0, 1
+    while True:
+        data = tmp_path / str(at)
+        content = lay(data)
+        done = subprocess.run([sys.executable, str(tmp_path / "dying.py"), str(data), str(at)], cwd=ROOT, check=False)
+        killed += done.returncode != 0
+        assert (data / "end_summaries.json").read_bytes() == content
+        assert asyncio.run(events_of(data)) == wanted
+        if done.returncode == 0:
+            break
+        at += sized(17, 1)
+    assert killed >= 5
+
+
+@pytest.mark.parametrize("at", range(1, 9))
+async def test_a_refusing_disk_costs_the_takeover_and_not_the_memory(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, at: int
+) -> None:
+    """Whichever operation of the copy fails, it is whole or not there; if not, the log names the command."""
+    content, disk = lay(tmp_path), FaultyDisk()
+    disk.arm(Fault(at, errno.ENOSPC, always=True))
+    keep_summaries(tmp_path, disk)
+    copy, is_told = tmp_path / COPY, "cognitive-memory migrate" in caplog.text
+    assert copy.read_bytes() == content if copy.exists() else is_told
+    assert len(await events_of(tmp_path)) == ROWS
