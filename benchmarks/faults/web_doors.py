@@ -22,7 +22,9 @@ from .http_gates import HOSTS
 CONSOLE = "/memory/console"
 AGENT_TOKEN, STRANGER, STRANGERS_GROUP = "an-agent-of-another-group", "3999999", "39999"
 AGENTS = json.dumps([{"token": AGENT_TOKEN, "user": STRANGER, "group": STRANGERS_GROUP}])
-ENV = f"{TOKENS['token'][0]}\nCOGNITIVE_MEMORY__HTTP__AGENTS={AGENTS}"
+METRICS_TOKEN, METRICS = "a-token-of-a-scraper", b"/memory/metrics"
+_HTTP = "COGNITIVE_MEMORY__HTTP__"
+ENV = f"{TOKENS['token'][0]}\n{_HTTP}AGENTS={AGENTS}\n{_HTTP}METRICS_TOKEN={METRICS_TOKEN}"
 FORM: Header = ("Content-Type", b"application/x-www-form-urlencoded")
 ORIGIN: Header = ("Origin", b"http://127.0.0.1")
 PLACE = f"group/{GROUP_ID}"
@@ -30,7 +32,7 @@ PAGES = (
     *("/", "/memories", f"/memories/open?id={EVENT}", f"/question?place={PLACE}&user_id={PERSON}&text=x", "/people"),
     *(f"/people/open?id={PERSON}", "/places", f"/places/open?place={PLACE}", f"/beliefs?group={GROUP_ID}"),
     *(f"/beliefs/open?group={GROUP_ID}&id={BELIEF}", "/jobs", "/settings", "/report", "/transfers", "/question/cases"),
-    *("/transfers/download",),
+    *("/transfers/download", "/suggestions", f"/suggestions?group={GROUP_ID}"),
 )
 FORMS: Mapping[str, Mapping[str, str]] = {
     "/memories/change": {"id": EVENT, "action": "forget", "sure": "yes"},
@@ -48,7 +50,11 @@ FORMS: Mapping[str, Mapping[str, str]] = {
     "/jobs/pause": {"wish": "pause"},
     "/settings/change": {"key": "query.auto_top_k", "value": "1"},
     "/transfers/begin": {"kind": "backup"},
+    "/transfers/cancel": {"kind": "backup"},
     "/transfers/discard": {},
+    "/suggestions/decide": {"group": GROUP_ID, "id": "x", "action": "dismiss"},
+    "/language": {"language": "en"},
+    "/logout": {},
 }
 CREDENTIALS: Sequence[Sequence[Header]] = (
     [],
@@ -145,6 +151,10 @@ def _strangers(_session: str) -> Iterator[tuple[str, RawRequest, Any]]:
     for token, (method, params) in product(MCP_TOKENS, _asked()):
         headers = [ACCEPT, JSON_TYPE, *([("Authorization", f"Bearer {token}".encode())] if token else [])]
         yield "MCP", RawRequest("POST", b"/memory/mcp", headers, _rpc(method, params)), is_let_in
+    for token, method in product((*MCP_TOKENS, AGENT_TOKEN, METRICS_TOKEN[:-1]), ("GET", "HEAD", "POST")):
+        headers = [("Authorization", f"Bearer {token}".encode())] if token else []
+        yield "metrics", RawRequest(method, METRICS, headers), is_let_in
+        yield "metrics by address", RawRequest(method, METRICS + b"?token=" + METRICS_TOKEN.encode(), []), is_let_in
 
 
 def _other_sites(session: str) -> Iterator[tuple[str, RawRequest, Any]]:
@@ -188,6 +198,25 @@ def _leaving(_session: str) -> Iterator[tuple[str, RawRequest, Any]]:
     for target in ("/memory/status", "/memory/events", "/memory/export", "/memory/metrics", f"{CONSOLE}/memories"):
         for method in ("GET", "POST"):
             yield "elsewhere", RawRequest(method, target.encode(), [bearer(AGENT_TOKEN), JSON_TYPE], b"{}"), is_let_in
+    for (method, params), target in product(_asked(), ("/memory/mcp", "/memory/status", "/memory/events")):
+        headers = [ACCEPT, JSON_TYPE, bearer(METRICS_TOKEN), *LIES[1]]
+        yield (
+            "by the token of the metrics",
+            RawRequest("POST", target.encode(), headers, _rpc(method, params)),
+            is_let_in,
+        )
+    for path in PAGES:
+        yield (
+            "by the token of the metrics",
+            RawRequest("GET", f"{CONSOLE}{path}".encode(), [bearer(METRICS_TOKEN)]),
+            _is_shown,
+        )
+    body = urlencode({"secret": METRICS_TOKEN}).encode()
+    yield (
+        "by the token of the metrics",
+        RawRequest("POST", f"{CONSOLE}/login".encode(), [FORM, ORIGIN], body),
+        _is_opened,
+    )
 
 
 def _asked() -> Iterator[tuple[str, Mapping[str, Any]]]:

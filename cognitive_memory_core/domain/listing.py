@@ -32,7 +32,8 @@ class PlaceListing:
     """Which places are listed; an empty field does not narrow.
 
     ``text`` keeps places that have it as their id, or in their latest name in any case; ``without`` leaves out the
-    private chats of these people. Without ``is_counted`` the entries' counts are 0.
+    private chats of these people. Without ``is_counted`` the entries' counts are 0. With ``newest_rows`` only places
+    among that many events and messages stored last are listed: quick however many places there are.
     """
 
     place: Scope | None = None
@@ -40,6 +41,7 @@ class PlaceListing:
     text: str = ""
     without: frozenset[str] = frozenset()
     is_counted: bool = True
+    newest_rows: int = 0
 
 
 @dataclass(frozen=True)

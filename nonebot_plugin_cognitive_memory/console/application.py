@@ -18,7 +18,7 @@ import cognitive_memory_core as core
 
 from ..http.failures import status_of
 from ..http.pace import CallerPaces
-from . import beliefs, configuring, jobs, memories, people, question, reporting, today, transfers
+from . import beliefs, configuring, jobs, memories, people, question, reporting, suggestions, today, transfers
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
 from .pages import STATIC, rendered
@@ -28,6 +28,8 @@ from .visit import Desk, Page, Visit
 
 TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # failed log-ins from one address
 YEAR = 365 * 86_400
+_PARTS = (today, memories, question, people, beliefs, suggestions, jobs, configuring, reporting, transfers)
+PAGES = tuple(page for part in _PARTS for page in part.PAGES)  # method, path and function of each
 
 
 def console_application(doors: Doors, desk: Desk, token: str) -> ASGIApp:
@@ -39,11 +41,7 @@ def console_application(doors: Doors, desk: Desk, token: str) -> ASGIApp:
         Route("/login", login.entered, methods=["POST"]),
         Route("/logout", login.left, methods=["POST"]),
         Route("/language", _spoken, methods=["POST"]),
-        *(
-            Route(path, _answered(page, desk), methods=[method])
-            for part in (today, memories, question, people, beliefs, jobs, configuring, reporting, transfers)
-            for method, path, page in part.PAGES
-        ),
+        *(Route(path, _answered(page, desk), methods=[method]) for method, path, page in PAGES),
         Route("/{rest:path}", _answered(_unknown, desk)),
     ]
     return SessionGate(Starlette(routes=routes, exception_handlers={Exception: _unforeseen}), doors.sessions)

@@ -11,7 +11,7 @@ GAP = 0.25  # of the room of a bar
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label, its value, and its rectangle."""
+    """One bar: its label, its value, its rectangle, and the page that it leads to ("" for none)."""
 
     label: str
     value: int
@@ -19,11 +19,12 @@ class Bar:
     y: float
     width: float
     height: float
+    path: str = ""
 
 
-def bars(values: Sequence[tuple[str, int]]) -> tuple[Bar, ...]:
-    """Return the bars of values from left to right; the tallest is as high as the drawing, and none is below zero."""
-    most = max((value for _, value in values), default=0)
+def bars(values: Sequence[tuple[str, int, str]]) -> tuple[Bar, ...]:
+    """Return the bars of labels, values and pages from left to right; the tallest is as high as the drawing."""
+    most = max((value for _, value, _ in values), default=0)
     room = WIDTH / max(len(values), 1)
     return tuple(
         Bar(
@@ -33,8 +34,9 @@ def bars(values: Sequence[tuple[str, int]]) -> tuple[Bar, ...]:
             round(HEIGHT - _height(value, most), 1),
             round(room * (1 - GAP), 1),
             round(_height(value, most), 1),
+            path,
         )
-        for number, (label, value) in enumerate(values)
+        for number, (label, value, path) in enumerate(values)
     )
 
 

@@ -63,9 +63,15 @@ async def memories(visit: Visit) -> Response:
         )
         events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
         rows, has_more = [(event, None) for event in events[:PAGE]], len(events) > PAGE
-    places = await visit.offered_places(visit.place(wanted.place))
     return await visit.show(
-        "memories.html", rows=rows, has_more=has_more, wanted=wanted, places=places, kinds=KINDS, states=STATES
+        "memories.html",
+        rows=rows,
+        has_more=has_more,
+        wanted=wanted,
+        places=await visit.offered_places(visit.place(wanted.place)),
+        names=await visit.names_of(event.scope for event, _ in rows),
+        kinds=KINDS,
+        states=STATES,
     )
 
 
@@ -78,6 +84,7 @@ async def opened(visit: Visit) -> Response:
     return await visit.show(
         "memory.html",
         event=event,
+        names=await visit.names_of((event.scope,)),
         talk=await listings.talk(scene, event, AROUND),
         wordings=await listings.wordings(scene, event),
         people=people,
@@ -101,7 +108,8 @@ async def change(visit: Visit) -> Response:
         return visit.go("/memories", notice=visit.words("memories.nothing_chosen"))
     if action == "forget" and visit.sent("sure") != "yes":
         events = [await visit.memory.listings.event(visit.scene(), event_id) for event_id in ids]
-        return await visit.show("forget.html", events=events)
+        names = await visit.names_of(event.scope for event in events)
+        return await visit.show("forget.html", events=events, names=names)
     return await _changed(visit, action, ids)
 
 

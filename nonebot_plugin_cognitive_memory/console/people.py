@@ -22,12 +22,17 @@ SWITCHES = ("on", "off", "record_only", "recall_only")
 
 @dataclass(frozen=True)
 class Portrait:
-    """A profile with the sources of its facts and its past versions, each with the lines that the next one changed."""
+    """A profile with the sources of its facts and its past versions, each with the lines that the next one changed.
+
+    ``place`` is the group of a member's profile, with its name.
+    """
 
     key: str
     profile: core.Profile
     sources: Sequence[core.ProfileSource]
     revisions: Sequence[tuple[core.Revision, Sequence[tuple[str, str]]]]
+    place: core.Scope | None = None
+    place_name: str = ""
 
 
 async def people(visit: Visit) -> Response:
@@ -44,10 +49,12 @@ async def person(visit: Visit) -> Response:
     entry = await listings.person(scene, user_id)
     profiles = await listings.profiles(scene, None, user_id, PAGE, 0)
     own = [profile for profile in profiles if profile.key.user_id == user_id]
+    worn = await listings.worn_names(scene, user_id)
     return await visit.show(
         "person.html",
         person=entry,
-        names=await listings.worn_names(scene, user_id),
+        names=worn,
+        places=await visit.names_of(one.scope for one in worn),
         portraits=[await _portrait(visit, profile) for profile in own],
         events=await listings.events(scene, core.EventListing(user_id=user_id), 10, 0),
     )
@@ -154,11 +161,14 @@ async def _portrait(visit: Visit, profile: core.Profile) -> Portrait:
     scene, key = visit.scene(), profile.key
     revisions = await visit.memory.profile_revisions(scene, key)
     newer = [profile, *(one.profile for one in revisions)]
+    place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
     return Portrait(
         f"{key.entity_type}/{key.group_id}/{key.user_id}",
         profile,
         await visit.memory.listings.sources(scene, key, FACTS, 0),
         [(one, changed_lines(one.profile, after)) for one, after in zip(revisions, newer, strict=False)],
+        place,
+        (await visit.names_of((place,)))[place] if place else "",
     )
 
 

@@ -145,7 +145,8 @@ async def missed(visit: Visit) -> Response:
 async def cases(visit: Visit) -> Response:
     """List the kept cases, each with the way to try it again."""
     found = await visit.memory.listings.missed_events(visit.scene(), PAGE + 1, visit.offset)
-    return await visit.show("cases.html", rows=found[:PAGE], has_more=len(found) > PAGE)
+    names = await visit.names_of(one.scope for one in found[:PAGE])
+    return await visit.show("cases.html", rows=found[:PAGE], names=names, has_more=len(found) > PAGE)
 
 
 async def drop(visit: Visit) -> Response:

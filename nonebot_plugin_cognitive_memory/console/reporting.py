@@ -15,7 +15,9 @@ async def report(visit: Visit) -> Response:
     days = min(max(visit.number("days", DAYS), 1), 366)
     examine = visit.asked("examine") == "yes"
     found = await visit.memory.report(visit.scene(), days=days, examine=examine)
-    return await visit.show("report.html", report=found, days=days, examine=examine, most=MOST_ROWS)
+    shown = (*found.places[:MOST_ROWS], *found.teachers[:MOST_ROWS])
+    names = await visit.names_of(one.scope for one in shown)
+    return await visit.show("report.html", report=found, names=names, days=days, examine=examine, most=MOST_ROWS)
 
 
 PAGES = (("GET", "/report", report),)

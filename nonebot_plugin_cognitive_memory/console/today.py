@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 from starlette.responses import Response
@@ -43,12 +44,16 @@ async def today(visit: Visit) -> Response:
         remarks=list(remarks_on(status)),
         status_now=status,
         whole=activity,
-        events=bars([(f"{day.day:%m-%d}", day.events) for day in activity.days]),
-        lines=bars([(f"{day.day:%m-%d}", day.messages) for day in activity.days]),
+        events=bars([(f"{day.day:%m-%d}", day.events, _memories_of(visit, day.day)) for day in activity.days]),
+        lines=bars([(f"{day.day:%m-%d}", day.messages, "") for day in activity.days]),
         size=(WIDTH, HEIGHT),
-        places=await listings.places(scene, core.PlaceListing(), PLACES),
+        places=await visit.latest_places(PLACES, is_counted=True),
         people=await listings.people(scene, "", PEOPLE, 0),
     )
+
+
+def _memories_of(visit: Visit, day: date) -> str:
+    return visit.address("/memories", since=day.isoformat(), until=day.isoformat())
 
 
 def remarks_on(status: core.Status) -> Iterator[Remark]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta, tzinfo
 from pathlib import Path
 from urllib.parse import urlencode
@@ -24,10 +24,11 @@ from .sessions import Session
 PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
 OFFERED = 40  # places of a form
+NEWEST = 4_000  # rows whose places are offered: many places are not gone through for each form
 NAVIGATION = (
     *(("/", "today"), ("/memories", "memories"), ("/question", "question"), ("/people", "people")),
-    *(("/places", "places"), ("/beliefs", "beliefs"), ("/jobs", "jobs"), ("/settings", "settings")),
-    *(("/report", "report"), ("/transfers", "transfers")),
+    *(("/places", "places"), ("/beliefs", "beliefs"), ("/suggestions", "suggestions"), ("/jobs", "jobs")),
+    *(("/settings", "settings"), ("/report", "report"), ("/transfers", "transfers")),
 )
 
 
@@ -119,11 +120,28 @@ class Visit:
         self, chosen: core.Scope | None, kind: core.PlaceKind | None = None
     ) -> list[core.PlaceEntry]:
         """Return the places that a form offers: the latest ones, and the chosen one wherever it stands."""
-        listings, scene = self.memory.listings, self.scene()
-        latest = await listings.places(scene, core.PlaceListing(kind=kind, is_counted=False), OFFERED)
+        latest = await self.latest_places(OFFERED, kind=kind)
         if chosen is None or any(one.scope == chosen for one in latest):
             return latest
-        return [*(await listings.places(scene, core.PlaceListing(chosen), 1) or [core.PlaceEntry(chosen)]), *latest]
+        asked = core.PlaceListing(chosen, is_counted=False)
+        return [*(await self.memory.listings.places(self.scene(), asked, 1) or [core.PlaceEntry(chosen)]), *latest]
+
+    async def latest_places(
+        self, limit: int, *, kind: core.PlaceKind | None = None, is_counted: bool = False
+    ) -> list[core.PlaceEntry]:
+        """Return the places of the latest rows; of all rows where these have fewer places than ``limit``."""
+        listing = core.PlaceListing(kind=kind, is_counted=is_counted, newest_rows=NEWEST)
+        found = await self.memory.listings.places(self.scene(), listing, limit)
+        if len(found) == limit:
+            return found
+        return await self.memory.listings.places(self.scene(), replace(listing, newest_rows=0), limit)
+
+    async def names_of(self, places: Iterable[core.Scope]) -> dict[core.Scope, str]:
+        """Return the latest names of places; "" for one without a name."""
+        listings, scene, distinct = self.memory.listings, self.scene(), list(dict.fromkeys(places))
+        asked = [core.PlaceListing(one, is_counted=False) for one in distinct]
+        found = await asyncio.gather(*(listings.places(scene, one, 1) for one in asked))
+        return {one: entries[0].name if entries else "" for one, entries in zip(distinct, found, strict=True)}
 
     def place(self, text: str) -> core.Scope | None:
         """Return the place that an address or a form names as "group/ID" or "private/ID"; None for anything else."""

@@ -318,6 +318,31 @@ WORDS: Mapping[str, str] = {
     "change.delete": "retired",
     "change.restore": "restored",
     "change.strength": "strength",
+    "nav.suggestions": "Suggestions",
+    "suggestions.about": (
+        "Problems that several people of a group met, or that came back on another day, with what solved them: a draft "
+        "of what the group could keep. Nothing is kept before you accept it."
+    ),
+    "suggestions.choose": "choose a group",
+    "suggestions.count": "{count} suggestions",
+    "suggestions.met": "met by {people} people on {days} days, first {first}, last {last}",
+    "suggestions.draft": "The belief that this would become:",
+    "suggestions.told_by": "Told by:",
+    "suggestions.evidence": "What it rests on ({shown} of {count})",
+    "suggestions.what_follows": (
+        "Accepted: the draft becomes a belief of the group and is used in turns that it is about; it can be retired. "
+        "Dismissed: this problem is not suggested again."
+    ),
+    "suggestions.accept": "Accept",
+    "suggestions.dismiss": "Dismiss",
+    "suggestions.done_accept": "Accepted: it is a belief of the group now.",
+    "suggestions.done_dismiss": "Dismissed; this problem is not suggested again.",
+    "suggestions.none": "Nothing to suggest: a problem appears here once several people met it, or on several days.",
+    "suggestions.more": "{count} more; decide some of these to see them.",
+    "suggestions.to_beliefs": "The beliefs of this group",
+    "suggestion.faq": "FAQ",
+    "suggestion.workflow": "workflow",
+    "suggestion.skill": "skill",
     "jobs.pause": "Pause the historian",
     "jobs.resume": "Continue",
     "jobs.count": "{count} failed jobs",

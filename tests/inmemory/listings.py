@@ -16,6 +16,7 @@ from cognitive_memory_core.domain.listing import (
     WornName,
 )
 from cognitive_memory_core.domain.profile import EntityType, Profile, ProfileKey
+from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.ledger import Alias
 
 from .state import InMemoryState
@@ -67,9 +68,15 @@ class InMemoryListings:
             last = max([*happened, *(one.sent_at for one in here)])
             entries.append(PlaceEntry(scope, name, active, len(here), last))
         wanted = [entry for entry in entries if _is_place_of(listing, entry)]
+        if listing.newest_rows:
+            wanted = [entry for entry in wanted if entry.scope in self._newest(listing.newest_rows)]
         latest = sorted(wanted, key=lambda entry: entry.last_at.timestamp() if entry.last_at else 0.0, reverse=True)
         shown = _page(latest, limit, offset)
         return shown if listing.is_counted else [replace(entry, events=0, messages=0) for entry in shown]
+
+    def _newest(self, rows: int) -> set[Scope]:
+        standing = [event.scope for event in self._state.events.values() if event.retired_at is None]
+        return {*standing[-rows:], *(scope for scope, _ in [*self._state.messages][-rows:])}
 
     async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
         """Return the people whose names were seen, the last seen first."""

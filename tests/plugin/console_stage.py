@@ -141,7 +141,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
         for event in events[:2]
     )
     await opened.buffer.settle()
-    await opened.adapters.ledger.events.commit(Draft("console", tuple(events), facts))
+    await opened.adapters.ledger.events.commit(Draft("console", (*events, *_experiences(text)), facts))
     for key, called, summary in (
         (core.ProfileKey.member("20001", "2000001"), "阿棠", "## 喜好\n- 推理小说\n- 乌龙茶"),
         (core.ProfileKey.group("20001"), "读书会", "每周三晚上读书。"),
@@ -177,6 +177,27 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
     if text:
         await _noted_everywhere(memory, events[0].id, text)
     return [event.id for event in events]
+
+
+def _experiences(text: str) -> list[Event]:
+    """Return what two people told of the same problem on two days, from which something is suggested."""
+    pain, solution = f"打印机卡纸{text}", f"重启打印机{text}"
+    return [
+        Event(
+            derived_id("experience", day),
+            f"({person}) 遇到{pain}，{solution}，好了",
+            "experience",
+            user_id=person,
+            group_id=HIKERS.group_id,
+            sender_id=person,
+            request_type="group",
+            happened_at=NOON - timedelta(days=day, hours=3),
+            pain=pain,
+            solution=solution,
+            outcome=f"好了{text}",
+        )
+        for day, person in enumerate(("2000008", "2000009"), 1)
+    ]
 
 
 async def _noted_everywhere(memory: core.CognitiveMemory, event_id: str, text: str) -> None:

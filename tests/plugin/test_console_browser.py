@@ -28,6 +28,7 @@ PAGES = {
     "places": "/places",
     "place": "/places/open?place=group/20001",
     "beliefs": "/beliefs?group=20001",
+    "suggestions": "/suggestions?group=20002",
     "jobs": "/jobs",
     "settings": "/settings",
     "report": "/report?examine=yes",

@@ -63,10 +63,23 @@ def asked(listed: str) -> dict[str, str]:
         "people": "/people?" + urlencode({"text": NAME}),
         "a person": "/people/open?" + urlencode({"id": NAME}),
         "a place": "/places/open?" + urlencode({"place": f"group/{NAME}"}),
+        "suggestions": "/suggestions?" + urlencode({"group": NAME}),
         "beliefs": "/beliefs?" + urlencode({"group": NAME, "status": NAME, "days": NAME, "page": NAME}),
     }
     listed_too = {"cases": "/question/cases", "in English": "/jobs", "page": f"/memories?page={NAME}"}
     return {**PAGES, "memory": f"/memories/open?id={event_id}", **listed_too, **reflected}
+
+
+async def test_every_page_and_form_is_attempted(app: App) -> None:
+    """Every route of the console is among those that the fault rows A14b and A15b open without a session or a form."""
+    from benchmarks.faults import web_doors
+    from nonebot_plugin_cognitive_memory.console.application import PAGES as ROUTES
+
+    opened = {path.partition("?")[0] for path in web_doors.PAGES}
+    routes = {(method, path) for method, path, _ in ROUTES}
+    assert routes == {("GET", path) for path in opened} | {
+        ("POST", path) for path in web_doors.FORMS if path not in ("/language", "/logout")
+    }
 
 
 async def test_no_page_contains_a_tag_that_was_stored(hostile: Console) -> None:
@@ -110,6 +123,7 @@ FORMS = {
     "/places/switch": ("place", "switch"),
     "/places/erase": ("place", "sure"),
     "/beliefs/change": ("group", "id", "action", "strength", "reason"),
+    "/suggestions/decide": ("group", "id", "action"),
     "/jobs/retry": ("id",),
     "/jobs/pause": ("wish",),
     "/settings/change": ("key", "value", "action"),

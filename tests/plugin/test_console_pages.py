@@ -19,7 +19,7 @@ from .console_stage import Console, console, furnished
 PAGES = (
     *("/", "/memories", "/question", "/people", "/people/open?id=2000001", "/places", "/places/open?place=group/20001"),
     *("/places/open?place=private/2000001", "/beliefs", "/jobs", "/settings", "/transfers", "/question/cases"),
-    *("/report", "/report?examine=yes"),
+    *("/report", "/report?examine=yes", "/suggestions", "/suggestions?group=20002"),
     "/question?place=group/20001&user_id=2000001&text=部署密钥什么时候换的",
 )
 
@@ -155,6 +155,55 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         changes = await visitor.look("/beliefs", group="20001")
         assert "过时了" in changes
         assert "<b>恢复</b>" in changes
+
+
+async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
+    """A group's suggestions are made when it is chosen; an accepted one becomes a belief, a decided one is gone."""
+    async with shown.visited() as visitor:
+        assert "打印机卡纸" not in await visitor.look("/suggestions")
+        assert "现在没有建议" in await visitor.look("/suggestions", group="20001")
+        page = await visitor.look("/suggestions", group="20002")
+        assert "打印机卡纸" in page
+        assert "2 个人、2 天里遇到过" in page
+        fields = {"group": "20002", "id": _first_id(page)}
+        assert "打印机卡纸" in await visitor.act("/suggestions/decide", **fields, action="perhaps")
+        assert "采纳了" in await visitor.act("/suggestions/decide", **fields, action="accept")
+        assert "重启打印机" in await visitor.look("/beliefs", group="20002")
+        assert "现在没有建议" in await visitor.look("/suggestions", group="20002")
+        again = await visitor.send(
+            "/suggestions/decide", form_token=await visitor.form_token(), **fields, action="dismiss"
+        )
+        assert again.status_code == 409
+
+
+async def test_a_dismissed_suggestion_never_comes_back(shown: Console) -> None:
+    """What was dismissed is neither suggested again nor a belief."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/suggestions", group="20002")
+        fields = {"group": "20002", "id": _first_id(page)}
+        assert "不再建议" in await visitor.act("/suggestions/decide", **fields, action="dismiss")
+        assert "现在没有建议" in await visitor.look("/suggestions", group="20002")
+        assert "打印机" not in await visitor.look("/beliefs", group="20002")
+
+
+async def test_places_have_their_names(shown: Console) -> None:
+    """Lists and pages of memories show the name of a place beside its id."""
+    async with shown.visited() as visitor:
+        listed = await visitor.look("/memories", place="group/20002")
+        assert "爬山群（20002）" in listed.split("<tbody>", 1)[1]
+        assert "爬山群（20002）" in await visitor.look("/memories/open", id=_first_id(listed))
+        assert "读书会（20001）" in await visitor.look("/people/open", id="2000001")
+
+
+async def test_a_bar_leads_to_the_memories_of_its_day(shown: Console) -> None:
+    """Each bar of a day with memories shows their number and leads to their list."""
+    async with shown.visited() as visitor:
+        bars = (await visitor.look("/")).split('class="chart"')[1].split('<a href="/memory/console')[1:]
+        assert bars
+        for bar in bars:
+            number = bar.split('aria-label="', 1)[1].split('"', 1)[0].split(": ")[1]
+            listed = await visitor.look(bar.split('"', 1)[0].replace("&amp;", "&"))
+            assert listed.count('name="id" value="') == int(number)
 
 
 async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> None:

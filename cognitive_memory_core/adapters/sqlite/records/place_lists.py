@@ -8,7 +8,7 @@ from typing import Any
 from ....domain.listing import PlaceEntry, PlaceListing
 from ....domain.scope import Scope
 from ..database.rows import bound, instant_of
-from ..database.statements import escaped, listed, select
+from ..database.statements import bounded, escaped, listed, select
 
 _SEPARATOR = "\x1f"  # between the parts of a scope's key
 _ACTIVE = "retired_at IS NULL AND"
@@ -26,6 +26,12 @@ _PERSON_NAME = select("name", "names n", "n.scope = p.scope", "ORDER BY n.last_u
 _NAME = f"ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN ({_PERSON_NAME}) ELSE ({_GROUP_NAME}) END, '')"
 _LAST = " UNION ALL ".join(select("max(at_us) AS at", table, "scope = p.scope") for table in ("messages", "events"))
 _FOUND = " UNION ".join(select("scope", name, "scope IS NOT NULL") for name in ("told", "spoken"))
+_NEWEST = " UNION ALL ".join(
+    select("scope, at_us", f"({select('scope, at_us', table, where, 'ORDER BY seq DESC LIMIT :newest')})", "TRUE")
+    for table, where in (("events", "retired_at IS NULL"), ("messages", "TRUE"))
+)
+_BETWEEN = "scope >= :begin AND scope < :end GROUP BY scope"
+_AMONG_NEWEST = f"WITH p (scope, last) AS ({select('scope, max(at_us)', f'({_NEWEST})', _BETWEEN)}) "
 _WITH = f"WITH RECURSIVE {_scopes('told', 'events', _ACTIVE)}, {_scopes('spoken', 'messages')}, p AS ({_FOUND}) "
 _IDS, _HIDDEN = (select("value", f"json_each({name})", "TRUE") for name in (":ids", ":without"))
 _IS_ASKED = f"(:text = '' OR p.scope IN ({_IDS}) OR {_NAME} LIKE '%' || :like || '%' ESCAPE '\\')"
@@ -33,6 +39,7 @@ _FITS = f"{_IS_ASKED} AND p.scope NOT IN ({_HIDDEN})"
 _ORDER = "ORDER BY last DESC, p.scope LIMIT :limit OFFSET :offset"
 _LATEST = select("max(at)", f"({_LAST})", "TRUE")
 _PAGE = _WITH + select(f"p.scope, ({_LATEST}) AS last", "p", _FITS, _ORDER)
+_QUICK_PAGE = _AMONG_NEWEST + select("p.scope, p.last AS last", "p", _FITS, _ORDER)
 _THIS = f"({select(':scope AS scope', '(VALUES (0))', 'TRUE')}) p"
 _NAME_OF = select(_NAME, _THIS, "TRUE")
 _COUNTS = (  # from indexes alone
@@ -44,7 +51,8 @@ _COUNTS = (  # from indexes alone
 def places(connection: Connection, agent: str, listing: PlaceListing, page: tuple[int, int]) -> list[PlaceEntry]:
     """Return a page of the places of an agent; only those on it are named and counted."""
     values = _values(agent, listing)
-    found = connection.execute(_PAGE, {**values, "limit": page[0], "offset": page[1]}).fetchall()
+    numbers = {"limit": page[0], "offset": page[1], "newest": bounded(listing.newest_rows)}
+    found = connection.execute(_QUICK_PAGE if listing.newest_rows else _PAGE, {**values, **numbers}).fetchall()
     named = [(key, _only(connection, _NAME_OF, {**values, "scope": key}), instant_of(last)) for key, last in found]
     if not listing.is_counted:
         return [PlaceEntry(Scope.of_key(key), name, last_at=last) for key, name, last in named]

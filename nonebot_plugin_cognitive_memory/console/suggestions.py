@@ -1,0 +1,53 @@
+"""The page of suggestions: what a group could keep about problems that it met again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+import cognitive_memory_core as core
+
+from .visit import Visit
+
+MOST_SHOWN = 20
+EVIDENCE = 5  # experiences of a suggestion that are quoted, the newest
+DECISIONS = ("accept", "dismiss")
+
+
+@dataclass(frozen=True)
+class Founded:
+    """A suggestion with the newest experiences that it rests on, and the people who told them."""
+
+    suggestion: core.Suggestion
+    evidence: Sequence[core.Event]
+    people: Sequence[core.PersonEntry]
+
+
+async def suggestions(visit: Visit) -> Response:
+    """Show the open suggestions of a group. They are made now, perhaps by a model, so a group must be chosen first."""
+    group_id = visit.asked("group")
+    groups = await visit.offered_places(visit.place(f"group/{group_id}"), "group")
+    found = await visit.memory.suggestions(visit.scene(group_id)) if group_id else []
+    rows = [await _founded(visit, one) for one in found[:MOST_SHOWN]]
+    return await visit.show("suggestions.html", groups=groups, group_id=group_id, rows=rows, total=len(found))
+
+
+async def _founded(visit: Visit, suggestion: core.Suggestion) -> Founded:
+    listings, scene = visit.memory.listings, visit.scene()
+    evidence = [await listings.event(scene, event_id) for event_id in suggestion.event_ids[: -EVIDENCE - 1 : -1]]
+    people = [await listings.person(scene, user_id) for user_id in suggestion.people]
+    return Founded(suggestion, evidence, people)
+
+
+async def decide(visit: Visit) -> Response:
+    """Accept a suggestion, which makes its draft a belief, or dismiss it for good."""
+    group_id, decision = visit.sent("group"), visit.sent("action")
+    if decision not in DECISIONS or not group_id:
+        return visit.go("/suggestions", group=group_id)
+    await visit.memory.decide_suggestion(visit.scene(group_id), visit.sent("id"), decision == "accept")
+    return visit.go("/suggestions", notice=visit.words(f"suggestions.done_{decision}"), group=group_id)
+
+
+PAGES = (("GET", "/suggestions", suggestions), ("POST", "/suggestions/decide", decide))
