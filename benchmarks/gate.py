@@ -28,6 +28,7 @@ from cognitive_memory_core.text.statements.sameness import may_be_same
 from cognitive_memory_core.text.time.timewords import time_window
 
 from .measure import Report
+from .profile_lines import add_rows
 
 LABELS = Path(__file__).resolve().parent.parent / "tests" / "unit" / "text"
 PRECISION, RECALL, OFFENDING, UNFOUNDED = 98.0, 95.0, 2.0, 1.0  # %
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> Report:
     report = Report("gate: right, wrong and slow", ("what", "n", "figure", "limit"))
     _labelled(report)
     _pairs(report)
+    add_rows(report)
     if options.data:
         _gold(report, _facts(json.loads(options.data.read_text("utf-8"))))
     for name, function in TIMED.items():

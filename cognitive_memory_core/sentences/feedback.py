@@ -55,3 +55,9 @@ def feedback_foreign(ids: Iterable[str]) -> str:
 def profile_forgot(lines: Iterable[str]) -> str:
     """Return the feedback that these lines are missing for no reason."""
     return f"它漏掉了原有的{''.join(f'「{line}」' for line in lines)}。没有被新事实推翻、也没有撤回的，都要写回。"
+
+
+def profile_invented(lines: Iterable[str]) -> str:
+    """Return the feedback that no fact says these lines, or something in them."""
+    written = "".join(f"「{line}」" for line in lines)
+    return f"它写的{written}在原有侧写和新事实里找不到依据。只写事实说了的，用事实里的词，不引申。"

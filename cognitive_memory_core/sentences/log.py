@@ -27,6 +27,7 @@ JOBS_FOUND = "{pending} 个任务等着，{processing} 个做到一半重新做�
 JOBS_REMOVED = "失败的任务太多或太久，删掉了：{jobs}"
 JOB_TWICE = "任务文件 {worse} 和 {best} 是同一个，删掉了前一个"
 FACT_REFUSED = "historian_profile_merge {entity_type}：模型不肯写这一条，跳过：{event_id}"
+PROFILE_LINES_LEFT_OUT = "模型写的侧写里有 {count} 处没有事实作依据，已略去"
 PROFILE_NOT_READ = "有一份侧写（{entity_type}）读不出来，没有编入索引：{reason}"
 PROFILE_NOT_EMBEDDED = "有一份侧写（{entity_type}）没有算出向量：{reason}"
 EVENT_NOT_EMBEDDED = "事件 {event_id} 没有算出向量：{reason}"

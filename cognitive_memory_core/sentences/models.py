@@ -32,6 +32,7 @@ PROFILE_FAULTS = {
     "forgetful": "漏掉了原有的几条",
     "contrary": "没有依据却与原有内容相反",
     "withdrawn": "还留着撤回了的内容",
+    "unfounded": "写的话没有事实作依据",
 }
 PROFILE_STAYS = "空的侧写不会取代原有的"
 TOO_FEW_VECTORS = "向量模型给了 {given} 个向量，应为 {wanted} 个"

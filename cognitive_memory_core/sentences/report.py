@@ -43,6 +43,7 @@ REFUSALS: Mapping[str, str] = {
     "polarity": "肯定否定反了",
     "question": "把问句当成事实",
     "figure": "数字对不上",
+    "profile": "侧写里没有依据的句子",
 }
 PURPOSES: Mapping[str, str] = {
     "triage": "判断值不值得记",

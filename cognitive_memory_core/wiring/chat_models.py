@@ -80,7 +80,7 @@ async def chat_models_of(
     library = await asyncio.to_thread(_library, prompts)
     chats = {role: BudgetedChat(asked[role].chat if role in asked else None, budget) for role in ROLES}
     historian = ModelHistorian(chats["historian"], chats["triage"], library, settings, rules, tally=tally)
-    merger = MergerWithoutRefused(ModelMerger(chats["merge"], library, settings), merging)
+    merger = MergerWithoutRefused(ModelMerger(chats["merge"], library, settings, tally), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
     backed = BackedHistorian(historian, rules, budget, RuleLook()), BackedMerger(merger, merging)

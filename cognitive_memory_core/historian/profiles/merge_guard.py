@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from typing import Literal
 
 from ... import sentences
-from ...text.caches import cleared_on_erasure
 from ...text.identity.names import one_line
 from ...text.identity.written_ids import plain, strange_numbers
-from ...text.lexical.frequency import FUNCTION_WORDS, telling
-from ...text.lexical.terms import index_terms
 from ...text.lexical.tokens import sentences_of
 from ...text.statements.sameness import contradicts
+from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, words_of
 
 Kind = Literal["emptied", "unrelated", "overgrown", "destructive", "strangers", "contrary"]
 SUPPORTED = 0.12  # least share of a profile that must come from old profile and facts: correct ones have 0.15 and more
@@ -29,12 +24,7 @@ PLAY = 40.0  # unexplained weight allowed beside PER_FACT times that of the fact
 PER_FACT, PER_OLD = 1.5, 0.4
 ROOM = 200  # characters by which a profile may grow beside three times those of the facts
 SEAMS = 3.0  # weight of words next to a withdrawn claim that may be removed with it
-_SHORT = 100  # characters of a text whose terms are cached
-_PIECE = 1_000  # characters that are split into terms at once
 _SHOWN = 3  # unknown ids listed in the feedback
-SAME_THING = 0.5  # least share of words (pairs of characters) that two contradicting clauses have in common
-_CLAUSE, _CLAUSES = 3, 300  # least characters of a clause, and the number of clauses compared on each side
-_CLAUSE_ENDS = re.compile("[，。；！？,;!?\n]+")
 _QUOTED = 40  # characters of a clause quoted in the feedback
 
 
@@ -93,30 +83,16 @@ def _contrary(new: str, grounds: Grounds) -> Objection | None:
 
 def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:
     """Return a clause that contradicts one in the old profile, and the old clause, if no fact explains the change."""
-    names = _terms(grounds.who)
-    explained = _words((*grounds.given, *grounds.withdrawn)) - names
-    before = {clause: _words([clause]) - names for clause in _clauses(grounds.old)}
-    for clause in (one for one in _clauses(new) if one not in before):
-        words = _words([clause]) - names
-        was = max(before, key=lambda old: _likeness(words, before[old]), default="")
+    names = terms_of(grounds.who)
+    explained = words_of((*grounds.given, *grounds.withdrawn)) - names
+    before = {clause: words_of([clause]) - names for clause in clauses_of(grounds.old)}
+    for clause in (one for one in clauses_of(new) if one not in before):
+        said = words_of([clause]) - names
+        was = max(before, key=lambda old: likeness(said, before[old]), default="")
         held = before.get(was, frozenset[str]())
-        if _likeness(words, held) >= SAME_THING and explained.isdisjoint(words & held) and contradicts(clause, was):
+        if likeness(said, held) >= SAME_THING and explained.isdisjoint(said & held) and contradicts(clause, was):
             return clause, was
     return None
-
-
-def _likeness(words: frozenset[str], others: frozenset[str]) -> float:
-    return len(words & others) / max(min(len(words), len(others)), 1)
-
-
-def _clauses(text: str) -> Iterator[str]:
-    """Yield the clauses of a profile without bullets; those under three characters are skipped."""
-    parts = (part.strip("-*+• \t") for part in _CLAUSE_ENDS.split(text))
-    yield from islice(dict.fromkeys(part for part in parts if len(part) >= _CLAUSE), _CLAUSES)
-
-
-def _words(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(term for term in _terms(texts) if len(term) > 1)
 
 
 @dataclass(frozen=True)
@@ -135,78 +111,52 @@ class _Content:
     @classmethod
     def of(cls, new: str, grounds: Grounds) -> _Content:
         """Collect the terms without names, which every text about the subject holds."""
-        names = _terms(grounds.who)
-        gone = _terms(grounds.withdrawn) - names
+        names = terms_of(grounds.who)
+        gone = terms_of(grounds.withdrawn) - names
         texts = ([new], [grounds.old], grounds.given)
-        found, old, given = (_terms(each) - names for each in texts)
-        return cls(found, old, _terms(grounds.notes) - names - gone, given, gone)
+        found, old, given = (terms_of(each) - names for each in texts)
+        return cls(found, old, terms_of(grounds.notes) - names - gone, given, gone)
 
     @property
     def is_unrelated(self) -> bool:
         """Whether too little of the new profile comes from the old one or the facts."""
-        return _weight(self.new & (self.old | self.given)) < SUPPORTED * _weight(self.new)
+        return weight_of(self.new & (self.old | self.given)) < SUPPORTED * weight_of(self.new)
 
     @property
     def is_overgrown(self) -> bool:
         """Whether more of the new profile is unexplained than rewording accounts for."""
-        unexplained = _weight(self.new - self.old - self.given)
-        return unexplained > PLAY + PER_FACT * _weight(self.given) + PER_OLD * _weight(self.old)
+        unexplained = weight_of(self.new - self.old - self.given)
+        return unexplained > PLAY + PER_FACT * weight_of(self.given) + PER_OLD * weight_of(self.old)
 
     @property
     def owed(self) -> float:
         """Weight of the old profile that the new one must keep: withdrawn claims, also reworded ones, do not count."""
-        excused = _weight(self.gone - self.old) + SEAMS if self.gone else 0.0
-        return max(_weight(self.old - self.gone) - excused, 0.0)
+        excused = weight_of(self.gone - self.old) + SEAMS if self.gone else 0.0
+        return max(weight_of(self.old - self.gone) - excused, 0.0)
 
     @property
     def kept(self) -> float:
         """Weight of the old profile that remains, without withdrawn claims."""
-        return _weight((self.old & self.new) - self.gone)
+        return weight_of((self.old & self.new) - self.gone)
 
     @property
     def has_lost_notes(self) -> bool:
         """Whether there were many notes and hardly any of them remain."""
-        weight = _weight(self.notes)
-        return weight > LITTLE and _weight(self.notes & self.new) < KEPT_OF_NOTES * weight
+        noted = weight_of(self.notes)
+        return noted > LITTLE and weight_of(self.notes & self.new) < KEPT_OF_NOTES * noted
 
 
 def _wanted(content: _Content, grounds: Grounds) -> float:
-    share = KEPT if _weight(content.old) > LITTLE else KEPT_OF_LITTLE
+    share = KEPT if weight_of(content.old) > LITTLE else KEPT_OF_LITTLE
     return share * min(1.0, grounds.limit / max(len(grounds.old), 1))
 
 
 def _comes_from_nowhere(sentence: str, content: _Content) -> bool:
-    terms = _terms([sentence]) & content.new
-    weight = _weight(terms)
-    return weight >= SENTENCE and _weight(terms & (content.old | content.given)) < SENTENCE_SUPPORTED * weight
+    said = terms_of([sentence]) & content.new
+    told = weight_of(said)
+    return told >= SENTENCE and weight_of(said & (content.old | content.given)) < SENTENCE_SUPPORTED * told
 
 
 def _strangers(new: str, grounds: Grounds) -> list[str]:
     source = plain("\n".join((grounds.old, *grounds.given, *grounds.who)))
     return strange_numbers(plain(new), source, grounds.who)
-
-
-def _terms(texts: Iterable[str]) -> frozenset[str]:
-    """Return characters, pairs of characters and words, without function words."""
-    pieces = (text[start : start + _PIECE] for text in texts for start in range(0, len(text), _PIECE))
-    return frozenset[str]().union(*(_terms_of(piece) if len(piece) <= _SHORT else _split(piece) for piece in pieces))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=512)  # clauses, sentences, facts and names are looked at several times, by this merge and the next
-def _terms_of(piece: str) -> frozenset[str]:
-    return _split(piece)
-
-
-def _split(piece: str) -> frozenset[str]:
-    return frozenset(index_terms(piece)) - FUNCTION_WORDS
-
-
-def _weight(terms: Iterable[str]) -> float:
-    """Return the sum of the terms' information weights: near 0 for 的, 1 for a rare character or a word."""
-    return sum(map(_weight_of, terms))
-
-
-@lru_cache(maxsize=20_000)
-def _weight_of(term: str) -> float:
-    return 1.0 if term.isascii() else min(map(telling, term)) ** 2

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +17,7 @@ from ...domain.people import Person
 from ...domain.profile import Profile
 from ...errors import BadAnswer
 from ...ports.models import Chat, ProfileContent
+from ...ports.quality import REFUSED, Tally, Untallied
 from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
@@ -24,11 +27,17 @@ from ...text.lexical.terms import index_terms
 from ...text.statements.dated_lines import begins_with_day, once_dated
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, pieces, without
+from .line_support import LineSupport
 from .merge_guard import Grounds, objection
+
+log = logging.getLogger(__name__)
 
 MOST_TAGS, TAG_LENGTH = 12, 24
 LINE_LENGTH = 120
+UNFOUNDED = f"{REFUSED}profile"  # what the report counts left-out lines of profiles under
 TOLERATED = 1.25  # times the limit: accepted length after the model was asked to condense
+_NOTHING = ProfileContent((), "")
+_TOLERATED = frozenset(("", "forgetful", "unfounded"))  # faults of an attempt that may be used
 _QUOTED = 40  # characters of a line quoted in the feedback
 _SAYS_NOTHING = 40  # longest summary that may mean "nothing new"
 _RULES = frozenset("-*_=~` \t")
@@ -38,6 +47,7 @@ _OF_GROUPS = frozenset((*sentences.stored_text.GROUP_HEADINGS.values(), *sentenc
 _PASSING = frozenset(
     headings["topics"] for headings in (sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS)
 )
+_FIELDS = tuple({**sentences.stored_text.PROFILE_HEADINGS, **sentences.stored_text.GROUP_HEADINGS})
 _NAMED = 8  # lost lines listed in the feedback
 _MANY = 3  # more than 1/_MANY of the lines lost is too much
 _HARDLY = 0.25  # share of a line's words; with fewer of them left the line counts as lost
@@ -53,26 +63,31 @@ class ModelMerger:
     chat: Chat
     prompts: PromptLibrary
     settings: Live[Settings]
+    tally: Tally = dataclasses.field(default_factory=Untallied)
 
     async def merge(
         self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
     ) -> ProfileContent:
         """Return the profile text with the facts merged in; raises BadAnswer if both answers are rejected."""
         session = _MergeSession(person, profile, facts, now, self.settings.current.profile.max_chars)
-        first, complaint = await self._drawn(session)
-        if complaint is None:
-            return session.old if first is None else first
-        second, _ = await self._drawn(session, complaint.feedback)
-        return await asyncio.to_thread(session.better, first, second)
+        first = await self._attempt(session)
+        if first.complaint is None:
+            return self._accepted(first)
+        second = await self._attempt(session, first.complaint.feedback)
+        return self._accepted(await asyncio.to_thread(session.better, first, second))
 
-    async def _drawn(
-        self, session: _MergeSession, feedback: str = ""
-    ) -> tuple[ProfileContent | None, _Complaint | None]:
-        """Ask once; return the profile, None if there is nothing new, and the complaint about it."""
+    async def _attempt(self, session: _MergeSession, feedback: str = "") -> _Attempt:
         ask = self.prompts.merge(
             session.person, session.shown, session.facts, session.now, max_chars=session.limit, feedback=feedback
         )
         return await asyncio.to_thread(session.judged, await self.chat.ask(ask))
+
+    def _accepted(self, chosen: _Attempt) -> ProfileContent:
+        """Return the supported part of an attempt, after counting and logging what is left out."""
+        if chosen.unfounded:
+            self.tally.count(UNFOUNDED, len(chosen.unfounded))
+            log.warning("%s", sentences.log.PROFILE_LINES_LEFT_OUT.format(count=len(chosen.unfounded)))
+        return chosen.founded
 
 
 @dataclass(frozen=True)
@@ -81,6 +96,19 @@ class _Complaint:
 
     fault: str
     feedback: str
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """One answer of the model: the profile as drawn, its supported part, and what that leaves out.
+
+    ``drawn`` is None if there is nothing new; then ``founded`` is the old profile.
+    """
+
+    drawn: ProfileContent | None
+    founded: ProfileContent
+    unfounded: tuple[str, ...] = ()
+    complaint: _Complaint | None = None
 
 
 @dataclass(frozen=True)
@@ -130,15 +158,35 @@ class _MergeSession:
         """The profile as the model sees it."""
         return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
 
-    def judged(self, drawn: ProfileAnswer) -> tuple[ProfileContent | None, _Complaint | None]:
+    def judged(self, answer: ProfileAnswer) -> _Attempt:
         """Compose a profile and check it; too slow for the event loop."""
-        if not self._is_idle(drawn):
-            content = self.composed(drawn)
-        elif self.withdrawn:
-            content = self.unchanged
-        else:
-            return None, self._wanted
-        return content, self.complaint(content)
+        if not self._is_idle(answer):
+            drawn, (founded, unfounded) = self.composed(answer), self._founded(answer)
+            lines = [line for line in unfounded if line not in answer.tags]
+            return _Attempt(drawn, self.composed(founded), unfounded, self.complaint(drawn, lines))
+        if self.withdrawn:
+            return _Attempt(self.unchanged, self.unchanged, (), self.complaint(self.unchanged))
+        return _Attempt(None, self.old, (), self._wanted)
+
+    def _founded(self, answer: ProfileAnswer) -> tuple[ProfileAnswer, tuple[str, ...]]:
+        """Return an answer without what no source says, and what is left out."""
+        support, left_out = self._support, list[str]()
+
+        def kept(line: str) -> str:
+            supported, lacking = support.split(line)
+            left_out.extend(lacking)
+            return supported if lacking else line
+
+        fields = {name: tuple(filter(None, map(kept, getattr(answer, name)))) for name in _FIELDS}
+        summary = "\n".join(filter(None, map(kept, _paragraphs(answer.summary).split("\n"))))
+        tags = tuple(tag for tag in answer.tags if support.supports_tag(one_line(tag)))
+        left_out += [tag for tag in answer.tags if tag not in tags]
+        return replace(answer, summary=summary, tags=tags, **fields), tuple(left_out)
+
+    @property
+    def _support(self) -> LineSupport:
+        grounds = self._grounds
+        return LineSupport((*grounds.given, *grounds.old.split("\n")), grounds.who, self.now)
 
     def _is_idle(self, drawn: ProfileAnswer) -> bool:
         """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
@@ -168,8 +216,8 @@ class _MergeSession:
         stays = () if self.withdrawn else self.old.tags
         return ProfileContent(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
 
-    def complaint(self, content: ProfileContent) -> _Complaint | None:
-        """Return what is wrong with a profile; None if it is acceptable."""
+    def complaint(self, content: ProfileContent, unfounded: Sequence[str] = ()) -> _Complaint | None:
+        """Return what is wrong with a profile of which some lines are unfounded; None if it is acceptable."""
         refused = objection(self._drawn_part(content), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
@@ -183,21 +231,26 @@ class _MergeSession:
         if lost := self._lost(content):
             named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
             return _Complaint("forgetful", sentences.feedback.profile_forgot(named))
+        if unfounded:
+            named = [one_line(line, _QUOTED) for line in unfounded[:_NAMED]]
+            return _Complaint("unfounded", sentences.feedback.profile_invented(named))
         return None
 
-    def better(self, first: ProfileContent | None, second: ProfileContent | None) -> ProfileContent:
-        """Return the better of a faulty first answer and the second; None stands for "nothing new".
+    def better(self, first: _Attempt, second: _Attempt) -> _Attempt:
+        """Return the better of a faulty first attempt and the second.
 
         Raises BadAnswer if neither is tolerable.
         """
-        if first is None and second is None:
-            return self.old
-        usable = [one for one in (second, first) if one is not None and self._is_tolerable(one)]
+        usable = [one for one in (second, first) if self._is_tolerable(one)]
         if usable:
-            return min(usable, key=lambda one: (self._length(one) > self.limit, len(self._lost(one))))
-        complaint = self.complaint(second) if second else None
-        fault = complaint.fault if complaint else "contradiction"
+            return min(usable, key=self._demerits)
+        if first.drawn is None and second.drawn is None:
+            return first
+        fault = second.complaint.fault if second.complaint and second.drawn else "contradiction"
         raise BadAnswer(sentences.models.PROFILE_REFUSED.format(reason=sentences.models.PROFILE_FAULTS[fault]))
+
+    def _demerits(self, one: _Attempt) -> tuple[bool, int, int]:
+        return self._length(one.founded) > self.limit, len(self._lost(one.founded)), len(one.unfounded)
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
@@ -218,11 +271,14 @@ class _MergeSession:
     def _is_withdrawn(self, text: str) -> bool:
         return any(gone.is_told_by(text) for gone in self.withdrawn)
 
-    def _is_tolerable(self, content: ProfileContent) -> bool:
-        complaint = self.complaint(content)
-        if complaint is None or complaint.fault == "forgetful":
-            return True
-        return complaint.fault == "too_long" and self._length(content) <= TOLERATED * self.limit
+    def _is_tolerable(self, one: _Attempt) -> bool:
+        """Return whether an attempt may be used if no better one comes: nothing but its unfounded lines is wrong."""
+        if one.drawn is None:
+            return False
+        if one.unfounded and one.founded == _NOTHING:
+            return False
+        fault = one.complaint.fault if one.complaint else ""
+        return fault in _TOLERATED or (fault == "too_long" and self._length(one.founded) <= TOLERATED * self.limit)
 
     def _lost(self, content: ProfileContent) -> list[str]:
         """Return the lines lost without a reason, if a whole section or more than a third of all lines is lost.

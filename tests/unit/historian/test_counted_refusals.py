@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.domain.people import JobContext, Person
@@ -15,25 +13,9 @@ from cognitive_memory_core.settings import Live, Settings
 from tests.support.builders import GROUP
 from tests.support.chats import ScriptedChat, statements
 from tests.support.clock import NOON, SHANGHAI
+from tests.support.tallies import Counts
 
 TANG = Person("2000001", "阿棠")
-
-
-@dataclass
-class Counts:
-    """A tally that keeps what it is told."""
-
-    names: Counter[str] = field(default_factory=Counter[str])
-
-    def count(self, name: str, times: int = 1) -> None:
-        """Keep a count."""
-        self.names[name] += times
-
-    def recalled(self, event_ids: Iterable[str]) -> None:
-        """Keep nothing: a historian recalls nothing."""
-
-    def took(self, read: str, seconds: float) -> None:
-        """Keep nothing: a historian reads nothing for turns."""
 
 
 async def counted(*answers: object) -> Counter[str]:

@@ -22,6 +22,7 @@ from cognitive_memory_core.settings import Live, ProfileSettings, Settings
 from tests.support.chats import ScriptedChat
 from tests.support.clock import NOON
 from tests.support.sizes import sized
+from tests.support.tallies import Counts
 
 KEY = ProfileKey.member("620118845", "1840022917")
 TANG = Person("1840022917", "阿岚")
@@ -175,7 +176,7 @@ async def test_news_in_the_words_of_no_news_is_news() -> None:
         "tags": [],
         "summary": "花5400元买了二手平刨，此外住处不变",
     }
-    assert "平刨" in (await merged(answer)).summary
+    assert "平刨" in (await merged(answer, answer)).summary
 
 
 async def test_a_summary_that_was_left_out_stays() -> None:
@@ -190,21 +191,54 @@ async def test_a_summary_that_was_left_out_stays() -> None:
 
 async def test_tags_are_few_short_and_different() -> None:
     """Tags are cleaned, unique, short and at most twelve."""
-    tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *(f"标签{number}" for number in range(20))]
-    drawn = ProfileAnswer(False, tuple(tags), SUMMARY, **LINES)
-    content = await composed(drawn)
+    named = [f"标签{number}" for number in range(20)]
+    tags = ["#木工", "木工", "ＰＳ", "ps", "很" * 25, "猫\n狗", "a\u202eb", *named]
+    facts = (FACT, *(f"阿岚(1840022917) 用 {tag}" for tag in ("ps", "ab", *named)))
+    merger = ModelMerger(_Drawing(ProfileAnswer(False, tuple(tags), SUMMARY, **LINES)), LIBRARY, Live(Settings()))
+    content = await merger.merge(TANG, a_profile(), facts_of(*facts), NOON)
     assert content.tags[:4] == ("木工", "ＰＳ", "猫 狗", "ab")
     assert len(content.tags) == 12
 
 
 async def test_no_line_of_a_model_changes_the_form() -> None:
     """Headings, rules, line breaks and repetitions in a model's fields are flattened."""
-    summary = "## 系统\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
-    lines = ["- 不接贴皮的活，只做实木\n## 系统", "不接贴皮的活，只做实木 系统", "### 养了一只叫刨花的三花猫", "  "]
+    summary = "## 木工房\n---\n# 阿岚在青岛开一间木工房\n```\n养猫"
+    lines = ["- 不接贴皮的活，只做实木\n## 实木", "不接贴皮的活，只做实木 实木", "### 养了一只叫刨花的三花猫", "  "]
     drawn = ProfileAnswer(False, (), summary, **{**LINES, "interests": tuple(lines)})
     content = await composed(drawn)
-    assert content.summary.startswith("系统\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
-    assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 系统\n- 养了一只叫刨花的三花猫\n\n## 风格" in content.summary
+    assert content.summary.startswith("木工房\n阿岚在青岛开一间木工房\n养猫\n\n## 身份")
+    assert "## 兴趣\n- 不接贴皮的活，只做实木 ## 实木\n- 养了一只叫刨花的三花猫\n\n## 风格" in content.summary
+
+
+INVENTED = "2026年3月在面试别家公司"
+
+
+async def test_a_first_profile_holds_no_line_that_no_fact_says() -> None:
+    """The model is asked again with the line; if it insists, line and tag are left out, counted and logged."""
+    tally = Counts()
+    answer = {**NO_LINES, "nothing_new": False, "tags": ["面试中", "木工"], "summary": f"{FACT}。{INVENTED}。"}
+    chat = ScriptedChat(answer, answer)
+    merger = ModelMerger(chat, LIBRARY, Live(Settings()), tally)
+    content = await merger.merge(TANG, None, facts_of(FACT, "阿岚(1840022917) 是木工师傅"), NOON)
+    assert content == ProfileContent(("木工",), f"{FACT}。")
+    assert INVENTED in chat.asks[1].prompt
+    assert +tally.names == {"gate:profile": 2}
+
+
+async def test_a_second_answer_without_the_line_is_taken_whole() -> None:
+    """A model that mends its answer loses nothing, and nothing is counted."""
+    tally = Counts()
+    answer = {**NO_LINES, "nothing_new": False, "tags": [], "summary": INVENTED}
+    merger = ModelMerger(ScriptedChat(answer, {**answer, "summary": FACT}), LIBRARY, Live(Settings()), tally)
+    assert (await merger.merge(TANG, None, facts_of(), NOON)).summary == FACT
+    assert +tally.names == {}
+
+
+async def test_a_first_profile_of_inventions_alone_is_refused() -> None:
+    """If no fact says anything of both answers, the facts wait and nothing is written."""
+    answer = {**NO_LINES, "nothing_new": False, "tags": [], "summary": INVENTED}
+    with pytest.raises(BadAnswer, match="没有事实"):
+        await merged(answer, answer)
 
 
 async def test_what_people_wrote_under_their_own_headings_stays() -> None:

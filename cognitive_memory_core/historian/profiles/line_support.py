@@ -1,0 +1,133 @@
+"""Leaves out of a new profile the sentences and clauses that none of its sources supports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from ...text.statements.agreement import Line
+from ...text.statements.figures import differing_figures
+from ...text.statements.sameness import contradicts
+from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, words_of
+
+SENTENCE = 0.3  # least share of a sentence that its sources say, each clause compared with the source nearest to it
+CLAUSE, TELLING = 0.25, 3.0  # the same for a clause of a supported sentence, if it has that weight or more
+TAG = 0.2  # the same for a tag, which names a topic in one word
+_SENTENCES = re.compile("[^。！？!?\n]+[。！？!?\n]*")
+_CLAUSE_ENDS = re.compile("([，；,;]+|(?<=[一-鿿]) +)")
+_ENDS = "。！？!?\n"
+_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+
+
+@dataclass(frozen=True)
+class LineSupport:
+    """The sources of a new profile: its facts and the lines of the old profile.
+
+    Names and ids of the subject support nothing, since every text about the subject holds them. ``now`` is the wall
+    clock, by which dates without a year are compared.
+    """
+
+    sources: Sequence[str]
+    names: Sequence[str]
+    now: datetime
+
+    def split(self, text: str) -> tuple[str, list[str]]:
+        """Return a text without unsupported sentences and clauses, "" if nothing is left, and what is left out."""
+        kept, left_out = list[str](), list[str]()
+        for sentence in _SENTENCES.findall(text):
+            parts = list(_parts(sentence))
+            stays = self._stays(sentence, [clause for clause, _ in parts])
+            left_out += [clause.strip(_ENDS) for (clause, _), is_kept in zip(parts, stays, strict=True) if not is_kept]
+            kept.append(_joined(sentence, [part for part, is_kept in zip(parts, stays, strict=True) if is_kept]))
+        return "".join(kept).strip(), left_out
+
+    def supported(self, text: str) -> str:
+        """Return a text without unsupported sentences and clauses; "" if nothing is left."""
+        return self.split(text)[0]
+
+    def supports_tag(self, tag: str) -> bool:
+        """Return whether any source shares a telling character or word with a tag."""
+        return self._share(tag) >= TAG
+
+    def _stays(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
+        """Return of each clause whether it stays; none does if what is left is unsupported as a whole."""
+        if self._is_old(sentence):
+            return [True] * len(clauses)
+        stays = [self._is_supported(clause) for clause in clauses]
+        left = [clause for clause, is_kept in zip(clauses, stays, strict=True) if is_kept]
+        return stays if self._share_of_all(left) >= SENTENCE else [False] * len(clauses)
+
+    def _is_supported(self, clause: str) -> bool:
+        if self._is_old(clause):
+            return True
+        is_telling = weight_of(self._terms(clause)) >= TELLING
+        return not ((is_telling and self._share(clause) < CLAUSE) or self._is_contradicted(clause))
+
+    def _is_contradicted(self, clause: str) -> bool:
+        """Return whether sources tell of the same thing and all of them otherwise, or none holds one of its figures."""
+        said = self._words(clause)
+        about = [other for other, words in self._clauses.items() if likeness(said, words) >= SAME_THING]
+        if about and all(contradicts(clause, other) for other in about):
+            return True
+        return differing_figures(clause, self._lines)
+
+    def _is_old(self, text: str) -> bool:
+        return any(text.strip(_ENDS) in source for source in self.sources)
+
+    def _share_of_all(self, clauses: Sequence[str]) -> float:
+        told = sum(weight_of(self._terms(clause)) for clause in clauses)
+        return sum(map(self._said, clauses)) / told if told else 1.0
+
+    def _share(self, clause: str) -> float:
+        told = weight_of(self._terms(clause))
+        return self._said(clause) / told if told else 1.0
+
+    def _said(self, clause: str) -> float:
+        """Return the weight of the words that a clause has in common with the source nearest to it."""
+        told = self._terms(clause)
+        return max((weight_of(told & source) for source in self._of_sources), default=0.0)
+
+    def _terms(self, text: str) -> frozenset[str]:
+        return terms_of([text]) - self._of_names
+
+    def _words(self, text: str) -> frozenset[str]:
+        return words_of([text]) - self._of_names
+
+    @cached_property
+    def _of_names(self) -> frozenset[str]:
+        return terms_of(self.names)
+
+    @cached_property
+    def _of_sources(self) -> list[frozenset[str]]:
+        return [self._terms(source) for source in self.sources]
+
+    @cached_property
+    def _clauses(self) -> dict[str, frozenset[str]]:
+        return dict(self._each_clause())
+
+    def _each_clause(self) -> Iterator[tuple[str, frozenset[str]]]:
+        for source in self.sources:
+            for clause in clauses_of(_LABEL.sub("", source)):
+                yield clause, self._words(clause)
+
+    @cached_property
+    def _lines(self) -> list[Line]:
+        return [Line(_LABEL.sub("", source), self.now) for source in self.sources]
+
+
+def _parts(sentence: str) -> Iterator[tuple[str, str]]:
+    """Yield each clause with the marks that end it; a space after a Chinese character ends one, too."""
+    parts = [*_CLAUSE_ENDS.split(sentence), ""]
+    yield from zip(parts[::2], parts[1::2], strict=True)
+
+
+def _joined(sentence: str, parts: Sequence[tuple[str, str]]) -> str:
+    """Join the clauses that are left of a sentence; its last mark ends it again."""
+    kept = "".join(clause + end for clause, end in parts)
+    if kept == sentence:
+        return sentence
+    bare = kept.rstrip(f"，；,; {_ENDS}")
+    return bare + sentence[len(sentence.rstrip(_ENDS)) :] if bare else ""

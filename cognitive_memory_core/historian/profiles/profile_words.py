@@ -1,0 +1,60 @@
+"""The words of profiles and facts, and how much they tell: what the checks of a new profile compare."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import islice
+
+from ...text.caches import cleared_on_erasure
+from ...text.lexical.frequency import FUNCTION_WORDS, telling
+from ...text.lexical.terms import index_terms
+
+SAME_THING = 0.5  # least share of words (pairs of characters) that two contradicting clauses have in common
+_SHORT = 100  # characters of a text whose terms are cached
+_PIECE = 1_000  # characters that are split into terms at once
+_CLAUSE, _CLAUSES = 3, 300  # least characters of a clause, and the number of clauses compared on each side
+_CLAUSE_ENDS = re.compile("[，。；！？,;!?\n]+")
+
+
+def clauses_of(text: str) -> Iterator[str]:
+    """Yield the clauses of a profile without bullets; those under three characters are skipped."""
+    parts = (part.strip("-*+• \t") for part in _CLAUSE_ENDS.split(text))
+    yield from islice(dict.fromkeys(part for part in parts if len(part) >= _CLAUSE), _CLAUSES)
+
+
+def likeness(words: frozenset[str], others: frozenset[str]) -> float:
+    """Return the share of the smaller set of words that both have."""
+    return len(words & others) / max(min(len(words), len(others)), 1)
+
+
+def words_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return words and pairs of characters, without function words."""
+    return frozenset(term for term in terms_of(texts) if len(term) > 1)
+
+
+def terms_of(texts: Iterable[str]) -> frozenset[str]:
+    """Return characters, pairs of characters and words, without function words."""
+    pieces = (text[start : start + _PIECE] for text in texts for start in range(0, len(text), _PIECE))
+    return frozenset[str]().union(*(_terms_of(piece) if len(piece) <= _SHORT else _split(piece) for piece in pieces))
+
+
+def weight_of(found: Iterable[str]) -> float:
+    """Return the sum of the terms' information weights: near 0 for 的, 1 for a rare character or a word."""
+    return sum(map(_weight_of, found))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=512)  # clauses, sentences, facts and names are looked at several times, by this merge and the next
+def _terms_of(piece: str) -> frozenset[str]:
+    return _split(piece)
+
+
+def _split(piece: str) -> frozenset[str]:
+    return frozenset(index_terms(piece)) - FUNCTION_WORDS
+
+
+@lru_cache(maxsize=20_000)
+def _weight_of(term: str) -> float:
+    return 1.0 if term.isascii() else min(map(telling, term)) ** 2
