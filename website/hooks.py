@@ -1,7 +1,8 @@
 """What mkdocs does beside its own work for the site: pages from outside docs/, and links that leave it.
 
-A link to a file of the repository that is a page of the site leads to that page, any other to the repository. A link or
-a picture whose target does not exist is a warning, which ``mkdocs build --strict`` refuses.
+A link to a file of the repository that is a page of the site leads to that page, one to a file of examples/ to the
+site's copy of it, any other to the repository. A link or a picture whose target does not exist is a warning, which
+``mkdocs build --strict`` refuses.
 """
 
 from __future__ import annotations
@@ -31,10 +32,18 @@ log = logging.getLogger("mkdocs.hooks.links")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages from outside docs/."""
+    """Add the pages from outside docs/, and the examples as files to download."""
     for path, source in BESIDE.items():
         files.append(File.generated(config, path, content=(ROOT / source).read_text("utf-8")))
+    for example in examples():
+        files.append(File.generated(config, example, content=(ROOT / example).read_bytes()))
     return files
+
+
+def examples() -> list[str]:
+    """List the files of examples/ that are no pages."""
+    found = (path for path in sorted((ROOT / "examples").rglob("*")) if path.is_file())
+    return [path.relative_to(ROOT).as_posix() for path in found if path.suffix not in (".md", ".pyc")]
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: Any) -> str:
@@ -75,6 +84,8 @@ def _target(link: str, source: Path, page: str, config: MkDocsConfig) -> str:
     inside = target.relative_to(ROOT).as_posix()
     here = Path(page).parent.as_posix()
     beside = {original: path for path, original in BESIDE.items()}.get(inside)
+    if inside in examples():
+        return os.path.relpath(inside, here)
     if beside is not None or inside.startswith("docs/"):
         return os.path.relpath(beside or inside.removeprefix("docs/"), here)
     kind = "tree" if target.is_dir() else "blob"

@@ -24,6 +24,7 @@ from ..adapters.files.profile_file import LARGEST, ProfileFile
 from ..adapters.files.profile_paths import ProfileLocation
 from ..disk import Disk
 from ..domain.ids import derived_id
+from ..domain.iso_times import datetime_of
 from ..domain.profile import EntityType, Profile, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT
 from ..errors import BadArgument, CognitiveMemoryError
@@ -272,7 +273,7 @@ def _instant(*values: object) -> datetime:
         try:
             if isinstance(value, int | float) and not isinstance(value, bool):
                 return datetime.fromtimestamp(value, timezone.utc)
-            at = datetime.fromisoformat(_text(value).strip().replace("Z", "+00:00"))
+            at = datetime_of(_text(value))
         except (ValueError, OverflowError, OSError):
             continue
         return at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)

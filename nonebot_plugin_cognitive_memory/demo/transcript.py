@@ -234,7 +234,7 @@ def read_transcript(path: Path) -> Transcript:
         transcript = sheet.transcript()
     except (OSError, ValidationError, KeyError) as refused:
         raise NotATranscript(
-            f"{path} 不是能回放的对话（{_reason(refused)}），格式见 README「回放自己的对话」"
+            f"{path} 不是能回放的对话（{_reason(refused)}），格式见 docs/cli.md「回放自己的对话」"
         ) from refused
     if not transcript.lines:
         raise NotATranscript(f"{path} 里没有一句人说的话")

@@ -11,6 +11,7 @@ from .sources import CORE, PLUGIN, ROOT
 GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
 CODE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+|[\w-]+\.(?:md|py|toml))`")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
+PLACE = re.compile(r"\b(README|docs/[\w/-]+\.md)(?=[ 「])(?:「([^」]+)」)?")
 ROOMS = ["historian", "text", "adapters/sqlite"]
 
 
@@ -44,6 +45,23 @@ def test_every_folder_is_explained() -> None:
         for path in room.glob("*/__init__.py")
     }
     assert found == set(re.findall(r"^\| `([^`]+)` \|", text_of("docs/architecture.md"), re.MULTILINE))
+
+
+def test_every_place_that_a_sentence_names_exists() -> None:
+    """A page that a message of the program names is there, and has the heading that it names in corner brackets."""
+    named = {
+        found
+        for package in (CORE, PLUGIN)
+        for path in (ROOT / package).rglob("*.py")
+        for found in PLACE.findall(path.read_text("utf-8"))
+    }
+    assert ("docs/cli.md", "回放自己的对话") in named
+    pages = {page: text_of("README.md" if page == "README" else page) for page, _ in named}
+    assert not [
+        (page, heading)
+        for page, heading in named
+        if heading and not re.search(rf"^#+ {heading}$", pages[page], re.MULTILINE)
+    ]
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.en.md"])

@@ -91,8 +91,21 @@ def test_diagrams_find_their_program(site: Path) -> None:
 
 
 def test_each_page_is_reached(site: Path) -> None:
-    """The search index has every page, and every decision is linked from the page that lists them."""
+    """Links lead from the first page to every other, and the search index has them."""
     assert (site / "search" / "search_index.json").stat().st_size > 100_000
-    listing = dict(pages(site))[site / "decisions" / "index.html"]
-    records = {path.with_suffix(".html").name for path in (ROOT / "docs" / "decisions").glob("[0-9]*.md")}
-    assert records <= listing.links
+    known = dict(pages(site))
+    reached, waiting = set[Path](), [site / "index.html"]
+    while waiting:
+        page = waiting.pop()
+        if page in known and page not in reached:
+            reached.add(page)
+            waiting += [Path(os.path.normpath(page.parent / unquote(urlsplit(to).path))) for to in known[page].links]
+    assert {path.relative_to(site) for path in set(known) - reached} == {Path("404.html")}
+
+
+def test_the_examples_can_be_downloaded(site: Path) -> None:
+    """A file of examples/ that a page links to is a file of the site: an operator has no copy of the repository."""
+    quickstart = dict(pages(site))[site / "quickstart.html"]
+    wanted = {"examples/talk/talk.py", "examples/bridges/llmchat.env"}
+    assert wanted <= quickstart.links
+    assert all((site / name).read_bytes() == (ROOT / name).read_bytes() for name in wanted)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 import cognitive_memory_core as core
 from tests.house.test_front_door import ERRORS, NOUNS
@@ -100,7 +100,8 @@ def _signature(function: Any) -> str:
 
 
 def _kind(kind: Any) -> str:
-    return kind.__name__ if inspect.isclass(kind) else re.sub(r"(?:\w+\.)+(\w+)", r"\1", str(kind))
+    is_plain = inspect.isclass(kind) and not get_args(kind)  # on Python 3.10 Callable[...] counts as a class
+    return kind.__name__ if is_plain else re.sub(r"(?:\w+\.)+(\w+)", r"\1", str(kind))
 
 
 def _text(documented: Any) -> str:

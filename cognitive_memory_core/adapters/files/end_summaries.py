@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeGuard, cast
@@ -22,6 +21,7 @@ from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...completion import completed
 from ...disk import TEMP, Cleaning, Disk, Vanished, is_withheld
+from ...domain.iso_times import datetime_of
 from ...domain.note import Memo
 from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
@@ -185,7 +185,7 @@ def _instant(row: object) -> float | None:
     """Return when a row was written, in whole seconds since the epoch; None if it does not tell."""
     stated = cast("Row", row).get("timestamp") if isinstance(row, dict) else None
     try:
-        at = datetime.fromisoformat(str(stated).replace("Z", "+00:00"))
+        at = datetime_of(str(stated))
         return (at if at.tzinfo else at.replace(tzinfo=SEED_ZONE)).timestamp() // 1
     except (ValueError, OverflowError):
         return None

@@ -11,6 +11,7 @@ from typing import Annotated, Any, cast
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter
 
+from ...domain.iso_times import datetime_of
 from ...domain.job import Job
 from ...domain.scope import DEFAULT_AGENT
 from ...domain.turn import Dialogue, Turn, TurnLimits
@@ -116,7 +117,7 @@ def _as_seed_instant(value: object) -> object:
     if not isinstance(value, str) or value.isdigit():
         return value
     try:
-        instant = datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
+        instant = datetime_of(value)
     except ValueError:
         return None
     return instant if instant.tzinfo else instant.replace(tzinfo=SEED_ZONE)

@@ -20,6 +20,7 @@ from frontmatter.default_handlers import BaseHandler
 
 from ... import sentences
 from ...domain.interval import checked_instant
+from ...domain.iso_times import datetime_of
 from ...domain.profile import Profile
 from ...domain.scope import DEFAULT_AGENT
 from ...errors import BadArgument, LimitReached, PermanentError
@@ -222,7 +223,7 @@ def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
     if not text:
         return written_at
     try:
-        instant = datetime.fromisoformat(text.strip().removesuffix("Z") + "+00:00" * text.strip().endswith("Z"))
+        instant = datetime_of(text)
         return checked_instant(instant if instant.tzinfo else instant.replace(tzinfo=zone), "updated_at")
     except (ValueError, BadArgument):
         raise _damaged(sentences.caller.bad_value("updated_at", text, " ISO 8601 时间")) from None

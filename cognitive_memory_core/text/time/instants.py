@@ -7,6 +7,7 @@ from datetime import date, datetime, time, timedelta, timezone, tzinfo
 
 from ... import sentences
 from ...domain.interval import FIRST_YEAR, LAST_YEAR, Interval
+from ...domain.iso_times import datetime_of
 from ...errors import BadArgument
 
 log = logging.getLogger(__name__)
@@ -47,8 +48,8 @@ def instant_of(value: object, zone: tzinfo, what: str, *, end: bool = False) -> 
 
 
 def _parsed(text: str, zone: tzinfo, what: str, value: str) -> datetime:
-    try:  # Python 3.10 does not parse "Z"
-        return _zoned(datetime.fromisoformat(text[:-1] + "+00:00" if text[-1:] in "Zz" else text), zone)
+    try:
+        return _zoned(datetime_of(text), zone)
     except ValueError:
         raise BadArgument(sentences.caller.bad_time(what, value)) from None
 

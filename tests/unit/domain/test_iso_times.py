@@ -1,0 +1,34 @@
+"""Tests of parsing times that others wrote."""
+
+from __future__ import annotations
+
+import pytest
+
+from cognitive_memory_core.domain.iso_times import datetime_of
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("2026-11-23", "2026-11-23T00:00:00"),
+        ("2026-11-23 08:30", "2026-11-23T08:30:00"),
+        (" 2026-11-23T08:30:05 ", "2026-11-23T08:30:05"),
+        ("2026-11-23T08:30:05.5", "2026-11-23T08:30:05.500000"),
+        ("2026-11-23T08:30:05,123456789", "2026-11-23T08:30:05.123456"),
+        ("2026-11-23T08:30:05Z", "2026-11-23T08:30:05+00:00"),
+        ("2026-11-23T08:30z", "2026-11-23T08:30:00+00:00"),
+        ("2026-11-23T08:30:05.25+08:00", "2026-11-23T08:30:05.250000+08:00"),
+        ("2026-11-23T08:30:05-0330", "2026-11-23T08:30:05-03:30"),
+        ("2026-11-23 08:30:05 +08", "2026-11-23T08:30:05+08:00"),
+    ],
+)
+def test_a_time_is_parsed_however_it_is_written(text: str, wanted: str) -> None:
+    """Fractions of any length and zones in any spelling are read alike on every Python; no zone means a naive time."""
+    assert datetime_of(text).isoformat() == wanted
+
+
+@pytest.mark.parametrize("text", ["", "x", "2026-13-01", "2026-11-23T25:00", "2026-11-23T08:30+99:00", "二〇二六"])
+def test_what_is_no_time_is_refused(text: str) -> None:
+    """A text that is no time raises ValueError."""
+    with pytest.raises(ValueError, match=r"."):
+        datetime_of(text)
