@@ -13,7 +13,7 @@ from .domain.ids import checked_text, derived_id
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
 from .errors import NotPermitted, UnknownEvent
-from .historian.jobs.events_and_facts import group_fact, own_key
+from .historian.jobs.profile_feeding import group_fact, own_key
 from .ports.ledger import EventLedger
 from .settings import Live, Settings
 from .text.identity.names import clean_text

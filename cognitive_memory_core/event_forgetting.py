@@ -15,8 +15,8 @@ from .domain.interval import Interval
 from .domain.profile import ProfileKey
 from .domain.scope import Scene
 from .domain.tombstones import RESTORABLE
-from .erasure import ErasureSurroundings
 from .errors import CognitiveMemoryError, UnknownEvent
+from .permanent_erasure import ErasureSurroundings
 from .ports.ledger import EventEraser, EventLedger
 from .text.safety.retold_events import untelling
 

@@ -46,9 +46,9 @@ from . import capture_incoming as capture_incoming
 from . import commands as commands
 from . import console as console
 from . import evolving as evolving
+from . import hot_settings as hot_settings
 from . import http as http
 from . import metrics as metrics
-from . import settings_in_force as settings_in_force
 from . import withdrawn_messages as withdrawn_messages
 from .capture_incoming import observe
 

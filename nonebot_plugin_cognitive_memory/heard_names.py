@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 
 import cognitive_memory_core as core
 
-from .erasing_requests import on_erased
+from .erasure import on_erased
 
 PEOPLE = 10_000
 

@@ -21,7 +21,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import setup
-from .erasing_requests import erased_place, on_erased
+from .erasure import erased_place, on_erased
 from .json_file import replace_json
 from .lifecycle import get_memory
 from .onebot import v11, v12

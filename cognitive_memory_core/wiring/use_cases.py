@@ -15,7 +15,6 @@ from ..context.builder import ContextBuilder
 from ..disk import Disk
 from ..domain.job import QueueCounts
 from ..domain.profile import ProfileKey
-from ..erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
 from ..event_correcting import EventCorrecting
 from ..event_forgetting import EventForgetting
 from ..evolution.belief_indexer import BeliefIndexer
@@ -43,6 +42,7 @@ from ..historian.rewriting.repeated_events import RepeatedEvents
 from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
 from ..migration.takeover import SummaryTakeover
+from ..permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory

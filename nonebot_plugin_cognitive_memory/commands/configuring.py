@@ -8,7 +8,7 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
-from ..settings_in_force import settings_in_force
+from ..hot_settings import hot_settings
 from .authority import superuser_objection
 from .entry import answer, memory_command
 from .plain_text import words_of
@@ -33,19 +33,19 @@ async def _configured(bot: Bot, event: Event, said: str) -> str:
     if action == "set":
         return await _changed(name, value.strip().removeprefix("=").strip())
     if action == "reset":
-        return _told(await settings_in_force.reset(name)) or replies.settings.RELOADED
+        return _told(await hot_settings.reset(name)) or replies.settings.RELOADED
     if action == "reload":
-        return _told(await settings_in_force.reload()) or replies.settings.RELOADED
+        return _told(await hot_settings.reload()) or replies.settings.RELOADED
     return replies.settings.USAGE
 
 
 def _shown(name: str) -> str:
     if not name:
-        return replies.settings.changed_settings(settings_in_force.overridden, settings_in_force.problems)
+        return replies.settings.changed_settings(hot_settings.overridden, hot_settings.problems)
     group = [key for key in core.setting_keys() if key.startswith(f"{name.strip('.*').lower()}.")]
     if group:
-        return replies.settings.group_of_settings([settings_in_force.value(key) for key in group])
-    state = settings_in_force.value(name)
+        return replies.settings.group_of_settings([hot_settings.value(key) for key in group])
+    state = hot_settings.value(name)
     return replies.settings.setting(state, is_dormant=core.is_dormant(state.key))
 
 
@@ -53,9 +53,9 @@ async def _changed(name: str, value: str) -> str:
     if not name:
         return replies.settings.KEY_WANTED
     name, equals, behind = name.partition("=")
-    result = await settings_in_force.change(name, f"{behind} {value}".strip() if equals else value)
-    return _told(result) or replies.settings.same_value(settings_in_force.value(name))
+    result = await hot_settings.change(name, f"{behind} {value}".strip() if equals else value)
+    return _told(result) or replies.settings.same_value(hot_settings.value(name))
 
 
 def _told(result: core.SettingsMoved) -> str:
-    return replies.settings.moved(result, settings_in_force.values([*result.changed, *result.shadowed]))
+    return replies.settings.moved(result, hot_settings.values([*result.changed, *result.shadowed]))

@@ -16,7 +16,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..config import setup
-from ..erasing_requests import erased_person
+from ..erasure import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11
 from ..params import Here

@@ -12,7 +12,7 @@ import cognitive_memory_core as core
 
 from .. import record_end_of_turn, replies
 from ..config import setup
-from ..erasing_requests import erased_place
+from ..erasure import erased_place
 from ..lifecycle import get_memory
 from ..params import Here
 from .authority import contradiction, objection

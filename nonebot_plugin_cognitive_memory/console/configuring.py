@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from ..settings_in_force import settings_in_force
+from ..hot_settings import hot_settings
 from .visit import Visit
 
 PREFIX = "COGNITIVE_MEMORY__"
@@ -17,9 +17,9 @@ PREFIX = "COGNITIVE_MEMORY__"
 
 async def settings(visit: Visit) -> Response:
     """Show every setting by group; secrets are hidden by the core."""
-    states = await asyncio.to_thread(lambda: [settings_in_force.value(key) for key in core.setting_keys()])
+    states = await asyncio.to_thread(lambda: [hot_settings.value(key) for key in core.setting_keys()])
     groups = [(name, list(found)) for name, found in groupby(states, _group_of)]
-    problems = settings_in_force.problems
+    problems = hot_settings.problems
     return await visit.show(
         "settings.html",
         groups=groups,
@@ -33,10 +33,10 @@ async def change(visit: Visit) -> Response:
     """Set one hot setting, or drop its change."""
     key = visit.sent("key")
     if visit.sent("action") == "reset":
-        result = await settings_in_force.reset(key)
+        result = await hot_settings.reset(key)
     else:
-        result = await settings_in_force.change(key, visit.sent("value"))
-    changed = (f"{one} = {settings_in_force.value(one).value}" for one in result.changed)
+        result = await hot_settings.change(key, visit.sent("value"))
+    changed = (f"{one} = {hot_settings.value(one).value}" for one in result.changed)
     told = "; ".join((*changed, *map(visit.reported, result.problems)))
     return visit.go("/settings", notice=told or visit.words("settings.same"))
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from ..erasing_requests import erased_person, erased_place
+from ..erasure import erased_person, erased_place
 from .pages import minute
 from .visit import PAGE, Visit
 

@@ -31,12 +31,12 @@ class Calendar:
 @pytest.fixture
 def calendar(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calendar:
     """Let the bot keep a new record of departures, by a calendar that is moved by hand."""
-    from nonebot_plugin_cognitive_memory import erasing_requests, left_places
+    from nonebot_plugin_cognitive_memory import erasure, left_places
 
     calendar = Calendar()
     record = left_places.LeftPlaces(tmp_path / "departed.json", calendar.now)
     monkeypatch.setattr(left_places, "leaving", left_places.Leaving(record))
-    monkeypatch.setattr(erasing_requests, "_keepers", [*erasing_requests._keepers, record.forget])
+    monkeypatch.setattr(erasure, "_keepers", [*erasure._keepers, record.forget])
     return calendar
 
 

@@ -19,7 +19,6 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.tombstones import Erasure
 from cognitive_memory_core.domain.turn import Dialogue, Turn
-from cognitive_memory_core.erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
 from cognitive_memory_core.errors import BadArgument, NotPermitted, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.jobs.admission import Admission
 from cognitive_memory_core.historian.jobs.intake import Intake
@@ -27,6 +26,7 @@ from cognitive_memory_core.historian.jobs.memo_writer import MemoWriter
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
+from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
 from cognitive_memory_core.ports.ledger import Copy
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
 from tests.inmemory.ledger import InMemoryLedger

@@ -27,7 +27,7 @@ from ...domain.scope import Scope
 from ...errors import PermanentError, StorageRefused
 from ...ports.clock import Clock
 from .codec import json_of, writable_text
-from .erased_bytes import rows_without, summaries_without
+from .file_erasure import rows_without, summaries_without
 from .job_formats import SEED_ZONE
 from .names import SUFFIX, microseconds
 

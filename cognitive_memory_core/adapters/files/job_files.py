@@ -23,7 +23,7 @@ from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...domain.ids import derived_id
 from ...domain.job import FailedJob, Job
 from ...errors import PermanentError, StorageRefused
-from . import codec, erased_bytes
+from . import codec, file_erasure
 from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 from .schedule_index import JobEntry, JobState
 
@@ -148,7 +148,7 @@ class JobFiles:
         return data
 
     def clean(self, entry: JobEntry, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a job's file as ``cleaning`` decides (:mod:`.erased_bytes`); durable after :meth:`sync`."""
+        """Rewrite or remove a job's file as ``cleaning`` decides (:mod:`.file_erasure`); durable after :meth:`sync`."""
         rest = self._disk.clean(self._path(entry), cleaning)
         if rest and entry.memo is not None:
             entry.memo = codec.label_of(codec.body_of(rest), entry.job_id, moment(entry.instant)).memo
@@ -180,7 +180,7 @@ class JobFiles:
         names: set[str] = set()
         for entry in entries:
             with contextlib.suppress(PermanentError, Vanished):
-                names |= erased_bytes.names_of(self._disk.read(self._path(entry)), user_id)
+                names |= file_erasure.names_of(self._disk.read(self._path(entry)), user_id)
         return names
 
     def learned_from(self, entry: JobEntry) -> set[str]:

@@ -22,7 +22,7 @@ from ...ports.profiles import Overtaken
 from ...text.identity.names import clean_name
 from ...text.statements.profile_text import tidy
 from .names import microseconds, moment
-from .profile_erasing import ProfileErasing
+from .profile_erasure import ProfileErasure
 from .profile_file import ProfileFile, version_of
 from .profile_paths import SUFFIX, ProfileLocation, ProfilePaths
 
@@ -61,7 +61,7 @@ class FileProfiles:
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         self._made: set[Path] = set()
         self._recent: dict[ProfileLocation, _Standing] = {}
-        self._erasing = ProfileErasing(self._paths, self._disk, self._read, self._held, self._standing)
+        self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._held, self._standing)
 
     async def find(self, key: ProfileKey) -> Profile | None:
         """Return the current profile, or None; the file is read each time, and parsed only if its bytes changed."""

@@ -26,7 +26,7 @@ from ...locks import KeyedLock
 from ...ports.clock import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
-from . import codec, erased_bytes
+from . import codec, file_erasure
 from .job_files import PENDING, JobFiles
 from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
 from .schedule_index import JobEntry, JobState, ScheduleIndex
@@ -172,12 +172,12 @@ class FileQueue:
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
         """Rewrite every file, also those that are no job's, then sync the folders; return how many changed."""
-        cleaning = partial(erased_bytes.without_person, user_id=user_id, hide=hide)
+        cleaning = partial(file_erasure.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 
     async def erase_place(self, scope: Scope) -> int:
         """Remove all jobs of a place; return how many."""
-        cleaning = partial(erased_bytes.without_place, scope=scope)
+        cleaning = partial(file_erasure.without_place, scope=scope)
         return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
 
     async def copy_to(self, folder: Path) -> None:

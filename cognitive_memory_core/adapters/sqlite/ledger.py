@@ -9,8 +9,8 @@ from sqlite3 import Connection
 from ...completion import released_on_failure
 from ...ports.clock import Clock
 from .database.database import Check, Database
-from .erasing.eraser import SqliteEraser
-from .erasing.event_eraser import SqliteEventEraser
+from .erasure.eraser import SqliteEraser
+from .erasure.event_eraser import SqliteEventEraser
 from .records import hidden_lines
 from .records.accounts import SqliteAccounts
 from .records.all_rows import SqliteArchive

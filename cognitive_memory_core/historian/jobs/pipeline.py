@@ -26,7 +26,7 @@ from ..rewriting.progress import Progress
 from ..rewriting.repeated_events import RepeatedEvents
 from ..rewriting.statement_gate import judged
 from ..rewriting.vouching import LEAST_SUPPORT, vouched
-from .events_and_facts import drafted
+from .event_drafting import drafted
 from .memo_writer import MemoWriter
 
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which only the id is known

@@ -5,7 +5,7 @@ A module holds the ports of one noun; import their names from this package.
 """
 
 from .archive import Activity, Archive, ArchiveRow, DayCount, OptOut, RowSource, Shared, Totals
-from .erasing import Copy, Eraser, PurgeState, Wiped
+from .eraser import Copy, Eraser, PurgeState, Wiped
 from .event_vectors import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger, VectorRow
 from .events import EventEraser, EventLedger, LexicalIndex, LineSearch, PassageIndex, TracedEvents, WordIndex
 from .facts import FactBook, PendingFacts

@@ -11,7 +11,7 @@ from ...domain.event import Draft, Event
 from ...domain.hit import ReadFilter
 from ...domain.message import Message, Passage
 from ...domain.scope import Scope
-from .erasing import Wiped
+from .eraser import Wiped
 
 
 class EventLedger(Protocol):

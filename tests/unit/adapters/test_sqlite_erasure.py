@@ -19,8 +19,8 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import schema
-from cognitive_memory_core.adapters.sqlite.erasing.byte_purge import purge
-from cognitive_memory_core.adapters.sqlite.erasing.person_search import FEW, PersonSearch
+from cognitive_memory_core.adapters.sqlite.erasure.byte_purge import purge
+from cognitive_memory_core.adapters.sqlite.erasure.person_search import FEW, PersonSearch
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -257,8 +257,8 @@ from pathlib import Path
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database import schema
-from cognitive_memory_core.adapters.sqlite.erasing.person_search import FEW, PersonSearch
-from cognitive_memory_core.adapters.sqlite.erasing.byte_purge import purge
+from cognitive_memory_core.adapters.sqlite.erasure.person_search import FEW, PersonSearch
+from cognitive_memory_core.adapters.sqlite.erasure.byte_purge import purge
 
 seen = []
 

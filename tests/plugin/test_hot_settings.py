@@ -23,10 +23,10 @@ __all__ = ["calendar"]  # a fixture of another module
 @pytest.fixture
 async def force(app: object) -> AsyncIterator[Any]:
     """Return the running bot's settings; all changes are dropped after the test."""
-    from nonebot_plugin_cognitive_memory.settings_in_force import settings_in_force
+    from nonebot_plugin_cognitive_memory.hot_settings import hot_settings
 
-    yield settings_in_force
-    await settings_in_force.reset("")
+    yield hot_settings
+    await hot_settings.reset("")
 
 
 async def ask(stage: Stage, text: str, group: int | None = None) -> str:
@@ -110,12 +110,12 @@ class Watched:
     def __init__(self, folder: Path) -> None:
         """Begin with an empty .env."""
         from nonebot_plugin_cognitive_memory.config import read_setup
-        from nonebot_plugin_cognitive_memory.settings_in_force import SettingsInForce
+        from nonebot_plugin_cognitive_memory.hot_settings import HotSettings
 
         self.env = folder / ".env"
         self.env.write_text("{}")
         self.setup = read_setup({}, {}, folder)
-        self.force = SettingsInForce(self.setup, (self.env, folder / "overrides.json"), self.read)
+        self.force = HotSettings(self.setup, (self.env, folder / "overrides.json"), self.read)
 
     def read(self) -> Any:
         """Return the settings that .env gives now."""
@@ -133,10 +133,10 @@ class Watched:
 @pytest.fixture
 def watched(app: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
     """Return watched settings that do not reach the bot of the run."""
-    from nonebot_plugin_cognitive_memory import settings_in_force
+    from nonebot_plugin_cognitive_memory import hot_settings
 
-    monkeypatch.setattr(settings_in_force, "get_memory", core.CognitiveMemory.absent)
-    monkeypatch.setattr(settings_in_force.considerer, "follow", lambda capture: None)
+    monkeypatch.setattr(hot_settings, "get_memory", core.CognitiveMemory.absent)
+    monkeypatch.setattr(hot_settings.considerer, "follow", lambda capture: None)
     return Watched(tmp_path)
 
 

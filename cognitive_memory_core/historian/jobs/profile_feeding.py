@@ -1,4 +1,4 @@
-"""Decides which events a job writes and whose profiles they feed as facts; writes nothing itself."""
+"""Decides whose profiles a statement feeds: only its speaker's own, and a group's on the word of several people."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ... import sentences
-from ...domain.event import Draft, Event, Statement
+from ...domain.event import Event, Statement
 from ...domain.fact import Fact
-from ...domain.ids import derived_id
 from ...domain.job import Job
 from ...domain.people import JobContext, Person
 from ...domain.profile import ProfileKey
@@ -19,21 +18,8 @@ from ...text.identity.persons import reports
 from ..rewriting.vouching import LEAST_SUPPORT
 
 
-def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
-    """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
-    learning = _Learning(job.work.scene, settings, job_context, frozenset(_admins(job)))
-    written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
-    return Draft(
-        job.id,
-        tuple(event for _, event in written),
-        facts=tuple(fact for said, event in written for fact in _facts(said, event, learning)),
-        repeats={event.id: said.repeats for said, event in written if said.repeats},
-        heard={event.id: said.heard_as for said, event in written if said.heard_as},
-    )
-
-
 @dataclass(frozen=True)
-class _Learning:
+class Feeding:
     """Where a job's statements were made, by whose rules, and which of its people are admins there."""
 
     scene: Scene
@@ -42,17 +28,17 @@ class _Learning:
     admins: frozenset[str]
 
 
-def _facts(said: Statement, event: Event, learning: _Learning) -> Iterator[Fact]:
+def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
     """Yield the facts of a statement about its speaker and its group; it never feeds another person's profile."""
-    scene, settings = learning.scene, learning.settings
+    scene, settings = feeding.scene, feeding.settings
     if not said.is_absolute or said.confidence < settings.historian.min_confidence:
         return
     if _is_of_speaker(said, event):
         yield _fact(own_key(scene, event.sender_id, settings), event)
     if said.updates:
         yield _fact(own_key(scene, said.updates, settings), event)
-    if said.is_of_place and scene.kind == "group" and _is_supported(said, learning.admins):
-        yield group_fact(scene, event, tuple(learning.job_context.named(one) for one in said.backers))
+    if said.is_of_place and scene.kind == "group" and _is_supported(said, feeding.admins):
+        yield group_fact(scene, event, tuple(feeding.job_context.named(one) for one in said.backers))
 
 
 def _is_supported(said: Statement, admins: Collection[str]) -> bool:
@@ -61,7 +47,7 @@ def _is_supported(said: Statement, admins: Collection[str]) -> bool:
     return len(backers) >= LEAST_SUPPORT or not backers.isdisjoint(admins)
 
 
-def _admins(job: Job) -> Iterator[str]:
+def admins_in(job: Job) -> Iterator[str]:
     """Yield the owners and admins of the group among the people whose lines a job holds, by the role with each line."""
     if isinstance(job.work, Turn):
         if job.work.scene.is_admin:
@@ -97,30 +83,3 @@ def group_fact(scene: Scene, event: Event, backers: Sequence[Person] = ()) -> Fa
 
 def _fact(key: ProfileKey, event: Event) -> Fact:
     return Fact(key, event.id, event.text, event.kind, event.happened_at)
-
-
-def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Event:
-    scene = job.work.scene
-    sender = "" if said.voices else said.speaker or scene.user_id
-    first = said.voices[0] if said.voices else sender
-    return Event(
-        derived_id("event", job.id, index),
-        said.text,
-        said.kind,
-        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else first,
-        group_id=scene.group_id,
-        sender_id=sender,
-        subjects=said.subjects,
-        message_ids=said.message_ids,
-        request_type="group" if scene.kind == "group" else "private",
-        perspective=job.work.perspective if isinstance(job.work, Turn) else None,
-        happened_at=said.happened_at or job.happened_at,
-        is_absolute=said.is_absolute,
-        agent=scene.agent,
-        confidence=said.confidence,
-        pain=said.pain,
-        solution=said.solution,
-        outcome=said.outcome,
-        sender_name=job_context.named(sender).name,
-        replaces=said.replaces,
-    )

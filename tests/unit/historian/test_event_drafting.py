@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
-from cognitive_memory_core.historian.jobs.events_and_facts import drafted
+from cognitive_memory_core.historian.jobs.event_drafting import drafted
 from cognitive_memory_core.settings import Settings
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON

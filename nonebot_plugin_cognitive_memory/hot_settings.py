@@ -25,7 +25,7 @@ LONGEST_POLL = 60.0  # seconds between two looks while they fail
 Signature = tuple[int, int, int] | None
 
 
-class SettingsInForce:
+class HotSettings:
     """Applies changed settings to the bot: to what this plugin reads, and to the memory."""
 
     def __init__(self, setup: Setup, files: Sequence[Path], read: Callable[[], Mapping[str, object]]) -> None:
@@ -128,6 +128,6 @@ def _signature(file: Path) -> Signature:
 
 _overrides = setup.configuration.path if setup.configuration else None
 _watched = (*ENV_FILES, _overrides) if _overrides else ENV_FILES
-settings_in_force = SettingsInForce(setup, _watched, lambda: settings_again(os.environ))
-get_driver().on_startup(settings_in_force.start)
-get_driver().on_shutdown(settings_in_force.stop)
+hot_settings = HotSettings(setup, _watched, lambda: settings_again(os.environ))
+get_driver().on_startup(hot_settings.start)
+get_driver().on_shutdown(hot_settings.stop)

@@ -24,7 +24,7 @@ _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that ed
 
 
 @dataclass(frozen=True)
-class ProfileErasing:
+class ProfileErasure:
     """Erases profile by profile, each under its lock; after an error, what was already done stays done."""
 
     paths: ProfilePaths

@@ -1,0 +1,53 @@
+"""Builds the events that a job writes, with their facts for profiles; writes nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...domain.event import Draft, Event, Statement
+from ...domain.ids import derived_id
+from ...domain.job import Job
+from ...domain.people import JobContext
+from ...domain.turn import Turn
+from ...settings import Settings
+from .profile_feeding import Feeding, admins_in, facts_of
+
+
+def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
+    """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
+    feeding = Feeding(job.work.scene, settings, job_context, frozenset(admins_in(job)))
+    written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
+    return Draft(
+        job.id,
+        tuple(event for _, event in written),
+        facts=tuple(fact for said, event in written for fact in facts_of(said, event, feeding)),
+        repeats={event.id: said.repeats for said, event in written if said.repeats},
+        heard={event.id: said.heard_as for said, event in written if said.heard_as},
+    )
+
+
+def _event(job: Job, index: int, said: Statement, job_context: JobContext) -> Event:
+    scene = job.work.scene
+    sender = "" if said.voices else said.speaker or scene.user_id
+    first = said.voices[0] if said.voices else sender
+    return Event(
+        derived_id("event", job.id, index),
+        said.text,
+        said.kind,
+        user_id=scene.user_id if isinstance(job.work, Turn) or scene.kind == "private" else first,
+        group_id=scene.group_id,
+        sender_id=sender,
+        subjects=said.subjects,
+        message_ids=said.message_ids,
+        request_type="group" if scene.kind == "group" else "private",
+        perspective=job.work.perspective if isinstance(job.work, Turn) else None,
+        happened_at=said.happened_at or job.happened_at,
+        is_absolute=said.is_absolute,
+        agent=scene.agent,
+        confidence=said.confidence,
+        pain=said.pain,
+        solution=said.solution,
+        outcome=said.outcome,
+        sender_name=job_context.named(sender).name,
+        replaces=said.replaces,
+    )
