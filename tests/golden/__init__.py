@@ -2,7 +2,7 @@
 
 ``python -m tests.golden`` makes one. Each was filled by :mod:`tests.golden.fill`, run with the code of its time: lines
 of three people, turns, pins, a switch, an opt-out, a forgotten event, jobs in pending/ and one in failed/,
-profiles, overrides.json and, in two of them, a generation of Chroma.
+profiles, overrides.json and, in three of them, a generation of Chroma.
 """
 
 from __future__ import annotations
