@@ -9,7 +9,6 @@ import pytest
 
 from .stage import FACT, KNOWN, SEARCH, UNKNOWN, Chat, companion
 
-AGAIN = "再说一遍"  # ai-groupmate leaves a line alone that says the same as the last one
 TOML = "config/nonebot_plugin_suggarchat/config.toml"
 CHATS = [
     Chat("ai-groupmate", "nonebot_plugin_ai_groupmate"),
@@ -25,7 +24,11 @@ ANY = [
         question="/chat 年糕吃什么来着？",
         bridge="openai:nonebot_plugin_chatgpt_turbo",
     ),
-    *(replace(chat, bridge=f"openai:{chat.module}") for chat in CHATS if chat.name != "deepseek"),  # it asks by httpx
+    *(
+        replace(chat, bridge=f"openai:{chat.module}")
+        for chat in CHATS  # deepseek asks by httpx; ai-groupmate answers by a tool of its own, so that no answer is read
+        if chat.name in ("llmchat", "marshoai", "suggarchat")
+    ),
 ]
 pytestmark = pytest.mark.companions
 each = pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.name)
@@ -53,7 +56,7 @@ async def test_any_plugin_that_uses_the_sdk_answers_by_it_too(tmp_path: Path, ch
         assert KNOWN in await scene.answer(chat.question)
         assert "罐头" in scene.prompts[0]
         assert scene.called == []
-        await scene.answer(f"{chat.question}{AGAIN}")
+        await scene.answer(chat.question)
         assert "回答了" in scene.prompts[-1]
 
 
@@ -95,5 +98,5 @@ async def test_a_streamed_answer_is_recorded_too(tmp_path: Path, chat: Chat) -> 
         await scene.is_remembered()
         assert KNOWN in await scene.answer(chat.question)
         assert "罐头" in scene.prompts[0]
-        assert KNOWN in await scene.answer(f"{chat.question}{AGAIN}")
+        assert KNOWN in await scene.answer(chat.question)
         assert "回答了" in scene.prompts[-1]
