@@ -26,7 +26,7 @@ ANY = [
     ),
     *(
         replace(chat, bridge=f"openai:{chat.module}")
-        for chat in CHATS  # deepseek asks by httpx; ai-groupmate answers by a tool of its own, so that no answer is read
+        for chat in CHATS  # deepseek asks by httpx; ai-groupmate answers by a tool of its own, which is not read
         if chat.name in ("llmchat", "marshoai", "suggarchat")
     ),
 ]
