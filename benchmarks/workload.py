@@ -76,7 +76,7 @@ class Speech:
 
     def text(self, length: int) -> str:
         """Return exactly ``length`` characters."""
-        words, shares = _vocabulary()
+        words, shares = vocabulary()
         drawn = np.searchsorted(shares, self._random.random(length))
         return "".join(words[index] for index in drawn)[:length]
 
@@ -140,7 +140,8 @@ def ranked(groups: Sequence[tuple[str, int]]) -> dict[str, tuple[str, int]]:
 
 
 @cache
-def _vocabulary() -> tuple[list[str], NDArray[np.float64]]:
+def vocabulary() -> tuple[list[str], NDArray[np.float64]]:
+    """Return the words of the generated text and their shares, added up."""
     random = np.random.Generator(np.random.PCG64(SEED))
     words: dict[str, None] = {}
     while len(words) < WORDS:

@@ -20,8 +20,11 @@ from .ports.clock import Clock
 from .ports.ledger import EventLedger, MessageLog, MissedBook, OperatorLists
 from .read_access import ReadAccess
 from .recall.current_names import CurrentNames
+from .recall.retriever import SearchResult
+from .recall.search import Search
 
 QUESTION = 400  # characters of a noted question
+LONGEST = 4_000  # characters of a text that is searched for
 ALIKE = 1_000  # people whose name contains somebody's id, at most
 
 
@@ -36,12 +39,34 @@ class Listings:
     log: MessageLog
     missed: MissedBook
     clock: Clock
+    searching: Search
 
     async def events(self, scene: Scene, listing: EventListing, limit: int, offset: int) -> list[Event]:
         """Return events, newest first, also retired ones if the listing asks for them."""
         agent = _agent(scene)
         found = await self.rows.events(agent, listing, limit, offset, without=self.access.hidden_people)
         return self._shown(scene, await self.names.of_events(found))
+
+    async def search(self, scene: Scene, text: str, listing: EventListing, limit: int) -> SearchResult:
+        """Search the active events of a listing by words and by meaning, best first.
+
+        What was unavailable, or not done in time, is named in ``degraded``. This does not count as a recall.
+        """
+        agent, place = _agent(scene), listing.place
+        if not self.access.may_search(scene):
+            return SearchResult()
+        is_chat = place is not None and place.kind == "private"
+        reading = ReadFilter(
+            Scene.private(place.place_id, agent=agent) if place and is_chat else scene,
+            listing.user_id,
+            place.group_id if place else "",
+            (listing.kind,) if listing.kind else (),
+            listing.window,
+            self.access.hidden_people,
+        )
+        found = await self.searching.find(reading, text[:LONGEST], top_k=limit)
+        hits = self.access.hits(reading, await self.names.of_hits(found.hits))
+        return SearchResult(tuple(hit for hit in hits if place in (None, hit.event.scope)), found.degraded)
 
     async def event(self, scene: Scene, event_id: str) -> Event:
         """Return an event, active or retired; raises UnknownEvent, also if a person who opted out said it."""

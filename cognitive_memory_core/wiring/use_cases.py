@@ -103,7 +103,14 @@ class UseCases:
         self.takeover = self._takeover()
         self.reads = self._reads()
         self.listings = Listings(
-            self.access, self._names, ledger.listings, ledger.events, ledger.log, ledger.missed, clock
+            self.access,
+            self._names,
+            ledger.listings,
+            ledger.events,
+            ledger.log,
+            ledger.missed,
+            clock,
+            self.reads.search,
         )
         self.reporting = self._reporting()
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from .sessions import Undo
-from .visit import PAGE, Visit
+from .visit import PAGE, Found, Visit
 
 FOUND = 30  # results of a search: what it costs grows with them
 AROUND = 3  # lines shown before and after the source lines
@@ -50,29 +50,36 @@ def wanted_of(visit: Visit) -> Wanted:
 async def memories(visit: Visit) -> Response:
     """List events, or search them if a text is given."""
     wanted = wanted_of(visit)
-    if wanted.text:
-        rows = [(hit.event, hit) for hit in await _found(visit, wanted)]
-        has_more = False
-    else:
-        listing = core.EventListing(
-            visit.place(wanted.place),
-            wanted.user_id,
-            wanted.kind,
-            wanted.state,  # type: ignore[arg-type]  # wanted_of admits only these
-            _window(visit),
-        )
-        events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
-        rows, has_more = [(event, None) for event in events[:PAGE]], len(events) > PAGE
-    return await visit.show(
+    listing = core.EventListing(
+        visit.place(wanted.place),
+        wanted.user_id,
+        wanted.kind,
+        wanted.state,  # type: ignore[arg-type]  # wanted_of admits only these
+        _window(visit),
+    )
+    return await visit.show_found(
         "memories.html",
-        rows=rows,
-        has_more=has_more,
+        _found(visit, wanted.text, listing) if wanted.text else _listed(visit, listing),
         wanted=wanted,
-        places=await visit.offered_places(visit.place(wanted.place)),
-        names=await visit.names_of(event.scope for event, _ in rows),
+        places=await visit.offered_places(listing.place),
         kinds=KINDS,
         states=STATES,
     )
+
+
+async def _listed(visit: Visit, listing: core.EventListing) -> Found:
+    events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
+    names = await visit.names_of(event.scope for event in events[:PAGE])
+    rows = [(event, None) for event in events[:PAGE]]
+    return {"rows": rows, "has_more": len(events) > PAGE, "names": names, "degraded": ()}
+
+
+async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
+    """Search by words and by meaning."""
+    found = await visit.memory.listings.search(visit.scene(), text, listing, FOUND)
+    names = await visit.names_of(hit.event.scope for hit in found.hits)
+    rows = [(hit.event, hit) for hit in found.hits]
+    return {"rows": rows, "has_more": False, "names": names, "degraded": found.degraded}
 
 
 async def opened(visit: Visit) -> Response:
@@ -142,23 +149,6 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
     visit.session.undo = Undo(action, tuple(done)) if can_undo and done else None
     notice = visit.words(f"memories.done_{action}", count=len(done))
     return visit.go("/memories", notice=f"{notice} {problem}".strip())
-
-
-async def _found(visit: Visit, wanted: Wanted) -> list[core.Hit]:
-    """Search by words and by meaning; what a search cannot be narrowed to is left out of its result."""
-    place = visit.place(wanted.place)
-    window = _window(visit)
-    hits = await visit.memory.search_events(
-        visit.scene(),
-        wanted.text,
-        user_id=wanted.user_id or None,
-        group_id=place.group_id or None if place else None,
-        kinds=(wanted.kind,) if wanted.kind else (),
-        top_k=FOUND,
-        time_from=window.start if window else None,
-        time_to=window.stop if window else None,
-    )
-    return [hit for hit in hits if place is None or hit.event.scope == place]
 
 
 def _window(visit: Visit) -> core.Interval | None:

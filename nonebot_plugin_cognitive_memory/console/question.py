@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from .visit import PAGE, Visit
+from .visit import PAGE, Found, Visit
 
 SHOWN = 60  # candidates
 FEW = 40  # people offered for a place
@@ -48,28 +48,36 @@ SLIDERS = (
 async def question(visit: Visit) -> Response:
     """Show the form, and below it the answer if a question was asked."""
     place = visit.place(visit.asked("place"))
-    listings, scene = visit.memory.listings, visit.scene()
-    weights = _weights(visit)
     scene_there = _scene_of(place, visit.asked("user_id")) if place and visit.asked("text") else None
-    explained = wanted = None
-    if scene_there is not None:
-        settings = _with(visit.settings, weights)
-        explained = await visit.memory.explain(scene_there, visit.asked("text")[:MOST_TEXT], settings=settings)
-        wanted = await _verdict(visit, scene_there, explained)
-    return await visit.show(
+    weights, event_id = _weights(visit), visit.asked("event")
+    expected = await visit.memory.listings.event(visit.scene(), event_id) if scene_there and event_id else None
+    return await visit.show_found(
         "question.html",
+        _answer(visit, scene_there, weights, expected),
         places=await visit.offered_places(place),
-        people=await listings.people(scene, "", FEW, 0),
+        people=await visit.memory.listings.people(visit.scene(), "", FEW, 0),
         sliders=SLIDERS,
         weights=weights,
         defaults=_in_force(visit.settings),
         needs_person=bool(visit.asked("text")) and scene_there is None,
-        explained=explained,
-        candidates=explained.candidates[:SHOWN] if explained else (),
-        lines=explained.lines[:SHOWN] if explained else (),
-        line_parts=[name for name, _ in explained.lines[0].parts] if explained and explained.lines else (),
-        wanted=wanted,
     )
+
+
+async def _answer(
+    visit: Visit, scene_there: core.Scene | None, weights: Mapping[str, float], expected: core.Event | None
+) -> Found:
+    """Return the explained context and what is shown of it; nothing without a scene."""
+    if scene_there is None:
+        return {"explained": None}
+    settings = _with(visit.settings, weights)
+    explained = await visit.memory.explain(scene_there, visit.asked("text")[:MOST_TEXT], settings=settings)
+    return {
+        "explained": explained,
+        "candidates": explained.candidates[:SHOWN],
+        "lines": explained.lines[:SHOWN],
+        "line_parts": [name for name, _ in explained.lines[0].parts] if explained.lines else (),
+        "wanted": _verdict(scene_there, explained, expected) if expected else None,
+    }
 
 
 def _weights(visit: Visit) -> dict[str, float]:
@@ -106,13 +114,9 @@ class Verdict:
     candidate: core.Candidate | None = None
 
 
-async def _verdict(visit: Visit, scene: core.Scene, explained: core.Explanation) -> Verdict | None:
-    """Return why a memory, given by its id, was found or not; None without one."""
-    event_id = visit.asked("event")
-    if not event_id:
-        return None
-    event = await visit.memory.listings.event(visit.scene(), event_id)
-    candidate = _among(explained.candidates, event_id)
+def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> Verdict:
+    """Return why a memory was found or not."""
+    candidate = _among(explained.candidates, event.id)
     if candidate is not None:
         return Verdict(
             event, "question.was_found" if candidate.rank else f"cut.{candidate.cut or 'diversity'}", candidate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from .visit import Visit
+from .visit import Found, Visit
 
 DAYS = 30
 MOST_ROWS = 30
@@ -14,10 +14,14 @@ async def report(visit: Visit) -> Response:
     """Show the quality report; texts are compared, which takes seconds, only where that is asked for."""
     days = min(max(visit.number("days", DAYS), 1), 366)
     examine = visit.asked("examine") == "yes"
+    finding = _made(visit, days, examine=examine)
+    return await visit.show_found("report.html", finding, days=days, examine=examine, most=MOST_ROWS)
+
+
+async def _made(visit: Visit, days: int, *, examine: bool) -> Found:
     found = await visit.memory.report(visit.scene(), days=days, examine=examine)
     shown = (*found.places[:MOST_ROWS], *found.teachers[:MOST_ROWS])
-    names = await visit.names_of(one.scope for one in shown)
-    return await visit.show("report.html", report=found, names=names, days=days, examine=examine, most=MOST_ROWS)
+    return {"report": found, "names": await visit.names_of(one.scope for one in shown)}
 
 
 PAGES = (("GET", "/report", report),)

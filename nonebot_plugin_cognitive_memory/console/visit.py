@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta, tzinfo
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 import cognitive_memory_core as core
 
 from ..http.dependencies import Backing
 from .core_words import reported
-from .languages import Words, language_of, words_for
+from .languages import LANGUAGES, Words, language_of, words_for
 from .pages import rendered
 from .running_transfers import Transfers
 from .sessions import Session
@@ -25,6 +26,10 @@ PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
 OFFERED = 40  # places of a form
 NEWEST = 4_000  # rows whose places are offered: many places are not gone through for each form
+QUICK = 0.1  # seconds for which a page waits before what stands above the awaited part is sent
+END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
+ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
+Found = Mapping[str, object]
 NAVIGATION = (
     *(("/", "today"), ("/memories", "memories"), ("/question", "question"), ("/people", "people")),
     *(("/places", "places"), ("/beliefs", "beliefs"), ("/suggestions", "suggestions"), ("/jobs", "jobs")),
@@ -99,6 +104,11 @@ class Visit:
         """Return a sentence of the core in the language of the page, as far as it has words for it."""
         return reported(str(sentence), self.language).text
 
+    def parts_named(self, parts: Iterable[str]) -> str:
+        """Return the parts of the memory that an answer had to do without, as the page calls them."""
+        words = LANGUAGES[self.language]
+        return "、".join(words.get(f"degraded.{part}", part) for part in parts)
+
     def scene(self, group_id: str | None = None) -> core.Scene:
         """Return the operator's scene, in a group if one is given."""
         return core.Scene.operator(self.agent, group_id=group_id)
@@ -165,11 +175,38 @@ class Visit:
 
     async def show(self, template: str, *, status: int = 200, **values: object) -> Response:
         """Answer with a page, rendered off the event loop."""
+        return HTMLResponse(await asyncio.to_thread(rendered, template, self._filled(values)), status)
+
+    async def show_found(self, template: str, finding: Coroutine[Any, Any, Found], **values: object) -> Response:
+        """Answer with a page whose end shows what is found.
+
+        What takes longer than :data:`QUICK` seconds is sent when it is found, after the part of the page above
+        :data:`END`, which says that it is awaited.
+        """
+        task, filled = asyncio.create_task(finding), self._filled(values)
+        done, _ = await asyncio.wait((task,), timeout=QUICK)
+        if done:
+            return HTMLResponse(await asyncio.to_thread(rendered, template, {**filled, **task.result()}))
+        return StreamingResponse(self._parts(template, task, filled), media_type="text/html")
+
+    async def _parts(self, template: str, task: asyncio.Task[Found], filled: Found) -> AsyncGenerator[str, None]:
+        """Yield a page up to :data:`END`, then the rest of it, or why there is none."""
+        try:
+            yield (await asyncio.to_thread(rendered, template, {**filled, "is_awaited": True})).partition(END)[0]
+            try:
+                whole = await asyncio.to_thread(rendered, template, {**filled, **await task})
+            except core.CognitiveMemoryError as error:
+                yield await asyncio.to_thread(rendered, "not_found.html", {**filled, "reason": str(error)})
+            else:
+                yield f"{ARRIVED}{whole.partition(END)[2]}"
+        finally:
+            task.cancel()  # the browser left
+
+    def _filled(self, values: Found) -> Found:
+        """Return the values of a template with those of every page."""
         notice, self.session.notice = self.session.notice, ""
-        text = await asyncio.to_thread(
-            rendered, template, {**values, "visit": self, "notice": notice, "t": self.words, "navigation": NAVIGATION}
-        )
-        return HTMLResponse(text, status)
+        usual = {"visit": self, "notice": notice, "t": self.words, "navigation": NAVIGATION, "is_awaited": False}
+        return {**usual, **values}
 
     def go(self, path: str, *, notice: str = "", **parameters: object) -> Response:
         """Answer with the way to another page, which shows the notice."""

@@ -59,6 +59,46 @@ async def test_a_question_is_taken_apart(shown: Console) -> None:
         assert shown.memory._settings.current.query.auto_top_k  # nothing is stored
 
 
+async def test_what_takes_long_is_sent_when_it_is_found(shown: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The part of a page above a slow answer is sent first and says that the answer is awaited; the answer follows."""
+    from nonebot_plugin_cognitive_memory.console import visit
+
+    asked = f"place=group/20001&user_id=2000003&text=部署密钥&event={await _deploy_key(shown)}"
+    pages = {
+        "/memories?text=部署密钥": "2026-03-06",
+        f"/question?{asked}": "模型拿到的上下文",
+        "/report": "各处记了什么",
+        "/memories": "推理小说",
+    }
+    async with shown.visited() as visitor:
+        monkeypatch.setattr(visit, "QUICK", 60.0)
+        at_once = [await visitor.look(path) for path in pages]
+        monkeypatch.setattr(visit, "QUICK", 0.0)
+        for path, before in zip(pages, at_once, strict=True):
+            async with visitor.client.stream("GET", path) as answer:
+                parts = [part async for part in answer.aiter_text()]
+            first, rest = parts[0], "".join(parts[1:])
+            assert "还在算" in first, path
+            assert pages[path] in before.split(visit.END)[1], path
+            assert rest.removeprefix(visit.ARRIVED) == before.split(visit.END)[1], path
+
+
+async def test_a_slow_answer_that_fails_says_why(shown: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is refused after the page has begun is shown at its end."""
+    from nonebot_plugin_cognitive_memory.console import visit
+
+    async def refused(*_: object) -> None:
+        await asyncio.sleep(0.01)
+        raise core.UnavailableError("账本读不了<b>")
+
+    monkeypatch.setattr(visit, "QUICK", 0.0)
+    monkeypatch.setattr(type(shown.memory.listings), "search", refused)
+    async with shown.visited() as visitor:
+        page = await visitor.look("/memories", text="部署密钥")
+        assert page.rstrip().endswith("</html>")
+        assert "账本读不了&lt;b&gt;" in page
+
+
 async def test_raw_lines_are_taken_apart(shown: Console) -> None:
     """Each raw line that was considered has the parts of its score, and those that are not shown say why."""
     asked = {"place": "group/20001", "user_id": "2000003", "text": "部署密钥什么时候换的"}
@@ -328,6 +368,11 @@ async def test_an_export_is_downloaded_and_a_backup_is_made(shown: Console, tmp_
         await visitor.act("/transfers/begin", kind="backup")
         await until(lambda: is_done("备份好了"))
         assert len(await asyncio.to_thread(lambda: list(tmp_path.glob("data.backup-*/ledger.db")))) == 1
+
+
+async def _deploy_key(shown: Console) -> str:
+    hits = await shown.memory.search_events(core.Scene.operator(), "部署密钥", top_k=1)
+    return hits[0].event.id
 
 
 def _first_id(page: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,28 @@ async def test_a_belief_is_reached_by_its_id(tmp_path: Path) -> None:
                 with pytest.raises(core.UnknownBelief):
                     await asked
         assert [one.changed_by for one in await memory.belief_changes(GROUP)] == ["", *["operator"] * 3]
+
+
+async def test_events_are_searched_within_a_list(tmp_path: Path) -> None:
+    """An operator searches a group, a chat, a person or a kind; nothing else is found, and no recall is counted."""
+    async with a_memory(tmp_path) as memory:
+        for scene, said in ((GROUP, "爱喝乌龙茶"), (OTHER_GROUP, "在阳台种了乌龙茶"), (PRIVATE, "乌龙茶过敏，别送")):
+            await tell(memory, scene, said)
+
+        async def found(**fields: Any) -> set[core.Scope]:
+            hits = (await memory.listings.search(OPERATOR, "乌龙茶", core.EventListing(**fields), 9)).hits
+            return {hit.event.scope for hit in hits}
+
+        assert await found() == {GROUP.scope, OTHER_GROUP.scope, PRIVATE.scope}
+        for scene in (GROUP, PRIVATE):
+            assert await found(place=scene.scope) == {scene.scope}
+        assert await found(user_id="nobody") == set()
+        assert await found(kind="knowledge") == set()
+        [event] = await memory.listings.events(OPERATOR, core.EventListing(GROUP.scope), 9, 0)
+        assert await memory.listings.recalled(OPERATOR, event.id) == (0, None)
+        with pytest.raises(core.NotPermitted):
+            await memory.listings.search(GROUP, "乌龙茶", core.EventListing(), 9)
+        assert (await memory.listings.search(ANOTHER, "乌龙茶", core.EventListing(), 9)).hits == ()
 
 
 async def test_a_pin_is_reached_by_its_id(tmp_path: Path) -> None:
