@@ -38,11 +38,12 @@ class Chat:
     question: str = QUESTION
     files: tuple[tuple[str, str], ...] = ()  # where it reads a file, and the published one
     bridge: str = ""  # what stands in the setting, if it is not the name
+    tried: str = ""  # the distribution whose version the bridge checks, if it is not the companion's
 
     @property
     def distribution(self) -> str:
-        """Return the name under which it is installed."""
-        return self.module.replace("_", "-")
+        """Return the distribution whose version the bridge checks."""
+        return self.tried or self.module.replace("_", "-")
 
     @property
     def attached(self) -> str:

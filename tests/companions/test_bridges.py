@@ -23,6 +23,7 @@ ANY = [
         "nonebot_plugin_chatgpt_turbo",
         question="/chat 年糕吃什么来着？",
         bridge="openai:nonebot_plugin_chatgpt_turbo",
+        tried="openai",
     ),
     *(
         replace(chat, bridge=f"openai:{chat.module}")
@@ -32,6 +33,7 @@ ANY = [
 ]
 pytestmark = pytest.mark.companions
 each = pytest.mark.parametrize("chat", CHATS, ids=lambda chat: chat.name)
+with_any = pytest.mark.parametrize("chat", [*CHATS, ANY[0]], ids=lambda chat: chat.name)
 
 
 @each
@@ -71,7 +73,7 @@ async def test_a_plugin_that_is_not_named_gets_nothing(tmp_path: Path, chat: Cha
         assert "罐头" not in "".join(scene.prompts)
 
 
-@each
+@with_any
 async def test_it_answers_while_the_memory_is_off(tmp_path: Path, chat: Chat) -> None:
     """With enabled=false the companion still answers, and nothing is recalled."""
     async with companion(tmp_path, chat, ["COGNITIVE_MEMORY__ENABLED=false"]) as scene:
@@ -79,11 +81,11 @@ async def test_it_answers_while_the_memory_is_off(tmp_path: Path, chat: Chat) ->
         assert UNKNOWN in await scene.answer(chat.question)
 
 
-@each
+@with_any
 async def test_its_next_version_is_refused(tmp_path: Path, chat: Chat) -> None:
     """A version with which the bridge was not tried is refused in one line, and the companion still answers."""
     async with companion(tmp_path, chat, version="99.0.0") as scene:
-        [line] = [line for line in scene.bot.log().splitlines() if f"没有给 {chat.name} 接上记忆" in line]
+        [line] = [line for line in scene.bot.log().splitlines() if f"没有给 {chat.attached} 接上记忆" in line]
         assert "99.0.0" in line
         await scene.told_before()
         assert UNKNOWN in await scene.answer(chat.question)
