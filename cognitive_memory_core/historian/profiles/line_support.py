@@ -17,7 +17,7 @@ SENTENCE = 0.3  # least share of a sentence that its sources say, each clause co
 CLAUSE, TELLING = 0.25, 3.0  # the same for a clause of a supported sentence, if it has that weight or more
 TAG = 0.2  # the same for a tag, which names a topic in one word
 _SENTENCES = re.compile("[^。！？!?\n]+[。！？!?\n]*")
-_CLAUSE_ENDS = re.compile("([，；,;]+|(?<=[一-鿿]) +)")
+_CLAUSE_ENDS = re.compile(r"([，；,;]+|(?<=[\u4e00-\u9fff]) +)")
 _ENDS = "。！？!?\n"
 _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 

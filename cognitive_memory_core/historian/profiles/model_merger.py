@@ -177,8 +177,11 @@ class _MergeSession:
             left_out.extend(lacking)
             return supported if lacking else line
 
-        fields = {name: tuple(filter(None, map(kept, getattr(answer, name)))) for name in _FIELDS}
-        summary = "\n".join(filter(None, map(kept, _paragraphs(answer.summary).split("\n"))))
+        def kept_lines(lines: Iterable[str]) -> Iterator[str]:
+            return filter(None, map(kept, lines))
+
+        fields = {name: tuple(kept_lines(_lines_of(answer, name))) for name in _FIELDS}
+        summary = "\n".join(kept_lines(_paragraphs(answer.summary).split("\n")))
         tags = tuple(tag for tag in answer.tags if support.supports_tag(one_line(tag)))
         left_out += [tag for tag in answer.tags if tag not in tags]
         return replace(answer, summary=summary, tags=tags, **fields), tuple(left_out)
@@ -393,6 +396,11 @@ def _fresh(lines: Iterable[str], seen: set[str]) -> Iterator[str]:
         if key and key not in seen:
             seen.add(key)
             yield line
+
+
+def _lines_of(answer: ProfileAnswer, field: str) -> Sequence[str]:
+    lines: Sequence[str] = getattr(answer, field)
+    return lines
 
 
 def _section(title: str, lines: Iterable[str]) -> str:
