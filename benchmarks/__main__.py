@@ -19,6 +19,7 @@ BENCHMARKS = {
     "turn": "turn",
     "console": "console",
     "import": "importing",
+    "migrate": "migrating",
     "memory": "resident",
     "growth": "growth",
     "scale": "scale",

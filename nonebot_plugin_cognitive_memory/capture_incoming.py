@@ -8,14 +8,20 @@ from dataclasses import replace
 from nonebot import on_message
 from nonebot.adapters import Bot, Event
 
+import cognitive_memory_core as core
+
 from . import replies
 from .auto_consider import considerer
 from .capture_rules import is_captured
 from .command_detection import is_any_command, is_ours, unsigned, words_after
 from .config import setup
-from .event_message import find_message, recent_lines
+from .erasing_requests import on_erased
+from .event_message import as_everybody_hears, find_message, recent_lines
 from .left_places import returned
 from .lifecycle import get_memory
+from .line_copies import line_copies
+from .onebot import v12
+from .platform_names import platform_names
 from .throttled_log import complain
 
 
@@ -29,6 +35,7 @@ async def record(bot: Bot, event: Event) -> bool:
 
 
 heard = on_message(rule=record, priority=1, block=False)
+on_erased(platform_names.forget)
 
 
 async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:
@@ -45,17 +52,23 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
+        message = replace(message, id=line_copies.first_id(message, bot.self_id, as_everybody_hears(event)))
         recent_lines.note(message)
         await returned(message.scene)
+        if isinstance(bot, v12.Bot):
+            platform_names.ask(bot, message.scene)
         message = replace(message, text=_chat_of(message.text) if text is None else text.strip())
-        if not message.text:
-            return
-        memory = get_memory()
-        await memory.observe(message)
-        if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
-            considerer.note(message)
+        if message.text:
+            await _keep(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
+
+
+async def _keep(message: core.Message) -> None:
+    memory = get_memory()
+    await memory.observe(message)
+    if not memory.is_running or await memory.may_record(message.scene, message.sent_at):
+        considerer.note(message)
 
 
 def _is_no_chat(event: Event) -> bool:

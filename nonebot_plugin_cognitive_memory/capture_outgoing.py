@@ -21,9 +21,10 @@ from .auto_consider import considerer
 from .capture_rules import is_captured
 from .event_message import recent_lines, sent_at
 from .lifecycle import get_memory, lifetime
+from .line_copies import line_copies
 from .message_text import FORWARDED, Wording, worded
 from .onebot import v11, v12
-from .scene import agent_of, find_scene, qq_id, scene_at, text_id
+from .scene import agent_of, find_scene, line_id, qq_id, scene_at, text_id
 from .throttled_log import complain
 
 SENDING = frozenset({"send_msg", "send_group_msg", "send_private_msg", "send_message"})
@@ -70,7 +71,8 @@ def _addressees(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> Ite
     if asker is not None and asker.scope == message.scene.scope and isinstance(event, v11.Event | v12.Event):
         yield asker, sent_at(event)
     wording = _wording(bot, data.get("message"))
-    answered = recent_lines.find(message.scene, wording.reply_to or "")
+    answered_id = line_copies.known_id(message.scene, line_id(wording.reply_to or ""))
+    answered = recent_lines.find(message.scene, answered_id)
     if answered is not None:
         yield answered
     for user_id in wording.mentioned:
@@ -97,7 +99,8 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
         return None
     text = FORWARDED if api in FORWARDING else _wording(bot, data.get("message")).text
     message_id = result.get("message_id") if isinstance(result, Mapping) else None
-    return core.Message(str(message_id or f"bot-{uuid4().hex}"), scene, text, _now(bot), is_bot=True)
+    own_id = line_id(message_id) if message_id else f"bot-{uuid4().hex}"
+    return core.Message(own_id, scene, text, _now(bot), is_bot=True)
 
 
 def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:

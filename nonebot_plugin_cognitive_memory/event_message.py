@@ -12,9 +12,10 @@ from nonebot.adapters import Bot, Event
 import cognitive_memory_core as core
 
 from .heard_names import heard_names
+from .line_copies import line_copies
 from .message_text import worded
 from .onebot import v11, v12
-from .scene import find_scene
+from .scene import find_scene, line_id
 
 LINES = 2_000  # heard lines whose speaker is known while the bot may still answer
 
@@ -53,13 +54,18 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
     heard_names.note(scene)
     wording = worded(event.original_message, own_id(event), lambda user_id: heard_names.name(scene, user_id))
     return core.Message(
-        str(event.message_id),
+        line_copies.known_id(scene, line_id(event.message_id)),
         scene,
         wording.text,
         sent_at(event),
-        reply_to=wording.reply_to,
+        reply_to=line_copies.known_id(scene, line_id(wording.reply_to)) if wording.reply_to else None,
         addressed_to_bot=event.is_tome(),
     )
+
+
+def as_everybody_hears(event: Event) -> str:
+    """Return the words of a message with every mention, whichever account of this bot received it."""
+    return worded(event.original_message).text if isinstance(event, v11.MessageEvent | v12.MessageEvent) else ""
 
 
 def own_id(event: v11.Event | v12.BotEvent) -> str:

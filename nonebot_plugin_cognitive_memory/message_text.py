@@ -47,7 +47,7 @@ def worded(
     room, shown = TEXT_LENGTH, list(segments)[:SEGMENTS]
     for segment in shown:
         if segment.type == "reply":
-            reply_to = reply_to or _label(segment.data, "id", "message_id") or None
+            reply_to = reply_to or _id(segment.data, "id", "message_id") or None
         elif room > 0 and not (self_id and _mentioned(segment) == self_id):
             parts.append(_words(segment, name_of)[:room])
             room -= len(parts[-1])
@@ -70,9 +70,15 @@ def unrecalled(text: str) -> str:
     return _BLOCK.sub("", text)
 
 
+def _id(fields: Fields, *keys: str) -> str:
+    """Return the first id among some fields, as it is; "" if there is none."""
+    found = (fields.get(key) for key in keys)
+    return next((str(value) for value in found if isinstance(value, str | int) and str(value)), "")
+
+
 def _mentioned(segment: MessageSegment) -> str:
     key = {"at": "qq", "mention": "user_id"}.get(segment.type)
-    return _label(segment.data, key) if key else ""
+    return _id(segment.data, key) if key else ""
 
 
 def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:

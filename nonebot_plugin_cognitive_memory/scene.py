@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
 
 from nonebot import get_bots
 from nonebot.adapters import Bot, Event
@@ -13,9 +13,9 @@ import cognitive_memory_core as core
 
 from .config import setup
 from .onebot import v11, v12
+from .platform_names import ADMINS, NAME_LENGTH, name_of, platform_names
 
-NAME_LENGTH = 64
-ADMINS = frozenset({"owner", "admin"})  # roles, as OneBot v11 states them with each line of a group
+ID_LENGTH = 128
 _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
 
 
@@ -72,13 +72,11 @@ def text_id(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def name_of(sender: object) -> str:
-    """Return a person's name from the event's sender: the group card, else the nickname."""
-    for key in ("card", "nickname"):
-        name = sender.get(key) if isinstance(sender, Mapping) else getattr(sender, key, None)
-        if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):
-            return cleaned
-    return ""
+def line_id(value: object) -> str:
+    """Return the id of a message as text; one that is too long or has control characters, as a hash of it."""
+    text = str(value)
+    is_usable = 0 < len(text) <= ID_LENGTH and text.isprintable()
+    return text if is_usable else f"x-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
 def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
@@ -104,13 +102,16 @@ def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
     user = text_id(getattr(event, "user_id", None))
     if user == event.self.user_id or user in get_bots():
         return None
-    group = getattr(event, "group_id", None)
+    group = "" if isinstance(event, v12.PrivateMessageEvent) else getattr(event, "group_id", None)
+    place, person = text_id(group) if group else "", user or ""
+    known = platform_names.find(agent, place or "", person)
     return scene_at(
         agent,
-        text_id(group) if group else "",
+        place,
         user,
-        user_name=name_of(getattr(event, "sender", None)),
-        group_name=_text(getattr(event, "group_name", "")),
+        user_name=name_of(getattr(event, "sender", None)) or known.name,
+        group_name=_text(getattr(event, "group_name", "")) or platform_names.find(agent, place or "").name,
+        is_admin=known.is_admin,
     )
 
 

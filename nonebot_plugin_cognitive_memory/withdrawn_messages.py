@@ -10,8 +10,9 @@ import cognitive_memory_core as core
 from . import replies
 from .auto_consider import considerer
 from .lifecycle import get_memory
+from .line_copies import line_copies
 from .onebot import v11, v12
-from .scene import agent_of, qq_id, scene_at, text_id
+from .scene import agent_of, line_id, qq_id, scene_at, text_id
 from .throttled_log import complain
 
 withdrawn = on_notice(priority=1, block=False)
@@ -46,4 +47,4 @@ def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
             scene = scene_at(agent, "", text_id(user))
         case _:
             return None
-    return (scene, str(message)) if scene else None
+    return (scene, line_copies.known_id(scene, line_id(message))) if scene else None

@@ -13,8 +13,8 @@ from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
 
 from .. import replies
-from ..onebot import v11
-from ..scene import ADMINS
+from ..onebot import v11, v12
+from ..platform_names import ADMINS, role_of
 from ..throttled_log import complain
 
 REPLAY = 300.0  # seconds after which a message is no call any more
@@ -39,7 +39,9 @@ async def superuser_objection(bot: Bot, event: Event) -> str:
 
 
 async def find_admin(bot: Bot, event: Event) -> bool | None:
-    """Return whether the sender is owner or admin of the group; None if the platform does not answer."""
+    """Return whether the sender is owner or admin of the group; None if the platform does not tell."""
+    if isinstance(event, v12.GroupMessageEvent):
+        return await _is_admin_of_twelve(bot, event)
     if not isinstance(event, v11.GroupMessageEvent) or event.anonymous is not None:
         return False
     try:
@@ -49,6 +51,16 @@ async def find_admin(bot: Bot, event: Event) -> bool | None:
     except AdapterException:
         return None
     return isinstance(member, dict) and member.get("role") in ADMINS
+
+
+async def _is_admin_of_twelve(bot: Bot, event: v12.GroupMessageEvent) -> bool | None:
+    """Ask a platform of OneBot v12, where the role is an extension: None where it states none."""
+    try:
+        member = await bot.call_api("get_group_member_info", group_id=event.group_id, user_id=event.user_id)
+    except AdapterException:
+        return None
+    role = role_of(bot, member)
+    return role in ADMINS if role else None
 
 
 async def contradiction(bot: Bot, event: Event) -> str:
@@ -69,7 +81,7 @@ async def _forgery(bot: Bot, event: Event) -> str:
         return replies.commands.UNPROVEN
     if await _is_genuine(bot, event):
         return ""
-    complain(replies.log.FORGEABLE)
+    complain(replies.log.FORGEABLE if isinstance(bot, v11.Bot) else replies.log.FORGEABLE_TWELVE)
     return replies.commands.UNPROVEN
 
 

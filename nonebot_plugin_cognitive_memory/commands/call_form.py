@@ -8,11 +8,15 @@ from arclet.alconna import Alconna
 from nonebot.adapters import Bot, Event
 from nonebot_plugin_alconna import Extension, Text, UniMessage
 
+import cognitive_memory_core as core
+
 from ..command_detection import called_subcommand, in_standard_form
+from ..event_message import find_message
 from ..lifecycle import get_memory
 from ..message_text import worded
-from ..onebot import v11
-from ..scene import agent_of, find_scene, name_of, qq_id, scene_at
+from ..onebot import v11, v12
+from ..platform_names import name_of
+from ..scene import agent_of, find_scene, qq_id, scene_at
 
 CALL_WORDS = 2  # the command and its subcommand
 
@@ -56,6 +60,8 @@ async def replied_to(bot: Bot, event: Event) -> str:
 
     "" if there is none, it could not be fetched, or its speaker is not recorded.
     """
+    if isinstance(event, v12.MessageEvent):
+        return await _logged_line(bot, event)
     reply = event.reply if isinstance(event, v11.MessageEvent) else None
     if reply is None:
         return ""
@@ -68,3 +74,18 @@ async def replied_to(bot: Bot, event: Event) -> str:
     if where is None or not get_memory().is_running or not await get_memory().may_record(where, at):
         return ""
     return f"{name_of(reply.sender) or 'QQ'}({speaker})：“{said}”"
+
+
+async def _logged_line(bot: Bot, event: v12.MessageEvent) -> str:
+    """Return the line replied to as the log has it, since OneBot v12 tells no more of it than its id."""
+    asking = find_message(bot, event)
+    if asking is None or asking.reply_to is None:
+        return ""
+    try:
+        lines = await get_memory().find_messages(asking.scene, [asking.reply_to])
+    except core.CognitiveMemoryError:
+        return ""
+    said = next(iter(lines), None)
+    if said is None or said.is_bot:
+        return said.text if said else ""
+    return f"{said.scene.user_name or 'QQ'}({said.sender_id})：“{said.text}”"

@@ -15,16 +15,18 @@ from nonebot_plugin_alconna import Match
 import cognitive_memory_core as core
 
 from .. import replies
+from ..capture_outgoing import unrecorded
 from ..config import setup
 from ..erasure import erased_person
 from ..lifecycle import get_memory
-from ..onebot import v11
+from ..onebot import v11, v12
 from ..params import Here
 from .authority import contradiction
 from .confirmations import call_id, confirmations
 from .entry import answer, memory_command
 from .plain_text import words_of
 
+FILE = "memory.jsonl"
 SHOWN = 12_000  # characters of an export that are sent where no file can be
 INCOGNITO, LONGEST_INCOGNITO = timedelta(minutes=30), timedelta(days=7)
 MOST_DIGITS = 6  # of a number of minutes
@@ -110,10 +112,10 @@ async def _exported(bot: Bot, event: Event, scene: core.Scene) -> str:
 
 async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
     folder = await asyncio.to_thread(tempfile.TemporaryDirectory)
-    path = Path(folder.name) / "memory.jsonl"
+    path = Path(folder.name) / FILE
     try:
         rows = await get_memory().export(path, user_id=scene.user_id)
-        if isinstance(event, v11.MessageEvent) and await _is_uploaded(bot, event, path):
+        if await _is_uploaded(bot, event, path):
             return replies.commands.EXPORTED.format(rows=rows)
         return replies.commands.EXPORTED_AS_TEXT.format(text=await asyncio.to_thread(_beginning, path))
     finally:
@@ -121,8 +123,14 @@ async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
         await get_memory().discard_export(path)
 
 
-async def _is_uploaded(bot: Bot, event: v11.MessageEvent, path: Path) -> bool:
-    """Upload a file to the private chat, by its path or, for a client on another machine, by its content."""
+async def _is_uploaded(bot: Bot, event: Event, path: Path) -> bool:
+    """Send a file to the private chat, by its path or, for a client on another machine, by its content."""
+    if isinstance(event, v12.MessageEvent):
+        if await _is_sent(bot, event, type="path", path=str(path)):
+            return True
+        return await _is_sent(bot, event, type="data", data=await asyncio.to_thread(path.read_bytes))
+    if not isinstance(event, v11.MessageEvent):
+        return False
     if await _is_taken(bot, event, str(path)):
         return True
     return await _is_taken(bot, event, await asyncio.to_thread(_encoded, path))
@@ -130,8 +138,19 @@ async def _is_uploaded(bot: Bot, event: v11.MessageEvent, path: Path) -> bool:
 
 async def _is_taken(bot: Bot, event: v11.MessageEvent, file: str) -> bool:
     try:
-        await bot.call_api("upload_private_file", user_id=event.user_id, file=file, name="memory.jsonl")
+        await bot.call_api("upload_private_file", user_id=event.user_id, file=file, name=FILE)
     except AdapterException:
+        return False
+    return True
+
+
+async def _is_sent(bot: Bot, event: v12.MessageEvent, **content: object) -> bool:
+    """Upload a file to a platform of OneBot v12, then send it; return False if either is refused."""
+    try:
+        uploaded = await bot.call_api("upload_file", name=FILE, **content)
+        with unrecorded():
+            await bot.send(event, v12.MessageSegment.file(str(uploaded["file_id"])))
+    except (AdapterException, KeyError, TypeError):
         return False
     return True
 

@@ -11,7 +11,7 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from ..onebot import v12
-from ..scene import NAME_LENGTH
+from ..platform_names import NAME_LENGTH
 
 MOST_ASKED = 5  # groups; the others are shown by number
 PATIENCE = 2.0  # seconds

@@ -25,7 +25,7 @@ from .plain_text import words_of
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
 _PLACE = re.compile(replies.commands.VERSION)
 _LABEL = re.compile(r"(?<!QQ)(?<=[^\s(（])\(([0-9]{5,20})\)")
-_NUMBER = re.compile(r"[0-9]{5,20}")
+_NUMBER = re.compile(r"(?<!\S)(?=\S*[0-9])[A-Za-z0-9_.:-]{5,128}(?!\S)")  # ids of OneBot v12 are any text
 
 
 @memory_command.assign("profile")

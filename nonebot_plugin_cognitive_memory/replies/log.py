@@ -25,6 +25,9 @@ NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强
 IMPERSONABLE = (
     "端口对外开放又没有访问口令，别人可以冒充协议端：请在 .env 里加上 ONEBOT_V11_ACCESS_TOKEN（与协议端的 token 相同）"
 )
+FORGEABLE_TWELVE = (
+    "端口对外开放又没有访问口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V12_ACCESS_TOKEN（与实现端的相同）"
+)
 FORGEABLE = "端口对外开放又没有签名口令，别人可以伪造消息：请在 .env 里加上 ONEBOT_V11_SECRET（与协议端的 secret 相同）"
 
 NOT_SCHEDULED = (

@@ -27,6 +27,7 @@ class Stage:
     """
 
     protocol: str = "v11"
+    account: int = BOT
     answers: dict[str, Answer] = field(default_factory=dict)
     calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     refused_texts: list[str] = field(default_factory=list)
@@ -36,9 +37,9 @@ class Stage:
     def __post_init__(self) -> None:
         """Connect the bot to an adapter without a network."""
         if self.protocol == "v11":
-            self.bot = v11.Bot(_adapter(v11.Adapter, self._call), str(BOT))
+            self.bot = v11.Bot(_adapter(v11.Adapter, self._call), str(self.account))
         else:
-            self.bot = v12.Bot(_adapter(v12.Adapter, self._call), str(BOT), "impl", "qq")
+            self.bot = v12.Bot(_adapter(v12.Adapter, self._call), str(self.account), "impl", "qq")
 
     async def _call(self, _bot: object, api: str, **data: Any) -> Any:
         self.calls.append((api, data))
@@ -126,17 +127,15 @@ def twelve(kind: str, detail_type: str, **fields: Any) -> Event:
 
 def twelve_message(text: str, user: str, group: str | None = None, **fields: Any) -> Event:
     """Return a message event of OneBot v12."""
-    place = {} if group is None else {"group_id": group}
-    return twelve(
-        "message",
-        "private" if group is None else "group",
-        message_id=f"m{next(_numbers)}",
-        message=[{"type": "text", "data": {"text": text}}],
-        alt_message=text,
-        user_id=user,
-        **place,
+    said = {
+        "message_id": f"m{next(_numbers)}",
+        "message": [{"type": "text", "data": {"text": text}}],
+        "alt_message": text,
+        "user_id": user,
+        **({} if group is None else {"group_id": group}),
         **fields,
-    )
+    }
+    return twelve("message", "private" if group is None else "group", **said)
 
 
 def texts(messages: Sequence[Any]) -> list[str]:

@@ -1,0 +1,133 @@
+"""Names and roles of people, and names of groups, which OneBot v12 tells only when it is asked.
+
+Its messages carry ids alone. Each person and group is asked for once a day, in the background and one after another, so
+that a line never waits for the platform: the first line of somebody has no name.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nonebot import get_driver
+from nonebot.adapters import Bot
+from nonebot.exception import AdapterException
+
+import cognitive_memory_core as core
+
+from .running_loops import IDLE, RunningLoops
+
+NAME_LENGTH = 64
+ADMINS = frozenset({"owner", "admin"})  # roles, as OneBot v11 states them with each line of a group
+AGAIN = 24 * 3600.0  # seconds until a name is asked for again
+REFUSED_AGAIN = 3600.0  # seconds until that after a refusal
+PATIENCE = 5.0  # seconds for one answer
+KEPT, WAITING = 20_000, 500  # people and groups
+_Key = tuple[str, str, str]  # agent, group, person; the person is "" for the group itself
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the platform told of a person or a group, and until when it counts, by the clock."""
+
+    name: str = ""
+    is_admin: bool = False
+    until: float = 0.0
+
+
+class PlatformNames:
+    """What was asked lately; in memory only. ``clock`` returns seconds of a monotonic clock."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with nothing asked."""
+        self._clock = clock
+        self._known: OrderedDict[_Key, Named] = OrderedDict()
+        self._waiting: OrderedDict[_Key, Bot] = OrderedDict()
+        self._loop = core.BackgroundLoop("platform names", self._round)
+        self._loops = RunningLoops(self._loop)
+
+    def find(self, agent: str, group_id: str, user_id: str = "") -> Named:
+        """Return what is known of a person in a group or, with group "", in private; of the group without a person."""
+        return self._known.get((agent, group_id, user_id), Named())
+
+    def ask(self, bot: Bot, scene: core.Scene) -> None:
+        """Ask for the person and the group of a scene in the background, unless that was done lately."""
+        keys = [(scene.agent, scene.group_id, scene.user_id)]
+        keys += [(scene.agent, scene.group_id, "")] if scene.group_id else []
+        for key in keys:
+            if self.find(*key).until <= self._clock() and len(self._waiting) < WAITING:
+                self._waiting.setdefault(key, bot)
+                self._loop.nudge()
+
+    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
+        """Drop the names of the scenes that were erased."""
+        for names in (self._known, self._waiting):
+            for key in [key for key in names if (scene := _scene(key)) and goes(scene)]:
+                del names[key]
+
+    async def ask_waiting(self) -> None:
+        """Ask for everybody who waits, one after another."""
+        while self._waiting:
+            key, bot = self._waiting.popitem(last=False)
+            self._known[key] = await self._asked(bot, key)
+            self._known.move_to_end(key)
+            if len(self._known) > KEPT:
+                self._known.popitem(last=False)
+
+    async def start(self) -> None:
+        """Start the background loop."""
+        self._loops.start()
+
+    async def stop(self) -> None:
+        """End the background loop."""
+        await self._loops.stop()
+
+    async def _round(self) -> float:
+        await self.ask_waiting()
+        return IDLE
+
+    async def _asked(self, bot: Bot, key: _Key) -> Named:
+        _, group_id, user_id = key
+        api = "get_group_member_info" if group_id and user_id else "get_user_info" if user_id else "get_group_info"
+        asked = {"group_id": group_id, "user_id": user_id}
+        try:
+            told = await asyncio.wait_for(bot.call_api(api, **{k: v for k, v in asked.items() if v}), PATIENCE)
+        except (AdapterException, asyncio.TimeoutError):
+            return Named(self.find(*key).name, until=self._clock() + REFUSED_AGAIN)
+        name = name_of(told) if isinstance(told, Mapping) else ""
+        return Named(name, bool(group_id and user_id) and role_of(bot, told) in ADMINS, self._clock() + AGAIN)
+
+
+def name_of(told: object) -> str:
+    """Return a name from what the platform tells of somebody: the group card, else the nickname; or of a group."""
+    for key in ("card", "user_displayname", "nickname", "user_name", "group_name"):
+        name = told.get(key) if isinstance(told, Mapping) else getattr(told, key, None)
+        if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):
+            return cleaned
+    return ""
+
+
+def role_of(bot: Bot, told: object) -> str:
+    """Return the role that the platform states of a member, "" if none: OneBot v12 has it as an extension only."""
+    fields: Mapping[Any, Any] = told if isinstance(told, Mapping) else {}
+    role = fields.get("role", fields.get(f"{getattr(bot, 'platform', '')}.role"))
+    return role if isinstance(role, str) else ""
+
+
+def _scene(key: _Key) -> core.Scene | None:
+    agent, group_id, user_id = key
+    try:
+        if group_id:
+            return core.Scene.group(group_id, user_id or "0", agent=agent)
+        return core.Scene.private(user_id, agent=agent)
+    except core.BadArgument:
+        return None
+
+
+platform_names = PlatformNames()
+get_driver().on_startup(platform_names.start)
+get_driver().on_shutdown(platform_names.stop)
