@@ -15,7 +15,7 @@ from .auto_consider import considerer
 from .capture_rules import is_captured
 from .command_detection import is_any_command, is_ours, unsigned, words_after
 from .config import setup
-from .erasing_requests import on_erased
+from .erasure import on_erased
 from .event_message import as_everybody_hears, find_message, recent_lines
 from .left_places import returned
 from .lifecycle import get_memory
