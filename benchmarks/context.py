@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import statistics
 import tempfile
 import time
@@ -15,7 +16,6 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
 
 import cognitive_memory_core as core
 
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--store", choices=("exact", "chroma"), default="exact")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
+    parser.add_argument("--laid", type=Path, help="a data directory that holds the events already; it is copied")
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -59,7 +60,7 @@ def run(options: argparse.Namespace) -> Report:
 
 async def _measure(report: Report, lines: Sequence[Line], options: argparse.Namespace, folder: Path) -> None:
     queries: int = options.queries
-    async with _opened(lines, folder, options.store) as memory:
+    async with _opened(lines, folder, options) as memory:
         for rank, (group_id, rows) in ranked(groups_by_size(lines)).items():
             scope = [line for line in lines if line.group_id == group_id]
             bare = {
@@ -127,12 +128,15 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
 
 @asynccontextmanager
 async def _opened(
-    lines: Sequence[Line], folder: Path, store: Literal["exact", "chroma"]
+    lines: Sequence[Line], folder: Path, options: argparse.Namespace
 ) -> AsyncIterator[core.CognitiveMemory]:
-    await laid(lines, folder)
+    if options.laid:
+        await asyncio.to_thread(shutil.copytree, options.laid, folder, dirs_exist_ok=True)
+    else:
+        await laid(lines, folder)
     settings = core.Settings(
         historian=core.HistorianSettings(concurrency=2),
-        vector_store=core.VectorStoreSettings(backend=store),
+        vector_store=core.VectorStoreSettings(backend=options.store),
         queue=core.QueueSettings(turns_per_minute=0),  # one person writes continuously beside the queries
     )
     async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:

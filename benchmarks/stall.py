@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import cognitive_memory_core as core
 
@@ -29,24 +29,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", type=int, default=10_000)
     parser.add_argument("--store", choices=("exact", "chroma"), default="chroma")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
+    parser.add_argument("--laid", type=Path, help="a data directory that holds the events already; it is copied")
 
 
 def run(options: argparse.Namespace) -> Report:
     """Watch the loop during each operation in turn."""
     report = Report(f"stall: longest gap of the event loop, {options.events} events", ("during", "ms", "processor ms"))
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
-        asyncio.run(_measure(report, options.events, options.store, Path(folder)))
+        asyncio.run(_measure(report, options, Path(folder)))
     report.notes.append("the first row is a loop that has nothing to do: the machine's own share")
     return report
 
 
-async def _measure(report: Report, events: int, store: Literal["exact", "chroma"], folder: Path) -> None:
-    lines = list(group_years(events))
+async def _measure(report: Report, options: argparse.Namespace, folder: Path) -> None:
+    lines = list(group_years(options.events))
     group_id, _ = groups_by_size(lines)[0]
-    await laid(lines[:-IMPORTED], folder)
+    if options.laid:
+        await asyncio.to_thread(shutil.copytree, options.laid, folder, dirs_exist_ok=True)
+    else:
+        await laid(lines[:-IMPORTED], folder)
     await asyncio.to_thread(write_export, lines[-IMPORTED:], folder / "year.jsonl")
     settings = core.Settings(
-        vector_store=core.VectorStoreSettings(backend=store), queue=core.QueueSettings(turns_per_minute=0)
+        vector_store=core.VectorStoreSettings(backend=options.store), queue=core.QueueSettings(turns_per_minute=0)
     )
     speech, scene = Speech(4), core.Scene.group(group_id, "2000001")
     await _during(report, "nothing (1 s)", partial(asyncio.sleep, 1.0))
