@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from .event import Event
 from .message import Message
@@ -85,6 +86,12 @@ class JobContext:
         """Every known name, of people and of the place."""
         named = (*(person.name for person in (self.speaker, *self.people)), self.place_name)
         return tuple(name for name in named if name)
+
+    @cached_property
+    def all_names(self) -> tuple[str, ...]:
+        """Every known name once, former ones included."""
+        borne = (name for person in (self.speaker, *self.people) for name in (person.name, *person.aliases))
+        return tuple(dict.fromkeys(name for name in (*borne, self.place_name) if name))
 
     def named(self, user_id: str) -> Person:
         """Return the known person with this id, or one without a name."""

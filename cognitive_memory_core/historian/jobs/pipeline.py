@@ -98,12 +98,17 @@ class Pipeline:
         """Return the statements of a job; those that an earlier try made are used again without a model call."""
         statements = self._thoughts.find(job.work, job_context)
         if statements is None:
-            names = called(job_context)
-            found = await self._statements(job, job_context)
-            backed = [await self._backed(said, job, names) for said in found]
-            statements = [vouched(judged(said, names), job_context) for said in backed]
+            of_one_job = replace(self, neighbourhood=self.neighbourhood.of_one_job())
+            statements = await of_one_job.vouched_statements(job, job_context)
             self._thoughts.keep(job.work, job_context, statements)
         return statements
+
+    async def vouched_statements(self, job: Job, job_context: JobContext) -> list[Statement]:
+        """Make the statements of a job, with who backs them; nothing is written."""
+        names = called(job_context)
+        found = await self._statements(job, job_context)
+        backed = [await self._backed(said, job, names) for said in found]
+        return [vouched(judged(said, names), job_context) for said in backed]
 
     async def _backed(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
         """Add to a statement about the group the people who said the same before, in windows of their own."""

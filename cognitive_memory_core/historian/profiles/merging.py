@@ -161,8 +161,7 @@ class ProfileMerging:
     def _note_thought(self, key: ProfileKey) -> None:
         """Note that a merge calls no model any more; the next one may begin."""
         self._storing.add(key)
-        self._call()
-        self.loop.hurry()
+        self._go_on_soon()
 
     async def _finds_due(self) -> bool:
         """Collect the due keys, longest waiting first; each is merged once before any is merged again."""
@@ -211,8 +210,15 @@ class ProfileMerging:
         self._storing.discard(key)
         if not task.cancelled():
             self._ended.append((key, task.exception()))
+        self._go_on_soon()
+
+    def _go_on_soon(self) -> None:
+        """Begin the next known merge at once; search the ledger for more after several merges, or after the last."""
         self._call()
-        self.loop.hurry()
+        if self._due or not self._hands:
+            self.loop.hurry()
+        else:
+            self.loop.nudge()
 
     async def _let_go(self) -> None:
         in_hand = list(self._hands)

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 
 from ...domain.event import Event, Statement, duplicate_key
 from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...prompts.answers import StatementAnswer
+from ...text.caches import cleared_on_erasure
 from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, reports
@@ -145,8 +147,13 @@ def said_by(lines: Iterable[Message]) -> dict[str, str]:
 
 def called(job_context: JobContext) -> tuple[str, ...]:
     """Return all names of people and place, including former and short forms."""
-    borne = (name for person in (job_context.speaker, *job_context.people) for name in (person.name, *person.aliases))
-    names = [name for name in (*borne, job_context.place_name) if name]
+    return _with_spoken_forms(job_context.all_names)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=256)
+def _with_spoken_forms(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Cache the names of a place, which every check of a statement there needs."""
     return tuple(dict.fromkeys((*names, *map(spoken, names))))
 
 
@@ -269,11 +276,18 @@ def is_translated(text: str, heard: str) -> bool:
     return bool(_HAN.search(text)) and not _HAN.search(heard) and len(_LATIN_WORD.findall(heard)) >= _FEW_WORDS
 
 
-def _content(text: str, job_context: JobContext) -> set[str]:
-    text = _LABEL.sub(" ", text[:_HEARD])
-    for name in called(job_context):
+def _content(text: str, job_context: JobContext) -> frozenset[str]:
+    return _telling_terms(text[:_HEARD], called(job_context))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=256)
+def _telling_terms(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Cache the terms of a text without labels and names: a statement and its lines are compared several times."""
+    text = _LABEL.sub(" ", text)
+    for name in names:
         text = text.replace(name, " ")
-    terms = set(index_terms(text))
+    terms = frozenset(index_terms(text))
     return terms - FUNCTION_WORDS or terms
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Protocol
 
 from ...domain.event import Event
 from ...domain.hit import ReadFilter
@@ -13,7 +14,7 @@ from ...domain.message import Message
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
-from ...ports.ledger import FactBook, LexicalIndex
+from ...ports.ledger import FactBook
 from ...text.caches import cleared_on_erasure
 from ...text.identity.persons import MYSELF, without_speaker
 from ...text.lexical.folding import folded
@@ -35,12 +36,27 @@ SAME = 0.6  # share of the terms that two statements must have in common to be o
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
+class EventSearch(Protocol):
+    """The used part of the word search."""
+
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        """Return events with any of the terms, best first, with their scores."""
+        ...
+
+
 @dataclass(frozen=True)
 class RepeatedEvents:
     """Finds the events that a job may repeat; an unavailable store yields none."""
 
     facts: FactBook
-    lexical: LexicalIndex
+    lexical: EventSearch
+
+    def of_one_job(self) -> RepeatedEvents:
+        """Return one that searches for the same words once; for the time of a job, as no other job of its place runs.
+
+        A statement that was absolute already has the words of its observation.
+        """
+        return replace(self, lexical=_SearchedOnce(self.lexical))
 
     async def heard(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
         """Return, by observation, the event stored here before for the identical words of the same person.
@@ -87,14 +103,12 @@ class RepeatedEvents:
         Only events of one speaker count, and only facts: what only its speaker vouches for backs nothing.
         """
         claim = _claim(statement)
-        found = await self._beside(claim, names, ReadFilter(scene, without=frozenset(without)))
-        told = (
-            event.sender_id
-            for nearness, event in found
-            if nearness >= SAME and event.is_absolute and event.sender_id and event.scope == scene.scope
-            if _says_the_same(claim, _claim(event.text), names)
-        )
-        return tuple(dict.fromkeys(told))
+        reading = ReadFilter(scene, without=frozenset(without))
+        told = _tellers(await self._beside(claim, names, reading), claim, scene, names)
+        if told and isinstance(self.lexical, _SearchedOnce):  # what somebody said may be forgotten since then
+            self.lexical.found.clear()
+            told = _tellers(await self._beside(claim, names, reading), claim, scene, names)
+        return told
 
     async def _beside(self, text: str, names: Collection[str], reading: ReadFilter) -> list[tuple[float, Event]]:
         terms = query_terms(_content(text, names))
@@ -108,6 +122,32 @@ class RepeatedEvents:
         common = ((_common(terms, event, names), event) for event, _ in rows if reading.admits(event))
         near = ((number / len(terms), event) for number, event in common if number >= fewest)
         return [(nearness, event) for nearness, event in near if nearness >= least]
+
+
+@dataclass(frozen=True)
+class _SearchedOnce:
+    """A search that answers the same question from memory."""
+
+    search: EventSearch
+    found: dict[tuple[tuple[str, ...], ReadFilter, int], list[tuple[Event, float]]] = field(
+        default_factory=dict[tuple[tuple[str, ...], ReadFilter, int], list[tuple[Event, float]]]
+    )
+
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        question = tuple(terms), reading, limit
+        if question not in self.found:
+            self.found[question] = await self.search.events(terms, reading, limit)
+        return self.found[question]
+
+
+def _tellers(found: Sequence[tuple[float, Event]], claim: str, scene: Scene, names: Collection[str]) -> tuple[str, ...]:
+    told = (
+        event.sender_id
+        for nearness, event in found
+        if nearness >= SAME and event.is_absolute and event.sender_id and event.scope == scene.scope
+        if _says_the_same(claim, _claim(event.text), names)
+    )
+    return tuple(dict.fromkeys(told))
 
 
 def _claim(text: str) -> str:

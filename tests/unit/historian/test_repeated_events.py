@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Draft, Event
+from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_dated_anew, is_timeless
@@ -32,6 +33,15 @@ class ListedFacts:
         """Return all events, because a store may be wrong."""
         self.asked.append((scope, sender_id, tuple(observations)))
         return self._heard
+
+
+class FoundOnce(ListedWords):
+    """A lexical index whose rows are forgotten after the first search."""
+
+    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        """Return the rows, and none from the second search on."""
+        rows = await super().events(terms, reading, limit)
+        return rows if len(self.asked) == 1 else []
 
 
 def beside(*events: Event) -> RepeatedEvents:
@@ -136,6 +146,21 @@ async def test_an_event_is_as_near_as_to_the_nearest_observation() -> None:
     cat = an_event("阿棠(2000001)养了一只猫")
     near = await beside(TEA, cat).near(a_turn("阿棠喜欢乌龙茶", "阿棠养了一只会飞的大猫和小狗", "阿棠喜欢一壶浓茶"), ())
     assert [event.id for event in near] == [TEA.id, cat.id]
+
+
+async def test_a_job_searches_for_the_same_words_once() -> None:
+    """A statement with the words of its observation costs no second search, and what was forgotten backs nothing."""
+    rule = an_event("读书会(10001)不许发链接", sender_id="2000009")
+    asked = ListedWords([(TEA, 1.0)])
+    once = RepeatedEvents(Away(), asked).of_one_job()  # type: ignore[arg-type]  # only words are asked
+    for _ in range(2):
+        await once.near(a_turn("读书会不许发链接"), ())
+        assert await once.told_by("读书会不许发链接", GROUP, ()) == ()
+    assert len(asked.asked) == 1
+    for search, backers in ((ListedWords([(rule, 1.0)]), ("2000009",)), (FoundOnce([(rule, 1.0)]), ())):
+        once = RepeatedEvents(Away(), search).of_one_job()  # type: ignore[arg-type]  # only words are asked
+        await once.near(a_turn("读书会不许发链接"), ())
+        assert await once.told_by("读书会不许发链接", GROUP, ()) == backers
 
 
 async def test_an_index_that_is_away_knows_no_neighbours() -> None:

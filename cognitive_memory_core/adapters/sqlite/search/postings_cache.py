@@ -75,7 +75,7 @@ class PostingsCache:
     def advance(self, connection: Connection, corpus: Corpus[Any], place: Filter) -> PlacePostings | None:
         """Load some more of a place's rows; returns None if the place is not cached."""
         key = (corpus.table, place)
-        if self._is_refused(key, removed_rows.latest(connection, corpus.words)):
+        if key in self._refused and self._is_refused(key, removed_rows.latest(connection, corpus.words)):
             return None
         words = self._cache.fresh(key, PlacePostings, partial(_advanced, connection, corpus, place))
         if self._cache.fits(words.at_least):
@@ -116,9 +116,11 @@ def _noted(connection: Connection, corpus: Corpus[Any], place: Filter, old: Plac
     last = _last(connection, corpus)
     if last <= old.last and not gone:
         return replace(old, departed=departed) if departed != old.departed else old
+    new = np.fromiter(_new_seqs(connection, corpus, place, old, last), np.int64)
+    if not gone:
+        return replace(old, missing=np.concatenate((old.missing, new)), last=max(last, old.last), departed=departed)
     again = np.intersect1d(np.fromiter(gone, np.int64), np.concatenate((old.postings.seqs, old.missing)))
-    new = _new_seqs(connection, corpus, place, old, last)
-    missing = np.concatenate((np.setdiff1d(old.missing, again), again, np.fromiter(new, np.int64)))
+    missing = np.concatenate((np.setdiff1d(old.missing, again), again, new))
     return PlacePostings(old.postings.without(again), missing, max(last, old.last), departed)
 
 

@@ -31,6 +31,8 @@ def latest(connection: Connection, table: str) -> int:
 
 def between(connection: Connection, table: str, after: int, last: int) -> set[int] | None:
     """Return the rows of the removals after ``after`` up to ``last``; None if there were more than :data:`KEPT`."""
+    if last == after:
+        return set()
     if last - after > KEPT:
         return None
     slots = listed(_slot(table, number) for number in range(after + 1, last + 1))
