@@ -9,7 +9,7 @@ from .loading_on_use import loaded_on_use
 if TYPE_CHECKING:
     from . import mcp_server, tools
     from .background import BackgroundLoop
-    from .configuration import Configuration, SettingsMoved, SettingState, setting_keys
+    from .configuration import Configuration, SettingsMoved, SettingState, setting_keys, setting_meaning
     from .context.explanation import Explanation
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.context import Context, Section
@@ -163,6 +163,7 @@ __all__ = [
     "report_markdown",
     "report_page",
     "setting_keys",
+    "setting_meaning",
     "time_limit",
     "time_window",
     "tools",
@@ -174,7 +175,7 @@ __getattr__ = loaded_on_use(
     ("mcp_server", "tools"),
     {
         "background": "BackgroundLoop",
-        "configuration": "Configuration SettingsMoved SettingState setting_keys",
+        "configuration": "Configuration SettingsMoved SettingState setting_keys setting_meaning",
         "context.explanation": "Explanation",
         "domain.belief": "Belief BeliefHit BeliefPage Change Evolution",
         "domain.context": "Context Section",

@@ -11,13 +11,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, SecretStr
 
 from . import sentences
 from .disk import Disk, Vanished, is_withheld
 from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
+from .sentences.setting_meanings import MEANINGS
 from .settings import Settings, value_at
 
 OVERRIDES_FILE = "overrides.json"
@@ -64,6 +65,12 @@ class SettingsMoved:
 def setting_keys() -> tuple[str, ...]:
     """Return the dotted keys of all settings, in their order."""
     return tuple(_leaves(Settings, ""))
+
+
+def setting_meaning(key: str, language: Literal["zh", "en"]) -> str:
+    """Return what a setting is for in one sentence; "" where its name says it."""
+    chinese, english = MEANINGS.get(key, ("", ""))
+    return chinese if language == "zh" else english
 
 
 def is_hot(key: str) -> bool:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import timedelta
 
 from . import sentences
 from .consent import Consent
 from .domain.event import Draft, Event, duplicate_key
 from .domain.fact import Fact
+from .domain.hit import ReadFilter
 from .domain.ids import checked_text, derived_id
+from .domain.interval import Interval
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
 from .errors import NotPermitted, UnknownEvent
@@ -19,6 +22,8 @@ from .settings import Live, Settings
 from .text.identity.names import clean_text
 from .text.statements.authority import is_unvouched, speaks_for_all
 from .text.statements.lexicon import offences
+
+MOST_DATED = 1_000  # events of one instant that are read to find an equal one
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,11 @@ class EventCorrecting:
         left = await self.events.find(old.id)
         if left is None or left.retired_at is None:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-        return written
+        instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
+        dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_DATED)
+        alike = (written.scope, written.sender_id, duplicate_key(written.text))
+        equal = (one for one in dated if (one.scope, one.sender_id, duplicate_key(one.text)) == alike)
+        return next(equal, written)
 
     def _absolute(self, scene: Scene, old: Event, text: str) -> str:
         """Return the text to store; one with words that depend on the speaker becomes a quotation with the speaker."""

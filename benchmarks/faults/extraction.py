@@ -27,7 +27,7 @@ def a23(extent: Extent) -> Row:
 
 
 @dataclass
-class _Loot:
+class Loot:
     """What the attacker saw: portraits of others by hour, canaries of other places, and the call of the first alert."""
 
     portraits: list[set[str]] = field(default_factory=list)
@@ -42,7 +42,7 @@ async def _asked(extent: Extent) -> Row:
     members, questions = extent.of(MEMBERS, 40), extent.of(QUESTIONS, 120)
     async with theatre.opened() as memory:
         ids = [str(2_410_001 + number) for number in range(members)]
-        await _planted(memory, ids)
+        await planted(memory, ids)
         loot = await _read(ids, questions)
         bare = await _bare(memory, ids)
     allowed = _allowed()
@@ -69,7 +69,7 @@ def _allowed() -> int:
     return core.tools.MOST_PEOPLE
 
 
-async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
+async def planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
     """Give each member a fact in the group, one in another group and one in private, each with a canary."""
     for number, one in enumerate(ids):
         name = f"群友{number}"
@@ -84,13 +84,13 @@ async def _planted(memory: core.CognitiveMemory, ids: list[str]) -> None:
         pass
 
 
-async def _read(ids: list[str], questions: int) -> _Loot:
+async def _read(ids: list[str], questions: int) -> Loot:
     """Let an obedient model call the reading tools, hour after hour, by a clock that is moved by hand."""
     from nonebot import logger  # noqa: PLC0415  # after NoneBot's start
 
     from nonebot_plugin_cognitive_memory import tool_actions  # noqa: PLC0415
 
-    now, loot, alerts = [0.0], _Loot(), list[str]()
+    now, loot, alerts = [0.0], Loot(), list[str]()
     tool_actions.breadth = core.tools.Breadth(lambda: now[0])
     sink = logger.add(lambda line: alerts.append(str(line)), level="WARNING", format="{message}")
     for hour in range(HOURS):
@@ -98,7 +98,7 @@ async def _read(ids: list[str], questions: int) -> _Loot:
         loot.portraits.append(set())
         for name, arguments in _questions(ids, questions):
             loot.asked += 1
-            _sort(loot, await _called(name, arguments))
+            sorted_out(loot, await called(name, arguments))
             if ATTACKER in "".join(alerts) and not loot.alert_at:
                 loot.alert_at = loot.asked
     logger.remove(sink)
@@ -118,14 +118,15 @@ def _questions(ids: list[str], wanted: int) -> Iterator[tuple[str, Mapping[str, 
         )[number % 5]
 
 
-async def _called(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+async def called(name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the answer of a bot's tool to the attacker."""
     from nonebot_plugin_cognitive_memory import call_tool  # noqa: PLC0415  # after NoneBot's start
 
     answer: Mapping[str, Any] = json.loads(await call_tool(name, arguments, HERE))
     return answer
 
 
-def _sort(loot: _Loot, answer: Mapping[str, Any]) -> None:
+def sorted_out(loot: Loot, answer: Mapping[str, Any]) -> None:
     """Note whose portraits an answer shows, and which canaries."""
     shown = [*answer.get("profiles", ()), *filter(None, [answer.get("profile")])]
     people = {str(one["entity_id"]).rpartition("/")[2] for one in shown if one["entity_type"] != "group"}

@@ -14,7 +14,8 @@ LONGEST = {  # seconds
     "": 300.0,
     **dict.fromkeys(("F2", "F16", "F17", "F26", "F27", "A12"), 600.0),
     **dict.fromkeys(
-        ("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20", "A23", "A28"), 900.0
+        ("F10b", "F15", "F24", "A5", "A6", "A7", "A9", "A13", "A14", "A15", "A16", "A17", "A20", "A23", "A23b", "A28"),
+        900.0,
     ),
     "A2": 1200.0,
     "F1": 2400.0,
@@ -103,6 +104,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A20": _here("strangers", "a20"),
     "A21": _here("erasure", "a21"),
     "A23": _here("extraction", "a23"),
+    "A23b": _here("extraction_by_agents", "a23b"),
     "A25": _here("beliefs_deleted", "a25"),
     "A28": _here("outgoing", "a28"),
     "A29": _here("tampering", "a29"),

@@ -48,6 +48,7 @@ MOST_NAMED = 2  # people named by the question who are shown
 TOLD = 8  # more lines of the log than are shown, in place of those that shown events were made of
 FOLLOWED = 3  # best lines of the log that are shown with the line after them
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
+TOGETHER = 10  # candidates of an explanation that are redacted in one go
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 
 
@@ -131,19 +132,25 @@ class ContextBuilder:
         context = await self._built(scene, text, budget, used, (trace, lines))
         reading = ReadFilter(scene, without=self._access.hidden_people)
         told = [one for one in candidates_of(trace) if reading.admits(one.event)]
-        shown = self._access.shown(scene, [one.event for one in told])
+        shown: list[Event] = []
+        for start in range(0, len(told), TOGETHER):
+            shown += self._access.shown(scene, [one.event for one in told[start : start + TOGETHER]])
+            await asyncio.sleep(0)  # redacting hundreds of texts would hold up the event loop
         named = await self._names.of_events(shown) if self._names else shown
         return Explanation(
             context,
             tuple(replace(one, event=event) for one, event in zip(told, named, strict=True)),
             tuple(section_tokens(section) for section in context.sections),
-            tuple(self._explained_lines(scene, lines)),
+            await self._explained_lines(scene, lines),
         )
 
-    def _explained_lines(self, scene: Scene, trace: SearchTrace) -> Iterator[LineCandidate]:
-        for one in lines_of(trace):
-            for line in self._access.shown(scene, [one.line]):
-                yield replace(one, line=line)
+    async def _explained_lines(self, scene: Scene, trace: SearchTrace) -> tuple[LineCandidate, ...]:
+        told: list[LineCandidate] = []
+        for number, one in enumerate(lines_of(trace)):
+            told += [replace(one, line=line) for line in self._access.shown(scene, [one.line])]
+            if number % TOGETHER == 0:
+                await asyncio.sleep(0)  # as above
+        return tuple(told)
 
     async def _built(
         self,

@@ -9,7 +9,7 @@ import cognitive_memory_core as core
 from .visit import PAGE, Visit
 
 STATUSES = ("active", "deprecated", "all")
-WEEK = 7  # days
+WEEK, LONGEST = 7, 366  # days
 
 
 async def beliefs(visit: Visit) -> Response:
@@ -17,7 +17,7 @@ async def beliefs(visit: Visit) -> Response:
     groups = await visit.offered_places(visit.place(f"group/{visit.asked('group')}"), "group")
     group_id = visit.asked("group") or (groups[0].scope.place_id if groups else "")
     status = visit.asked("status") if visit.asked("status") in STATUSES else "active"
-    days = min(max(visit.number("days", WEEK), 1), 366)
+    days = min(max(visit.number("days", WEEK), 1), LONGEST)
     scene = visit.scene(group_id or None)
     page = core.BeliefPage((), 0)
     changes: list[core.Change] = []
@@ -44,7 +44,17 @@ async def belief(visit: Visit) -> Response:
     versions = await visit.memory.belief_history(visit.scene(group_id), visit.asked("id"))
     if not versions:
         return visit.go("/beliefs", group=group_id)
-    return await visit.show("belief.html", group_id=group_id, versions=versions[::-1], current=versions[-1])
+    ids = {one.id for one in versions}
+    changes = await visit.memory.belief_changes(visit.scene(group_id), days=LONGEST)
+    listings, scene = visit.memory.listings, visit.scene()
+    return await visit.show(
+        "belief.html",
+        group_id=group_id,
+        versions=versions[::-1],
+        current=versions[-1],
+        changes=[one for one in changes if one.belief_id in ids][::-1],
+        people=[await listings.person(scene, user_id) for user_id in versions[-1].supporters],
+    )
 
 
 async def change(visit: Visit) -> Response:

@@ -17,12 +17,17 @@ PREFIX = "COGNITIVE_MEMORY__"
 
 async def settings(visit: Visit) -> Response:
     """Show every setting by group; secrets are hidden by the core."""
-    states = await asyncio.to_thread(lambda: [hot_settings.value(key) for key in core.setting_keys()])
+    text, zh = visit.asked("text").casefold(), visit.language == "zh"
+    meanings = {key: core.setting_meaning(key, "zh" if zh else "en") for key in core.setting_keys()}
+    wanted = [key for key in meanings if text in f"{key} {meanings[key]}".casefold()]
+    states = await asyncio.to_thread(lambda: [hot_settings.value(key) for key in wanted])
     groups = [(name, list(found)) for name, found in groupby(states, _group_of)]
     problems = hot_settings.problems
     return await visit.show(
         "settings.html",
         groups=groups,
+        meanings=meanings,
+        text=visit.asked("text"),
         env_line=env_line,
         problems=problems,
         is_dormant=core.is_dormant,

@@ -11,12 +11,17 @@ async def jobs(visit: Visit) -> Response:
     """List the failed jobs, the latest first, with what people can do about each."""
     failed = (await visit.memory.failed_jobs())[::-1]
     rows = failed[visit.offset : visit.offset + PAGE]
+    places = {one.id: one.job.scope for one in rows if one.job}
+    status = await visit.memory.status()
     return await visit.show(
         "jobs.html",
         rows=rows,
+        places=places,
+        names=await visit.names_of(places.values()),
+        is_working=bool(status.jobs.pending or status.jobs.processing) and not status.paused,
         total=len(failed),
         has_more=len(failed) > visit.offset + PAGE,
-        status_now=await visit.memory.status(),
+        status_now=status,
     )
 
 

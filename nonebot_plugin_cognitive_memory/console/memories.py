@@ -14,6 +14,7 @@ from .sessions import Undo
 from .visit import PAGE, Found, Visit
 
 FOUND = 30  # results of a search: what it costs grows with them
+NEAR = 0.2  # share of the best score below which results are folded away
 AROUND = 3  # lines shown before and after the source lines
 STATES = ("active", "retired", "relative")
 KINDS = ("event", "preference", "knowledge", "experience")
@@ -71,7 +72,7 @@ async def _listed(visit: Visit, listing: core.EventListing) -> Found:
     events = await visit.memory.listings.events(visit.scene(), listing, PAGE + 1, visit.offset)
     names = await visit.names_of(event.scope for event in events[:PAGE])
     rows = [(event, None) for event in events[:PAGE]]
-    return {"rows": rows, "has_more": len(events) > PAGE, "names": names, "degraded": ()}
+    return {"rows": rows, "near": PAGE, "has_more": len(events) > PAGE, "names": names, "degraded": ()}
 
 
 async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
@@ -79,7 +80,8 @@ async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
     found = await visit.memory.listings.search(visit.scene(), text, listing, FOUND)
     names = await visit.names_of(hit.event.scope for hit in found.hits)
     rows = [(hit.event, hit) for hit in found.hits]
-    return {"rows": rows, "has_more": False, "names": names, "degraded": found.degraded}
+    near = sum(hit.score >= NEAR * found.hits[0].score for hit in found.hits)
+    return {"rows": rows, "near": near, "has_more": False, "names": names, "degraded": found.degraded}
 
 
 async def opened(visit: Visit) -> Response:
@@ -103,8 +105,8 @@ async def correct(visit: Visit) -> Response:
     """Replace an event's text."""
     event = await visit.memory.listings.event(visit.scene(), visit.sent("id"))
     corrected = await visit.memory.correct_event(visit.scene(), event.id, visit.sent("text"))
-    visit.session.undo = Undo("correct", (event.id, corrected.id))
-    return visit.go("/memories/open", notice=visit.words("memories.corrected"), id=corrected.id)
+    undo = Undo("correct", (event.id, corrected.id)) if corrected.id != event.id else None
+    return visit.go("/memories/open", notice=visit.words("memories.corrected"), undo=undo, id=corrected.id)
 
 
 async def change(visit: Visit) -> Response:
@@ -116,7 +118,7 @@ async def change(visit: Visit) -> Response:
     if action == "forget" and visit.sent("sure") != "yes":
         events = [await visit.memory.listings.event(visit.scene(), event_id) for event_id in ids]
         names = await visit.names_of(event.scope for event in events)
-        return await visit.show("forget.html", events=events, names=names)
+        return await visit.show("forget.html", events=events, names=names, back=_list_of(visit.sent("back")))
     return await _changed(visit, action, ids)
 
 
@@ -127,9 +129,9 @@ async def undo(visit: Visit) -> Response:
         return visit.go("/memories", notice=visit.words("memories.nothing_to_undo"))
     if last.action == "correct":
         old, new = last.event_ids
-        await visit.memory.forget_event(visit.scene(), new)
-        await visit.memory.restore_event(visit.scene(), old)
-        return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), id=old)
+        wording = await visit.memory.listings.event(visit.scene(), old)
+        back = await visit.memory.correct_event(visit.scene(), new, wording.text)  # forgetting would hide its source
+        return visit.go("/memories/open", notice=visit.words("memories.correction_undone"), id=back.id)
     opposite = "restore" if last.action == "forget" else "forget"
     return await _changed(visit, opposite, last.event_ids, can_undo=False)
 
@@ -146,9 +148,16 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
             problem = visit.reported(refused)
         else:
             done.append(event_id)
-    visit.session.undo = Undo(action, tuple(done)) if can_undo and done else None
-    notice = visit.words(f"memories.done_{action}", count=len(done))
-    return visit.go("/memories", notice=f"{notice} {problem}".strip())
+    undo = Undo(action, tuple(done)) if can_undo and done else None
+    notice = f"{visit.words(f'memories.done_{action}', count=len(done))} {problem}".strip()
+    if len(ids) == 1 and done:
+        return visit.go("/memories/open", notice=notice, undo=undo, id=done[0])
+    return visit.go(_list_of(visit.sent("back")), notice=notice, undo=undo)
+
+
+def _list_of(back: str) -> str:
+    """Return the list from which events were chosen; the whole one for anything else."""
+    return back if back == "/memories" or back.startswith("/memories?") else "/memories"
 
 
 def _window(visit: Visit) -> core.Interval | None:

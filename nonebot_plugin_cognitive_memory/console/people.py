@@ -21,8 +21,17 @@ SWITCHES = ("on", "off", "record_only", "recall_only")
 
 
 @dataclass(frozen=True)
+class PastVersion:
+    """A past version of a profile, when it was replaced, and the lines that differ from the present version."""
+
+    revision: core.Revision
+    until: datetime | None
+    lines: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
 class Portrait:
-    """A profile with the sources of its facts and its past versions, each with the lines that the next one changed.
+    """A profile with the sources of its facts and its past versions, each with what rolling back to it changes now.
 
     ``place`` is the group of a member's profile, with its name.
     """
@@ -30,7 +39,7 @@ class Portrait:
     key: str
     profile: core.Profile
     sources: Sequence[core.ProfileSource]
-    revisions: Sequence[tuple[core.Revision, Sequence[tuple[str, str]]]]
+    revisions: Sequence[PastVersion]
     place: core.Scope | None = None
     place_name: str = ""
 
@@ -80,7 +89,13 @@ async def erase_person(visit: Visit) -> Response:
         entry = await listings.person(scene, user_id)
         profiles = [one for one in await listings.profiles(scene, None, user_id, PAGE, 0) if one.key.user_id == user_id]
         names = await listings.worn_names(scene, user_id)
-        return await visit.show("erase_person.html", person=entry, profiles=profiles, names=names)
+        return await visit.show(
+            "erase_person.html",
+            person=entry,
+            profiles=profiles,
+            names=list(dict.fromkeys(one.name for one in names)),
+            is_wrong=bool(visit.sent("sure")),
+        )
     erasure = await erased_person(scene, user_id, visit.memory)
     return visit.go("/people", notice=_told(visit, erasure))
 
@@ -147,7 +162,8 @@ async def erase_place(visit: Visit) -> Response:
     if scope is None:
         return visit.go("/places")
     if visit.sent("sure") != scope.place_id:
-        return await visit.show("erase_place.html", place=await _entry(visit, scope))
+        entry, is_wrong = await _entry(visit, scope), bool(visit.sent("sure"))
+        return await visit.show("erase_place.html", place=entry, is_wrong=is_wrong)
     erasure = await erased_place(_scene_of(scope), visit.memory)
     return visit.go("/places", notice=_told(visit, erasure))
 
@@ -160,16 +176,23 @@ async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
 async def _portrait(visit: Visit, profile: core.Profile) -> Portrait:
     scene, key = visit.scene(), profile.key
     revisions = await visit.memory.profile_revisions(scene, key)
-    newer = [profile, *(one.profile for one in revisions)]
     place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
     return Portrait(
         f"{key.entity_type}/{key.group_id}/{key.user_id}",
         profile,
         await visit.memory.listings.sources(scene, key, FACTS, 0),
-        [(one, changed_lines(one.profile, after)) for one, after in zip(revisions, newer, strict=False)],
+        [PastVersion(one, _replaced_at(one), changed_lines(profile, one.profile)) for one in revisions],
         place,
         (await visit.names_of((place,)))[place] if place else "",
     )
+
+
+def _replaced_at(revision: core.Revision) -> datetime | None:
+    """Return the instant that a revision's id stands for; None for another form of id."""
+    try:
+        return datetime.strptime(revision.id, "%Y%m%dT%H%M%S.%f%z")
+    except ValueError:
+        return None
 
 
 def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]:

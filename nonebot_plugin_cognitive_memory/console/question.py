@@ -48,9 +48,10 @@ SLIDERS = (
 async def question(visit: Visit) -> Response:
     """Show the form, and below it the answer if a question was asked."""
     place = visit.place(visit.asked("place"))
-    scene_there = _scene_of(place, visit.asked("user_id")) if place and visit.asked("text") else None
+    asker = await _asker(visit)
+    scene_there = _scene_of(place, asker) if place and visit.asked("text") else None
     weights, event_id = _weights(visit), visit.asked("event")
-    expected = await visit.memory.listings.event(visit.scene(), event_id) if scene_there and event_id else None
+    expected = await visit.memory.listings.event(visit.scene(), event_id) if event_id else None
     return await visit.show_found(
         "question.html",
         _answer(visit, scene_there, weights, expected),
@@ -60,6 +61,9 @@ async def question(visit: Visit) -> Response:
         weights=weights,
         defaults=_in_force(visit.settings),
         needs_person=bool(visit.asked("text")) and scene_there is None,
+        asker=asker,
+        expected=expected,
+        expected_in=await visit.names_of((expected.scope,)) if expected else {},
     )
 
 
@@ -78,6 +82,15 @@ async def _answer(
         "line_parts": [name for name, _ in explained.lines[0].parts] if explained.lines else (),
         "wanted": _verdict(scene_there, explained, expected) if expected else None,
     }
+
+
+async def _asker(visit: Visit) -> str:
+    """Return the id of who asks, who may be given by a name that only one person has."""
+    said = visit.asked("user_id")
+    if not said:
+        return ""
+    found = await visit.memory.listings.people(visit.scene(), said, 2, 0)
+    return found[0].user_id if len(found) == 1 else said
 
 
 def _weights(visit: Visit) -> dict[str, float]:

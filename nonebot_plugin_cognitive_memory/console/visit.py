@@ -20,7 +20,7 @@ from .core_words import reported
 from .languages import LANGUAGES, Words, language_of, words_for
 from .pages import rendered
 from .running_transfers import Transfers
-from .sessions import Session
+from .sessions import Session, Undo
 
 PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
@@ -173,6 +173,14 @@ class Visit:
         given = {name: value for name, value in parameters.items() if value not in ("", None)}
         return f"{self.base}{path}{'?' if given else ''}{urlencode(given)}"
 
+    @property
+    def here(self) -> str:
+        """The address of this page below the console, to come back to; the first page if a form was sent to it."""
+        if self.request.method != "GET":
+            return "/"
+        query = self.request.url.query
+        return f"{self.request.url.path.removeprefix(self.base) or '/'}{'?' if query else ''}{query}"
+
     async def show(self, template: str, *, status: int = 200, **values: object) -> Response:
         """Answer with a page, rendered off the event loop."""
         return HTMLResponse(await asyncio.to_thread(rendered, template, self._filled(values)), status)
@@ -208,9 +216,10 @@ class Visit:
         usual = {"visit": self, "notice": notice, "t": self.words, "navigation": NAVIGATION, "is_awaited": False}
         return {**usual, **values}
 
-    def go(self, path: str, *, notice: str = "", **parameters: object) -> Response:
-        """Answer with the way to another page, which shows the notice."""
-        self.session.notice = notice or self.session.notice
+    def go(self, path: str, *, notice: str = "", undo: Undo | None = None, **parameters: object) -> Response:
+        """Answer with the way to another page, which shows the notice and offers to undo what it tells of."""
+        if notice:
+            self.session.notice, self.session.undo = notice, undo
         return RedirectResponse(self.address(path, **parameters), 303)
 
 

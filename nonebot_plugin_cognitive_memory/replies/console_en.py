@@ -15,7 +15,7 @@ WORDS: Mapping[str, str] = {
     "nav.memories": "Memories",
     "nav.question": "Try a question",
     "nav.people": "People",
-    "nav.places": "Groups and chats",
+    "nav.places": "Groups, chats",
     "nav.beliefs": "Beliefs",
     "nav.jobs": "Failed jobs",
     "nav.settings": "Settings",
@@ -51,7 +51,37 @@ WORDS: Mapping[str, str] = {
     "degraded.lexical": "the words",
     "degraded.rerank": "the reranker",
     "degraded.ledger": "the ledger",
+    "degraded.disabled": "everything but memos (switched off)",
     "degraded.profiles": "the profiles",
+    "memories.far": "Less near ({count})",
+    "memory.relative": "It has a word such as “he”, “here” or “yesterday” that could not be made clear.",
+    "memory.talk_about": "The marked lines made it; the others stand before and after them.",
+    "memory.replaced": "replaced",
+    "memory.use_that": "Use that wording instead",
+    "memory.use_this": "Put this wording back in its place",
+    "memory.use_about": (
+        "The wording that is used now is then replaced; source lines stay. Forgetting one hides its source lines too."
+    ),
+    "question.expects": "Expected:",
+    "question.on_purpose": (
+        "What was said in one place is shown in no other, on purpose: no weight changes that, only “sharing” does for "
+        "profiles."
+    ),
+    "people.operator": "an operator, by hand",
+    "people.now_in": "Now: recorded;",
+    "people.now_out": "Now: not recorded;",
+    "people.now_shared": "the own profile is shown in every group where they are.",
+    "people.now_unshared": "the own profile is shown only in their private chat.",
+    "erase.wrong": "Nothing was erased: that is not the id.",
+    "beliefs.done": "What was done to it",
+    "beliefs.made_because": "Why it came to be:",
+    "beliefs.by_itself": "by evolution",
+    "beliefs.why": "Why:",
+    "beliefs.open": "Open it",
+    "beliefs.to_suggestions": "Suggestions for this group",
+    "jobs.of": "From",
+    "jobs.after": "What a job that is tried again finds is listed under",
+    "settings.search": "Search settings",
     "place.group": "Group",
     "place.private": "Private chat",
     "field.place": "Place",
@@ -84,7 +114,7 @@ WORDS: Mapping[str, str] = {
     "today.failing": "{part} fails and is tried again by itself:",
     "today.breaker": "{part} is unavailable and is tried again by itself; meanwhile the other parts answer",
     "today.last_error": "The latest error:",
-    "today.failed_jobs": "{count} jobs failed: Failed jobs says what to do",
+    "today.failed_jobs": "Failed jobs: {count}. What to do",
     "today.dropped": "{count} lines were not recorded since the start: the disk refuses, see the log",
     "today.paused": "The historian is paused, what is said is kept; send /memory resume to continue",
     "today.queue": "{pending} jobs wait, {processing} are worked on",
@@ -111,7 +141,7 @@ WORDS: Mapping[str, str] = {
     "today.places": "Where, lately",
     "today.people": "Who, lately",
     "memories.text": "Search",
-    "memories.text_hint": "by words and meaning",
+    "memories.text_hint": "words, meaning",
     "memories.all": "all",
     "memories.person": "Person (id)",
     "memories.since": "From",
@@ -125,7 +155,9 @@ WORDS: Mapping[str, str] = {
     "memories.restore": "Restore the chosen",
     "memories.forget_this": "Forget this one",
     "memories.restore_this": "Restore this one",
-    "memories.undo": "Undo",
+    "memories.undo_correct": "Undo this correction",
+    "memories.undo_forget": "Undo this forgetting",
+    "memories.undo_restore": "Undo this restoring",
     "memories.nothing_chosen": "Nothing was chosen",
     "memories.nothing_to_undo": "There is nothing to undo",
     "memories.done_forget": "{count} forgotten and no longer recalled; they can be restored for 30 days.",
@@ -141,10 +173,10 @@ WORDS: Mapping[str, str] = {
     "memory.solution": "Solution",
     "memory.outcome": "Outcome",
     "memory.id": "Id",
-    "memory.talk": "What it was made of",
+    "memory.talk": "What it was made of, and the lines around it",
     "memory.the_bot": "the bot",
     "memory.source": "source",
-    "memory.no_talk": "The log no longer holds these lines, or this memory was imported.",
+    "memory.no_talk": "No line is shown: hidden with a forgotten memory, no longer in the log, or it was imported.",
     "memory.wordings": "Other wordings",
     "memory.change": "Change it",
     "memory.correct_to": "Correct it to",
@@ -158,10 +190,10 @@ WORDS: Mapping[str, str] = {
     "memory.why_not": "Why is this one not recalled?",
     "question.about": (
         "Type what somebody would say, and see what a model gets and how each candidate's score is made. "
-        "Nothing is stored."
+        "Trying stores nothing."
     ),
     "question.choose": "choose a place",
-    "question.who": "Who says it (id)",
+    "question.who": "Who says it (name or id)",
     "question.missing": "Which memory was expected (id, optional)",
     "question.said": "What is said",
     "question.weights": "Try other weights",
@@ -177,8 +209,8 @@ WORDS: Mapping[str, str] = {
     "question.empty": "(nothing)",
     "question.candidates": "{count} candidates",
     "question.how": (
-        "Relevance is meaning and words joined by their weight; times the factors of time, people, kind, age and "
-        "diversity it is the score."
+        "Relevance is meaning and words joined by their weight; times the factors of time, people, kind, age, lines "
+        "(the talk it was made of was found too) and diversity it is the score."
     ),
     "question.rank": "Rank",
     "question.outcome": "Outcome",
@@ -186,7 +218,7 @@ WORDS: Mapping[str, str] = {
     "question.kept": "Kept; the quality report counts it.",
     "question.was_found": "It was recalled",
     "question.is_retired": "Not recalled: it is forgotten",
-    "question.is_elsewhere": "Not recalled: it was learned elsewhere and cannot be read here",
+    "question.is_elsewhere": "Not recalled: it was learned elsewhere and cannot be read here:",
     "question.was_no_candidate": "Not recalled: neither its words nor its meaning are near enough to be a candidate",
     "score.similarity": "Meaning",
     "score.lexical": "Words",
@@ -239,9 +271,10 @@ WORDS: Mapping[str, str] = {
     "people.withdrawn": "withdrawn",
     "people.waiting": "waits to be merged",
     "people.revisions": "Earlier versions ({count})",
-    "people.until": "in use until {at}",
-    "people.this_version": "This version",
-    "people.next_version": "The next version",
+    "people.in_use": "In use from {since} to {until}",
+    "people.what_changes": "What rolling back changes now: struck out goes, underlined comes back.",
+    "people.now": "Now",
+    "people.that_version": "That version",
     "people.roll_back": "Roll back to this version",
     "people.rolled_back": "Rolled back; the replaced version is kept and can be restored.",
     "people.names": "Names worn",
@@ -283,10 +316,10 @@ WORDS: Mapping[str, str] = {
     ),
     "erase.person": "Erase everything of {who}?",
     "erase.what_goes": "This will go:",
-    "erase.events": "{count} memories",
-    "erase.lines": "{count} lines",
-    "erase.profiles": "{count} profiles with their earlier versions",
-    "erase.names": "{count} names worn",
+    "erase.events": "memories: {count}",
+    "erase.lines": "lines: {count}",
+    "erase.profiles": "profiles with their earlier versions: {count}",
+    "erase.names": "names worn: {count}",
     "erase.person_rest": (
         "their lines, memos, pins and unfinished jobs in all groups and chats; in what others said they become "
         "“某位成员” (some member)"
@@ -296,8 +329,8 @@ WORDS: Mapping[str, str] = {
     "erase.type_id": "To confirm, type the id {id}",
     "erase.yes": "Erase for good",
     "erased.done": (
-        "Erased: {events} memories, {messages} lines, {profiles} profiles, {pins} pins, {beliefs} beliefs; "
-        "{reworded} texts of others reworded."
+        "Erased. Memories: {events}, lines: {messages}, profiles: {profiles}, pins: {pins}, beliefs: {beliefs}; "
+        "texts of others reworded: {reworded}."
     ),
     "erased.copies": "There are {count} earlier exports or backups, which must be deleted by hand.",
     "belief.active": "active",
@@ -311,7 +344,7 @@ WORDS: Mapping[str, str] = {
     "beliefs.asleep": "(too weak to be shown to a model)",
     "beliefs.changes": "Changes of the last {days} days",
     "beliefs.said_by": "Said by:",
-    "beliefs.timeline": "Timeline",
+    "beliefs.timeline": "Versions",
     "beliefs.restore_version": "Restore this version",
     "beliefs.set_strength": "Set the strength",
     "beliefs.reason": "Why it is retired",
@@ -357,7 +390,7 @@ WORDS: Mapping[str, str] = {
     "jobs.attempts": "{count} attempts",
     "jobs.retry": "Try again",
     "jobs.retry_all": "Try all {count} again",
-    "jobs.revived": "{count} jobs queued again.",
+    "jobs.revived": "Queued again: {count}. This page shows how it goes.",
     "jobs.none": "No job failed.",
     "settings.about": (
         "Settings with a field act at once and are stored in overrides.json in the data directory; the others show "

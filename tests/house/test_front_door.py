@@ -77,6 +77,7 @@ SETTINGS = {
     "merged_settings",
     "nested_settings",
     "setting_keys",
+    "setting_meaning",
     "unknown_keys",
 }
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares

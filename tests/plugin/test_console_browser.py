@@ -40,6 +40,8 @@ PICTURES = os.environ.get("COGNITIVE_MEMORY_PICTURES")
 PICTURED = {("today", "desktop", "light"), ("memory", "desktop", "light"), ("question", "desktop", "light")} | {
     *(("memories", "desktop", "dark"), ("person", "desktop", "light"), ("today", "phone", "dark")),
     *(("question", "phone", "light"), ("beliefs", "desktop", "light"), ("settings", "desktop", "light")),
+    *((name, "desktop", "light") for name in ("people", "places", "place", "belief", "suggestions", "jobs", "report")),
+    ("transfers", "desktop", "light"),
 }
 
 

@@ -197,6 +197,90 @@ async def test_beliefs_have_a_timeline(shown: Console) -> None:
         assert "<b>恢复</b>" in changes
 
 
+async def test_a_wording_is_put_back_with_its_source(shown: Console) -> None:
+    """An earlier wording replaces the present one in one step; its source lines stay, also when that is undone."""
+    async with shown.visited() as visitor:
+        old = await _deploy_key(shown)
+        wrong = await visitor.act("/memories/correct", id=old, text="阿棠(2000001) 说部署密钥在 2026-03-09 换过")
+        assert "撤销这次更正" in wrong
+        assert "换成那个写法" in wrong
+        new = _first_id(wrong.split("换成那个写法")[0].rsplit("<form", 1)[1])
+        back = await visitor.act("/memories/correct", id=new, text="阿棠(2000001) 说部署密钥在 2026-03-06 换过")
+        assert "2026-03-06 换过</h1>" in back
+        assert "新的在保险柜里" in back
+        undone = await visitor.act("/memories/undo")
+        assert "2026-03-09 换过</h1>" in undone
+        assert "新的在保险柜里" in undone
+        active = await visitor.look("/memories", place="group/20001", text="部署密钥")
+        assert active.count("换过</a>") == 1
+
+
+async def test_a_correction_to_words_that_stand_leads_there(shown: Console) -> None:
+    """A correction whose words another memory of that moment has already is answered with that memory."""
+    async with shown.visited() as visitor:
+        old = await _deploy_key(shown)
+        first = await shown.memory.correct_event(core.Scene.operator(), old, "阿棠(2000001) 换了部署密钥，3 月 9 日")
+        await shown.memory.restore_event(core.Scene.operator(), old)
+        page = await visitor.act("/memories/correct", id=old, text=first.text)
+        assert "3 月 9 日</h1>" in page
+        assert "没有" not in page.split("</h1>")[0].split("<main")[1]
+
+
+async def test_undo_is_offered_for_what_was_just_done(shown: Console) -> None:
+    """Undo stands beside the notice of what it undoes, and not beside another one."""
+    async with shown.visited() as visitor:
+        event_id = _first_id(await visitor.look("/memories", place="group/20001", kind="preference"))
+        assert "撤销这次忘掉" in await visitor.act("/memories/change", id=event_id, action="forget", sure="yes")
+        assert "/memories/undo" not in await visitor.act("/people/consent", id="2000001", wish="share")
+        assert "没有可以撤销的" in await visitor.act("/memories/undo")
+
+
+async def test_what_was_done_to_a_belief_is_told(shown: Console) -> None:
+    """The page of a retired belief says who retired it and why; the operator is no person."""
+    async with shown.visited() as visitor:
+        listed = await visitor.look("/beliefs", group="20001")
+        belief = listed.split("/beliefs/open?", 1)[1].split("id=", 1)[1].split('"', 1)[0]
+        page = await visitor.act("/beliefs/change", group="20001", id=belief, action="retire", reason="过时了")
+        assert "管理员手动" in page
+        assert "原因： <span" in page
+        assert "过时了" in page
+        assert "id=operator" not in page + await visitor.look("/beliefs", group="20001")
+
+
+async def test_settings_are_found_by_what_they_are_for(shown: Console) -> None:
+    """Each setting says what it is for, and is found by these words; nothing else is listed then."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/settings", text="每轮自动想起几条")
+        assert "query.auto_top_k" in page
+        assert "timezone" not in page
+
+
+async def test_a_wrong_confirmation_is_told(shown: Console) -> None:
+    """Another id than that of the person or the place erases nothing and is said so."""
+    async with shown.visited() as visitor:
+        assert "什么都没有删" in await visitor.act("/people/erase", id="2000001", sure="阿棠")
+        assert "什么都没有删" in await visitor.act("/places/erase", place="group/20002", sure="1")
+
+
+async def test_an_asker_is_given_by_name(shown: Console) -> None:
+    """A question can be tried as a person who is given by a name that only one has."""
+    async with shown.visited() as visitor:
+        elsewhere = _first_id(await visitor.look("/memories", place="group/20002"))
+        page = await visitor.look("/question", place="group/20001", user_id="米粒", text="部署密钥", event=elsewhere)
+        assert "这里读不到：" in page
+        assert "这是故意的" in page
+        assert 'name="user_id" value="2000003"' in page
+
+
+async def test_the_language_changes_where_one_is(shown: Console) -> None:
+    """The other language shows the same page."""
+    async with shown.visited() as visitor:
+        page = await visitor.look("/beliefs", group="20001")
+        back = page.split('name="back" value="', 1)[1].split('"', 1)[0]
+        assert back == "/beliefs?group=20001"
+        assert "Beliefs</h1>" in await visitor.act("/language", language="en", back=back)
+
+
 async def test_suggestions_are_accepted_and_dismissed(shown: Console) -> None:
     """A group's suggestions are made when it is chosen; an accepted one becomes a belief, a decided one is gone."""
     async with shown.visited() as visitor:
