@@ -153,7 +153,7 @@ def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
 def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
     """Number facts, oldest first, each with its day unless its text names one."""
     ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
-    return "\n".join(f"{number}. {_dated(fact, zone)}" for number, fact in enumerate(ordered, 1))
+    return "\n".join(f"{number}. {dated_fact(fact, zone)}" for number, fact in enumerate(ordered, 1))
 
 
 def profile_text(profile: Profile | None, limit: int) -> str:
@@ -230,7 +230,8 @@ def _day(instant: datetime, zone: tzinfo | None) -> str:
     return _full(instant.astimezone(zone).date())
 
 
-def _dated(fact: Fact, zone: tzinfo | None) -> str:
+def dated_fact(fact: Fact, zone: tzinfo | None) -> str:
+    """Return a fact's text after its day, or alone if it names a day itself."""
     day, text = _day(fact.happened_at, zone), cut(fact.text, TEXT)
     return text if _FULL_DAY.search(text) else f"{day} {text}"
 

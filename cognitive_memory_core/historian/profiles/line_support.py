@@ -53,10 +53,12 @@ class LineSupport:
         return self._share(tag) >= TAG
 
     def _stays(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
-        """Return of each clause whether it stays; none does if what is left is unsupported as a whole."""
+        """Return of each clause whether it stays; none does without the first, or if what is left is unsupported."""
         if self._is_old(sentence):
             return [True] * len(clauses)
         stays = [self._is_supported(clause) for clause in clauses]
+        if not stays[0]:  # what follows would stand without its subject
+            return [False] * len(clauses)
         left = [clause for clause, is_kept in zip(clauses, stays, strict=True) if is_kept]
         return stays if self._share_of_all(left) >= SENTENCE else [False] * len(clauses)
 

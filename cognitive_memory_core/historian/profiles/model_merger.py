@@ -20,6 +20,7 @@ from ...ports.models import Chat, ProfileContent
 from ...ports.quality import REFUSED, Tally, Untallied
 from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
+from ...prompts.rendering import dated_fact
 from ...settings import Live, Settings
 from ...text.identity.names import clean_text, one_line
 from ...text.lexical.frequency import FUNCTION_WORDS
@@ -188,8 +189,9 @@ class _MergeSession:
 
     @property
     def _support(self) -> LineSupport:
-        grounds = self._grounds
-        return LineSupport((*grounds.given, *grounds.old.split("\n")), grounds.who, self.now)
+        grounds, zone = self._grounds, self.now.tzinfo
+        facts = (dated_fact(fact, zone) for fact in self.facts if not fact.is_withdrawn)
+        return LineSupport((*facts, *grounds.notes, *grounds.old.split("\n")), grounds.who, self.now)
 
     def _is_idle(self, drawn: ProfileAnswer) -> bool:
         """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""

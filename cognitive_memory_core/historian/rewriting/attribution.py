@@ -23,10 +23,11 @@ from ...text.identity.written_ids import plain, spoken
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import Line
-from ...text.statements.assent import assents, refuses
+from ...text.statements.assent import refuses
 from ...text.statements.corrections import puts_right
-from ...text.statements.polarity import clauses_of
+from ...text.statements.polarity import clauses_of, weight_of
 from ...text.statements.sameness import may_be_same
+from .backing import Support
 
 READ = 2_000  # characters read of an answer
 _HEARD = 8_000  # characters read of a person's lines
@@ -36,6 +37,7 @@ _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _FEW_WORDS = 3
 _TIMES_OWN = 2  # a clause with more words of others than so many times those of its own speakers is borrowed
 _CLAUSE_ENDS = re.compile("[，,；;。！!？?\n]")
+AGREED = 0.25  # least share of a statement, by weight, that a line holds to which others agree
 _TAKEN_UP = 2  # terms that a text shares with the line it rests on, if the model cites none
 _SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
 
@@ -49,7 +51,7 @@ class RewriteTask:
     with. ``own`` is the id of the person known by code, not by a model, to have said it themselves; "" if unknown.
     ``voices`` are the senders of the cited lines if they are several: what rests on all of them is nobody's own.
     ``beside`` are further lines of these people and lines that they answer, ``others`` those of everybody else.
-    ``backing`` are the cited lines that may support it, by sender; ``dictated_by`` is who tells the memory what to
+    ``backing`` is what each sender's cited lines may support; ``dictated_by`` is who tells the memory what to
     write.
     """
 
@@ -66,7 +68,7 @@ class RewriteTask:
     voices: tuple[str, ...] = ()
     beside: str = ""
     others: str = ""
-    backing: Mapping[str, str] = field(default_factory=dict[str, str])
+    backing: Mapping[str, Support] = field(default_factory=dict[str, Support])
     dictated_by: str = ""
 
 
@@ -93,7 +95,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
         replaces=_replaced(said.replaces, text, speaker, job_context),
         heard_as=task.heard_as if is_own else "",
         voices=task.voices,
-        backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, ""), job_context)),
+        backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, Support()), job_context)),
         updates=_updated(text, task, job_context),
         dictated_by=task.dictated_by,
         message_ids=task.message_ids,
@@ -176,11 +178,21 @@ def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
     return named[0] if echoes(text, task.lines.get(named[0], ""), job_context) else ""
 
 
-def _backs(text: str, said: str, job_context: JobContext) -> bool:
-    """Return whether somebody's lines state or confirm what a text states; a question does neither."""
-    lines = said.split("\n")
-    told = "\n".join(line for line in lines if not all(clause.asks for clause in clauses_of(line)))
-    return not any(map(refuses, lines)) and (any(map(assents, lines)) or echoes(text, told, job_context))
+def _backs(text: str, support: Support, job_context: JobContext) -> bool:
+    """Return whether somebody's lines state what a text states, or agree to a line that does; a question does neither.
+
+    The line that is agreed to must hold at least :data:`AGREED` of the text, since one word in common is chance.
+    """
+    if any(map(refuses, support.said)):
+        return False
+    told = "\n".join(line for line in support.said if not all(clause.asks for clause in clauses_of(line)))
+    is_agreed = any(_covers(line, text, job_context) for line in support.agreed)
+    return is_agreed or echoes(text, told, job_context)
+
+
+def _covers(line: str, text: str, job_context: JobContext) -> bool:
+    own, said = _content(text, job_context), _content(line, job_context)
+    return weight_of(own & said) >= AGREED * weight_of(own)
 
 
 def _means(named: str, speaker: Person) -> bool:

@@ -16,9 +16,9 @@ from ...text.identity.names import one_line
 from ...text.identity.persons import speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
-from ...text.statements.assent import assents
 from ...text.statements.authority import dictates
 from .attribution import READ, RewriteTask, likeliest, said_by
+from .backing import supports
 from .rewrite_batch import PREVIOUS, RewriteBatch
 
 log = logging.getLogger(__name__)
@@ -73,18 +73,12 @@ def _task(
         voices=senders if len(senders) > 1 else (),
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
-        backing=said_by(line for line in lines if _may_back(line, lines)),
+        backing=supports(lines, messages),
         dictated_by=next((line.sender_id for line in lines if dictates(line.text)), ""),
         beside="\n".join(_beside(lines, messages, job_context)),
         others="\n".join(line.text for line in messages if line.sender_id not in spoken and line.sender_id),
         cited=tuple(Line(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),
     )
-
-
-def _may_back(line: Message, cited: Sequence[Message]) -> bool:
-    """Return whether a line counts as support: no line that dictates, and no consent to something else."""
-    is_elsewhere = bool(line.reply_to) and line.reply_to not in {one.id for one in cited}
-    return not dictates(line.text) and not (is_elsewhere and assents(line.text))
 
 
 def _beside(lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext) -> Iterator[str]:

@@ -20,7 +20,7 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
     if statement.dictated_by or is_unvouched(statement.text) or _has_borrowed_name(statement, job_context):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
         return replace(said, is_of_place=False, updates="", repeats="", replaces="", heard_as="")
-    if len(statement.voices) > 1 and is_alone and statement.backers:
+    if len(statement.voices) > 1 and is_alone and statement.backers:  # the others' lines say nothing of it
         statement = replace(statement, text=_reported(replace(statement, speaker=statement.backers[0]), job_context))
     is_for_all = is_alone and speaks_for_all(statement.text)
     if statement.is_of_place and (is_for_all or speaks_of_money(statement.text)):
@@ -29,7 +29,8 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
 
 
 def _reported(statement: Statement, job_context: JobContext) -> str:
-    speaker = statement.dictated_by or statement.speaker or next(iter(statement.voices), "")
+    told_by = (statement.dictated_by, statement.speaker, *statement.backers, *statement.voices)
+    speaker = next(filter(None, told_by), "")
     label = job_context.named(speaker).label if speaker else ""
     said = sentences.context.SAID_BY.format(speaker=label)
     return (

@@ -14,7 +14,7 @@ from .polarity import Clause, clauses_of, declines, dismisses, weight_of
 Disagreement = Literal["polarity", "question", "figure"]
 READ = 600  # characters of a statement and of a line that are read
 READ_OF_ALL = 2_000  # characters of all lines
-_LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
+_LABEL = re.compile(r" ?[(（][0-9A-Za-z_-]{1,128}[)）] ?")  # a space left of it would part 别私聊 阿绿(1) 点菜
 _QUOTED = re.compile('[“”"「『《]([^“”"「」『』《》]{1,40})[“”"」』》]')
 _NEAR = 0.92  # of the best overlap; clauses that share about as much may be the ones that a clause was made of
 _SHARED = 0.4  # weight of common words from which two clauses are compared
@@ -100,7 +100,7 @@ def _spoken(lines: Sequence[str]) -> list[Clause]:
         if spoken and (dismisses(lines[index]) or (declines(lines[index]) and _is_put(spoken[-1], lines[index - 1]))):
             spoken[-1] = spoken[-1].denied()
         is_answered = any(not any(clause.asks for clause in later) for later in parsed[index + 1 :])
-        spoken += [Clause(clause.signs) if is_answered else clause for clause in clauses]
+        spoken += [Clause(one.signs, is_answered=one.asks) if is_answered else one for one in clauses]
     return spoken
 
 
@@ -120,12 +120,17 @@ def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
     if most < _SHARED:
         return None
     nearest = [other for weight, other in overlaps if weight >= _NEAR * most]
-    if not clause.wishes and not any(clause.asks == other.asks for other in nearest):
+    if not clause.wishes and not any(_asks_alike(clause, other) for other in nearest):
         return "question"
     supported = {word for other in said for word, product in _compared(clause, other).items() if product > 0}
     has_denial = any(other.denies for other in said)
     is_free = any(_may_agree(clause, other, supported, has_denial=has_denial) for other in nearest)
     return None if is_free else "polarity"
+
+
+def _asks_alike(clause: Clause, other: Clause) -> bool:
+    """Return whether both ask or both state; A 问…，B 答… may tell of a question that is answered."""
+    return clause.asks == other.asks or (clause.asks and other.is_answered)
 
 
 def _compared(clause: Clause, other: Clause) -> dict[str, int]:

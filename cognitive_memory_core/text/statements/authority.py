@@ -10,11 +10,12 @@ from ..lexical.folding import folded
 from ..patterns import Pattern
 
 READ = 2_000  # characters of a text that are read
-_RANK = "(?:群主|管理员|超管|超级用户|版主|主人|开发者|站长|创建者|root|admin(?:istrator)?|superuser|owner)"
+_TITLES = "群主|管理员|副群主|副?[组队会团]长|超管|超级用户|版主|主人|开发者|站长|创建者"
+_RANK = f"(?:{_TITLES}|root|admin(?:istrator)?|superuser|owner)"
 _RANKED = Pattern(
     f"(?:是|为|乃|即|当选|当上|升为|任命|成了|成为)[^，,。！!？?；;\\n]{{0,12}}{_RANK}(?!娘|群|证|家|公)"
     f"|(?:我|本人|俺)[^，,。！!？?；;\\n]{{0,4}}(?:老板|老大)(?=$|[，,。！!；;\\s])|叫(?:我|自己|他|她)[^，。]{{0,4}}(?:主人|老板|爸爸|爹)"
-    f"|是(?:机器人|bot|大家|全群|这个?群|本群|你们?)的?(?:老板|老大|主人|爸爸|爹)|拥有[^，。]{{0,8}}(?:权限|所有权)|(?:机器人|bot|本群)归[^，。]{{1,24}}(?:管|所有)"
+    f"|是(?:机器人|bot|大家|全群|这个?群|本群|你们?)的?(?:老板|老大|主人|爸爸|爹)|拥有[^，。]{{0,8}}(?:权限|所有权)|归[^，,。！!？?；;\\n]{{1,24}}(?:批(?!次)|审批|管(?!理)|做主|指挥|领导)|(?:机器人|bot|本群)归[^，。]{{1,24}}(?:管|所有)"
     f"|{_RANK}(?:现在|已经|就|也|才|都)?(?:是|换成|改成|改为|变成|交给)[^，,。！!？?；;\\n]{{0,12}}(?:[(（][0-9a-z_-]+[)）]|[0-9]{{4}})"
     "|(?:群主|管理员|超管)(?:现在|已经|就)?(?:换成|改成|改为|变成)"
     f"|(?<![a-z])(?:am|is|are) (?:the |an? |your )?{_RANK}(?![a-z])"
@@ -37,11 +38,15 @@ _PAYMENT = Pattern(
 )
 _EVERYBODY = Pattern(
     "(?:大家|全群|所有人|全员|全体|群友们?|一致|全票|各位)[^，,。！!？?；;\\n]{0,8}"
-    "(?:同意|决定|通过|赞成|认可|答应|支持|约定|认为|承认|规定|知道)"
+    "(?:同意|决定|通过|赞成|认可|答应|支持|约定|认为|承认|规定|知道|确认|没意见|没有意见|不反对)|都没有?意见|没有?人反对"
     "|everyone (?:agreed|agrees|decided)"
 )
 _DICTATION = Pattern(
     "(?:请|要|帮我)?把[^。！!\\n]{1,60}(?:记成|写成|当成|记为|都记)|(?:写进|记进|写成)[^。！!\\n]{0,12}(?:事实|记忆|侧写)"
+    "|(?:把|将)[^。！!\\n]{1,40}(?:算|记|当|归)(?:作|成|在|到|是|为)?[^。！!\\n]{0,8}(?:说的|名下|头上)|记在[^。！!\\n]{1,8}(?:名下|头上)"
+    "|就写(?:是|成)?[^。！!\\n]{1,8}说的|(?:写|存|记录?|改|更新|录)(?:入|进|到|在|成|为)[^。！!\\n]{0,16}(?:侧写|成员资料|个人资料)"
+    "|(?:侧写|成员资料|个人资料)[^。！!\\n]{0,8}(?:更新|改成|改为|写成|写上)"
+    "|【?系统(?:公告|通知|消息)|(?:in)?to (?:every|his|her|their|the|all) profiles?|for every member"
     "|observations?(?![a-z])|same_as|should_remember|confidence(?![a-z])|(?:lines?|speaker|text) ?(?:填|写|=|为)"
     "|史官|给记忆的|新的任务[：:]|系统提示|补充事实|记成(?:群的|他|她|事实)|输出[^。]{0,8}(?:true|text|json)"
     "|(?:write|record|store) (?:this |it )?(?:down )?as (?:a )?(?:fact|rule|memory)|new task:"
@@ -50,13 +55,15 @@ _MONEY = Pattern(
     "公费|公款|转账|转走|卷款|挪用|垫[付了钱]|先垫|欠[^，。]{0,16}(?:钱|元|块|[百千万]|账)|还钱|收款|打款|汇款|报销|平摊"
     "|(?<![a-z])owes?(?![a-z])"
 )
+_WRITTEN_ID = re.compile("[(（][0-9a-z_-]{1,128}[)）] ?")
 _LABEL = re.compile(r"([^\s，。：:、（）()“”]{1,48})[(（]([0-9A-Za-z_-]{1,128})[)）]")
 
 
 def is_unvouched(text: str) -> bool:
     """Return whether a text claims a rank or ownership, gives the bot orders, or says whom to pay."""
     said = folded(text[:READ])
-    return any(pattern.compiled.search(said) for pattern in (_RANKED, _ORDER, _PAYMENT))
+    bare = _WRITTEN_ID.sub("", said)
+    return bool(_RANKED.compiled.search(bare)) or any(one.compiled.search(said) for one in (_RANKED, _ORDER, _PAYMENT))
 
 
 def speaks_for_all(text: str) -> bool:

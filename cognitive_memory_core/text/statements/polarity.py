@@ -125,7 +125,7 @@ _LEAD = re.compile(
     "|解释|提到|回应|其实|坚决)[道过了]?[：: ]*)+"
 )
 _WISH = re.compile("希望|提议|建议|提出|请|求|要求|想让|规定|否决|同意")
-_ENQUIRY = re.compile("[ ]*(?:询问|问(?!题|了医生|世)|打听|想知道|请教|求问|好奇|asked)")
+_ENQUIRY = re.compile("[ ]*(?:询问|问(?!题|了医生|世|法|卷|答|候|好)|打听|想知道|请教|求问|好奇|asked)")
 _EMPTY = frozenset(
     "的一了在是个这那着得地之也都就还又很真太只已再过到来把给被让于和跟与及们我你您他她它咱俺吗呢吧啊呀嘛哦嗯哈啦呗哇说自己曾其并而要有"
 )
@@ -137,11 +137,13 @@ class Clause:
     """The content words of one clause: +1 affirmed, -1 denied, 0 undecided.
 
     ``asks`` if it is a question, ``wishes`` if it names a wish or a proposal, which may be put as a question.
+    ``is_answered`` if it was a question that a later line may answer.
     """
 
     signs: Mapping[str, int]
     asks: bool = False
     wishes: bool = False
+    is_answered: bool = False
 
     @property
     def denies(self) -> float:

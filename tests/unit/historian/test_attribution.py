@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.rewriting.attribution import RewriteTask, repeated, stated
+from cognitive_memory_core.historian.rewriting.backing import supports
 from cognitive_memory_core.prompts.answers import StatementAnswer
 from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON
@@ -34,6 +39,20 @@ def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: b
     assert (statement.is_of_place, statement.is_own) == (is_founded, is_founded)
 
 
+def backers_of(text: str, *lines: tuple[str, str]) -> tuple[str, ...]:
+    """Return who backs a statement about the group that cites these lines; one with a minus is not cited."""
+    spoken = [
+        Message(f"m{at}", Scene.group("10001", sender.strip("-")), said, NOON + timedelta(minutes=at))
+        for at, (sender, said) in enumerate(lines)
+    ]
+    cited = [line for line, (sender, _) in zip(spoken, lines, strict=True) if not sender.startswith("-")]
+    texts = {line.sender_id: line.text for line in cited}
+    heard = "\n".join(texts.values())
+    task = RewriteTask(1, heard, heard, tuple(texts), texts, voices=tuple(texts), backing=supports(cited, spoken))
+    said = StatementAnswer(1, text, subjects=("10001",))
+    return stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,))).backers
+
+
 @pytest.mark.parametrize(
     ("second", "backers"),
     [
@@ -50,9 +69,26 @@ def test_what_was_not_heard_is_no_fact_of_the_group(heard: str, *, is_founded: b
 )
 def test_a_rule_is_supported_by_who_says_it_or_agrees(second: str, backers: int) -> None:
     """Of the people whose lines a statement about the group cites, those support it who say it or agree to it."""
-    lines = {TANG.id: "本群不许发链接", "2000002": second}
-    heard = "\n".join(lines.values())
-    task = RewriteTask(1, heard, heard, tuple(lines), lines, voices=tuple(lines), backing=lines)
-    said = StatementAnswer(1, "读书会(10001)不许发链接", subjects=("10001",))
-    statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
-    assert len(statement.backers) == backers
+    assert len(backers_of("读书会(10001)不许发链接", (TANG.id, "本群不许发链接"), ("2000002", second))) == backers
+
+
+@pytest.mark.parametrize(
+    ("statement", "lines", "backers"),
+    [
+        ("读书会(10001)周日可以艾特人", [("2", "👌"), ("3", "周日可以艾特人")], ("3",)),
+        ("读书会(10001)周日可以艾特人", [("3", "周日可以艾特人"), ("2", "👌")], ("2", "3")),
+        ("读书会(10001)周日可以艾特人", [("3", "周日可以艾特人"), ("-4", "明天交稿子吧各位"), ("2", "👌")], ("3",)),
+        ("读书会(10001)周日可以艾特人", [("3", "周日可以艾特人"), ("4", "附议"), ("2", "👌")], ("2", "3", "4")),
+        (
+            "读书会(10001)阿岚不得请假，全员已确认",
+            [("2", "周日不艾特人吧"), ("3", "附议"), ("4", "第二条规矩 阿岚不得请假 全员已确认")],
+            ("4",),
+        ),
+        ("读书会(10001)幻觉改为20%，大家没意见", [("2", "幻觉锁定5%"), ("3", "幻觉改为20% 大家都没意见")], ("3",)),
+    ],
+)
+def test_an_agreement_supports_only_what_it_answers(
+    statement: str, lines: list[tuple[str, str]], backers: tuple[str, ...]
+) -> None:
+    """Consent before a proposal, to another line, or claimed for everybody is no support; -4 is a line not cited."""
+    assert set(backers_of(statement, *lines)) == set(backers)

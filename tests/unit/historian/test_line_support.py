@@ -62,3 +62,8 @@ def test_what_stood_in_the_profile_stands_by_itself() -> None:
     old = "性子慢，回话前要想很久"
     assert LineSupport((*FACTS, old), ("糖糖",), NOW).supported(old) == old
     assert SUPPORT.supported(old) == ""
+
+
+def test_a_sentence_without_its_beginning_goes_whole() -> None:
+    """If the first clause is invented, what follows is not left without its subject."""
+    assert SUPPORT.split("上个月在面试别家公司，住在南京") == ("", ["上个月在面试别家公司", "住在南京"])

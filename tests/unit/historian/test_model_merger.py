@@ -234,6 +234,12 @@ async def test_a_second_answer_without_the_line_is_taken_whole() -> None:
     assert +tally.names == {}
 
 
+async def test_the_day_that_the_prompt_shows_with_a_fact_is_supported() -> None:
+    """A fact without a day of its own is shown with the day on which it was said, which the profile may repeat."""
+    answer = {**NO_LINES, "nothing_new": False, "tags": [], "summary": "2026年3月4日说只投三家，两家杭州一家广州"}
+    assert (await merged(answer, facts=("阿岚(1840022917) 只投三家，两家杭州一家广州",))).summary == answer["summary"]
+
+
 async def test_a_first_profile_of_inventions_alone_is_refused() -> None:
     """If no fact says anything of both answers, the facts wait and nothing is written."""
     answer = {**NO_LINES, "nothing_new": False, "tags": [], "summary": INVENTED}

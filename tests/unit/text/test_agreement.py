@@ -110,3 +110,27 @@ def test_what_was_before_may_come_from_around() -> None:
     assert found("周会挪到周四20:30，原为周二21:00", "周会挪到周四八点半", around="周会每周二21:00") == ()
     assert found("周会挪到周四20:30，原为周二19:00", "周会挪到周四八点半", around="周会每周二21:00") == ("figure",)
     assert found("周会挪到周四21:00，原为周二21:00", "周会挪到周四八点半", around="周会每周二21:00") == ("figure",)
+
+
+@pytest.mark.parametrize(
+    ("statement", "lines"),
+    [
+        (
+            "糖糖(3) 问受击的白闪能不能关，饺子(9) 答能，会让老齐(2) 加一个开关",
+            ["白闪能关吗 我眼睛累", "能 我让老齐加个开关"],
+        ),
+        ("陈皮(8) 问远程有没有投票权，阿绿(4) 说没有，回来再说", ["远程有投票权吗", "没有 回来再说"]),
+        ("阿绿(4) 要求选本走投票，三票以上才开，别私聊 阿绿(4) 点菜", ["以后选本走投票 三票以上才开 别私聊我点菜"]),
+        ("Alex(1) 说边界用例里“合同起算日”问法较怪", ["边界用例里“合同起算日”的问法比较怪。"]),
+    ],
+)
+def test_a_question_told_with_its_answer_agrees(statement: str, lines: list[str]) -> None:
+    """A statement may tell who asked and what was answered; a name after 别 parts no denial from its word."""
+    names = ("糖糖", "饺子", "老齐", "陈皮", "阿绿", "Alex")
+    assert disagreements(statement, [Line(line) for line in lines], names) == ()
+
+
+def test_a_question_alone_is_no_fact() -> None:
+    """What was only asked may not be told as a fact, nor what was stated as a question."""
+    assert disagreements("明天开会", [Line("明天开会吗")]) == ("question",)
+    assert disagreements("阿棠(2) 问明天开不开会", [Line("明天开会")], ("阿棠",)) == ("question",)
