@@ -10,11 +10,11 @@ IndexActivity = Literal["off", "asleep", "waking", "awake"]
 
 @dataclass(frozen=True)
 class IndexState:
-    """``generation`` is the number in use, 0 if none is; ``behind`` rows are not in it yet.
+    """State of the vector store: ``generation`` is the number of the one in use, 0 if none; ``behind`` rows it lacks.
 
     ``built`` of ``to_build`` rows are in the next generation; both are 0 if none is being built. ``activity`` is "off"
-    without a vector store, "asleep" while none is needed, "waking" until it answers, and "awake" while it does; exact
-    search answers whenever it does not.
+    without a vector store, "asleep" while it is stopped because nothing needs it, "waking" while it starts, and "awake"
+    while it answers; in the other states exact search of the ledger answers.
     """
 
     generation: int = 0
@@ -26,7 +26,7 @@ class IndexState:
 
 @dataclass(frozen=True)
 class MergeState:
-    """Counts of waiting ``facts`` and their ``profiles``; ``failing`` of those profiles had a failed merge."""
+    """Counts of ``facts`` that wait for a merge, of their ``profiles``, and of profiles whose last merge failed."""
 
     profiles: int = 0
     facts: int = 0

@@ -21,12 +21,13 @@ MOST_EVIDENCE = 60  # messages, events and supporters kept with a version; the n
 
 @dataclass(frozen=True)
 class Belief:
-    """One version of a statement that holds in a group; ``id`` is the version's, ``chain_id`` that of the first one.
+    """One version of a statement that holds in a group. All versions of one belief form a chain.
 
-    ``created_at`` is the instant of the first version, ``updated_at`` that of this one. Only the last version of a
-    chain can be "active"; ``is_current`` tells whether this is the last. ``supporters`` are the people whose messages
-    (``message_ids``) say it, ``event_ids`` the events made of these. ``weighed_at`` is when its strength was last
-    raised or lowered. Evolution creates no belief again that an admin retired (``is_barred``).
+    ``id`` identifies this version; ``chain_id`` is the id of the first one. ``created_at`` is the instant of the first
+    version, ``updated_at`` that of this one. Only the last version of a chain can be "active"; ``is_current`` tells
+    whether this is the last. ``supporters`` are the people whose messages (``message_ids``) say it, ``event_ids`` the
+    events made from these messages. ``weighed_at`` is when the strength was last raised or lowered. ``is_barred``: an
+    admin retired the belief, and evolution does not create it again.
     """
 
     id: str
@@ -49,7 +50,7 @@ class Belief:
     is_barred: bool = False
 
     def __post_init__(self) -> None:
-        """Let a first version be the chain's own."""
+        """Set the ``chain_id`` of a first version to its own id."""
         if not self.chain_id:
             object.__setattr__(self, "chain_id", self.id)
 
@@ -87,9 +88,10 @@ class Change:
 
 @dataclass(frozen=True)
 class BeliefEdit:
-    """A belief as it is to be stored, and ``before``, the stored one that it rests on; None begins a chain.
+    """A belief to be stored, and ``before``, the stored version that it changes or follows; None for a new belief.
 
-    Equal ids change the version in place; another id is the next version. Without ``change`` nothing is logged.
+    If both ids are equal, the version is changed in place; otherwise ``belief`` is stored as the next version.
+    Without ``change`` nothing is logged.
     """
 
     belief: Belief
@@ -99,7 +101,7 @@ class BeliefEdit:
 
 @dataclass(frozen=True)
 class BeliefPage:
-    """A part of a list of beliefs, strongest first, and how many there are in ``total``."""
+    """One page of a list of beliefs, strongest first; ``total`` is the length of the whole list."""
 
     beliefs: tuple[Belief, ...]
     total: int
@@ -115,9 +117,9 @@ class BeliefHit:
 
 @dataclass(frozen=True)
 class Evolution:
-    """What a run did: counts, the logged ``changes``, and how many answers of the model were rejected, by reason.
+    """Result of one evolution run: counts, logged ``changes``, and how many model answers were rejected, by reason.
 
-    ``message`` is one sentence for people, in particular on why nothing was changed.
+    ``message`` is one sentence for people on the result, and on the reason if nothing was changed.
     """
 
     kept: int = 0
@@ -149,10 +151,10 @@ def logged(
 
 
 def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collection[str]) -> bool:
-    """Return whether an edit still fits what is stored.
+    """Return whether an edit can still be applied to ``stored``, the stored belief that it concerns, if there is one.
 
-    It must rest on the current version in its present status, begin with an unknown id, and state nothing that another
-    active belief of the place states (``active_keys``, without that of ``stored``).
+    A changed belief must be current and, except for its evidence, equal to ``edit.before``; a new one must have an
+    unknown id. An active statement must differ from those of all other active beliefs of the place (``active_keys``).
     """
     before, after = edit.before, edit.belief
     if before is None:
@@ -163,17 +165,17 @@ def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collecti
 
 
 def _state(belief: Belief) -> tuple[object, ...]:
-    """Return what an edit rests on; evidence may have been withdrawn meanwhile."""
+    """Return the fields that must not have changed since an edit was made; a withdrawn message does not count."""
     return belief.status, belief.statement, belief.strength, belief.is_barred
 
 
 def superseded(belief: Belief) -> Belief:
-    """Return a version after another one took its place."""
+    """Return a version marked as replaced by a newer one."""
     return replace(belief, status="deprecated", is_current=False)
 
 
 def without_message(belief: Belief, message_id: str, reason: str, at: datetime) -> BeliefEdit:
-    """Return the edit by which a belief loses a withdrawn message; one that rested on it alone is retired."""
+    """Return the edit that removes a withdrawn message from a belief, and retires it if no message remains."""
     left = tuple(one for one in belief.message_ids if one != message_id)
     thinner = replace(belief, message_ids=left)
     if left or belief.status != "active":
@@ -183,7 +185,7 @@ def without_message(belief: Belief, message_id: str, reason: str, at: datetime) 
 
 
 def without_supporter(belief: Belief, user_id: str, hide: Callable[[str], str]) -> Belief | None:
-    """Return a belief with a forgotten person removed; None if nobody else said it."""
+    """Return a belief without a forgotten person in texts and supporters; None if it has no other supporter."""
     if belief.supporters == (user_id,):
         return None
     return replace(
@@ -196,7 +198,7 @@ def without_supporter(belief: Belief, user_id: str, hide: Callable[[str], str]) 
 
 
 def without_changer(change: Change, user_id: str, hide: Callable[[str], str]) -> Change:
-    """Return an entry of the change log with a forgotten person removed."""
+    """Return an entry of the change log without a forgotten person, in its texts and as its author."""
     return replace(
         change,
         old_statement=hide(change.old_statement),
@@ -207,10 +209,10 @@ def without_changer(change: Change, user_id: str, hide: Callable[[str], str]) ->
 
 
 def relinked(chain: Iterable[Belief]) -> list[Belief]:
-    """Return the versions of a chain so that each follows the one before it, and only the last is current.
+    """Return the versions of a chain, each with the one before it as its parent, and only the last one current.
 
-    For a chain of which versions were erased or only some were imported. A version that was superseded before does not
-    become active again.
+    Used when some versions were erased, or only some were imported. A superseded version that becomes the last one
+    stays inactive.
     """
     ordered = sorted(chain, key=lambda one: one.version)
     linked: list[Belief] = []
@@ -223,5 +225,5 @@ def relinked(chain: Iterable[Belief]) -> list[Belief]:
 
 
 def newest(ids: Sequence[str]) -> tuple[str, ...]:
-    """Return distinct ids, the last :data:`MOST_EVIDENCE` of them."""
+    """Return the distinct ids, at most the last :data:`MOST_EVIDENCE`."""
     return tuple(dict.fromkeys(ids))[-MOST_EVIDENCE:]

@@ -21,7 +21,7 @@ StoredItem = Event | Message | Memo | Pin | Belief | Change
 
 
 def reworded(event: Event, hide: Callable[[str], str]) -> Event:
-    """Return an event with every text of it passed through ``hide``; the same object if nothing changes."""
+    """Return an event with ``hide`` applied to each of its texts; the same object if nothing changes."""
     left = replace(
         event,
         text=hide(event.text),
@@ -34,7 +34,7 @@ def reworded(event: Event, hide: Callable[[str], str]) -> Event:
 
 
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
-    """Return another person's event with a forgotten person removed; the same object if nothing changes."""
+    """Return another person's event without a forgotten one in texts and ids; the same object if nothing changes."""
     left = replace(
         reworded(event, hide),
         subjects=tuple(subject for subject in event.subjects if subject != user_id),
@@ -44,7 +44,7 @@ def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Ev
 
 
 def texts_of(said: StoredItem) -> tuple[str, ...]:
-    """Return all texts of an item that people wrote."""
+    """Return all texts of an item that may mention people."""
     if isinstance(said, Event):
         return said.text, said.pain, said.solution, said.outcome, said.perspective or ""
     if isinstance(said, Belief):
@@ -55,7 +55,7 @@ def texts_of(said: StoredItem) -> tuple[str, ...]:
 
 
 def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
-    """Return whether an item belongs to, or is about, a person or place that was erased after the item's date."""
+    """Return whether an item must not be stored: its place, its author or a subject was erased after its date."""
     return bool(tombstones.marks) and is_covered(tombstones, _place_of(said), _people_of(said), _time_of(said))
 
 
@@ -68,7 +68,7 @@ def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: 
 
 
 def names_erased(tombstones: Tombstones, said: StoredItem) -> bool:
-    """Return whether an item's text contains the id of a person who was erased after the item's date."""
+    """Return whether a text of an item contains the id of a person who was erased after the item's date."""
     if not tombstones.marks:
         return False
     numbers = {number for text in texts_of(said) for number in _NUMBER.findall(text)}

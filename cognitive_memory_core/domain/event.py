@@ -20,8 +20,8 @@ class Event:
     """A stored statement: something that happened or that holds.
 
     ``user_id`` is the person of the scene, ``sender_id`` the speaker, ``subjects`` the ids of the people it is about;
-    ``group_id`` is "" in private. An event that rests on several people's lines has no ``sender_id``: it is nobody's
-    own, and no private chat recalls it; its ``user_id`` is the first of them. ``pain``, ``solution`` and ``outcome``
+    ``group_id`` is "" in private. An event made from the lines of several people has ``sender_id`` "" and the first of
+    these people as ``user_id``; it is not recalled in private chats. ``pain``, ``solution`` and ``outcome``
     are set for kind "experience" only. ``replaces`` is the id of an earlier event of the same speaker that no longer
     holds since this one, or "". A hit on the raw log carries an Event of kind "message" with the message's id.
     """
@@ -51,7 +51,7 @@ class Event:
 
     @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:
-        """Where it was learned."""
+        """The place where it was learned."""
         if self.request_type == "group":
             return Scope(self.agent, "group", self.group_id)
         return Scope(self.agent, "private", self.user_id)
@@ -64,11 +64,11 @@ class Statement:
     ``speaker`` is an id from the job context, or "".
     ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's
     profile. ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the job
-    context that says the same, ``replaces`` of one that no longer holds; ``heard_as`` is the observation that it was
-    made from, or "". ``voices`` are the ids of the people whose lines it rests on if they are several: it has no
-    speaker then. ``backers`` are those of them whose lines say it or agree to it. ``updates`` is the one of them
-    whose profile must follow, since it tells a change of theirs alone. ``dictated_by`` is the person, if any, whose
-    cited line tells the memory what to write: it is their word then.
+    context that says the same, ``replaces`` that of one that no longer holds; ``heard_as`` is the observation that it
+    was made from; each is "" if there is none. ``voices`` are the ids of the people whose lines it rests on, if they
+    are several; ``speaker`` is "" then. ``backers`` are those of them whose lines say it or agree to it. ``updates``
+    is the one of them whose profile it must reach, because it tells a change of that person alone. ``dictated_by`` is
+    the person whose cited line orders the memory what to write, or ""; the statement is attributed to that person.
     """
 
     text: str
@@ -111,13 +111,13 @@ class Draft:
 
 
 def is_replaced(old: Event, new: Event) -> bool:
-    """Return whether an event replaces another one: of the same place and speaker, and not an earlier one."""
+    """Return whether ``new`` names ``old`` as replaced, has the same place and speaker, and is not earlier."""
     is_theirs = bool(new.sender_id) and (old.scope, old.sender_id) == (new.scope, new.sender_id)
     return is_theirs and new.replaces == old.id and new.happened_at >= old.happened_at
 
 
 def lifted(standing: Event, again: Event) -> Event:
-    """Return the standing event with the content of its repetition if only the repetition is absolute."""
+    """Return the stored event, with the content of its repetition if only that one is absolute."""
     if standing.is_absolute or not again.is_absolute:
         return standing
     return replace(

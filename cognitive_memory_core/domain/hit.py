@@ -26,7 +26,7 @@ class ReadFilter:
     without: frozenset[str] = field(default=frozenset())
 
     def admits(self, event: Event) -> bool:
-        """Return whether an event may be shown. Every row passes this check, whichever store returned it."""
+        """Return whether an event may be shown. Every row is checked, whichever store returned it."""
         return (
             event.scope.readable_by(self.scene, sender_id=event.sender_id)
             and event.retired_at is None
@@ -35,7 +35,7 @@ class ReadFilter:
         )
 
     def admits_line(self, line: Message) -> bool:
-        """Return what :meth:`admits` does for the line's event (:meth:`Message.as_event`), without building it."""
+        """Return whether a line may be shown: :meth:`admits` for its :meth:`Message.as_event`, without building one."""
         scene, sender_id = line.scene, line.sender_id
         return (
             scene.scope.readable_by(self.scene, sender_id=sender_id)
@@ -61,9 +61,10 @@ class ReadFilter:
 class Hit:
     """One event that a search found.
 
-    ``score`` orders the list. ``similarity`` and ``lexical`` are the two legs' own scores and ``relevance`` their
-    fusion before decay; each in [0, 1]. ``neighbours`` are the readable lines around a hit on the log, oldest first;
-    ``reply_to`` is the id of the message that a hit on the log replies to, or "".
+    Hits are ordered by ``score``. ``similarity`` is the score of the search by meaning, ``lexical`` that of the search
+    by words, and ``relevance`` both combined, before older events are ranked lower; each is in [0, 1]. For a hit on the
+    message log, ``neighbours`` are the readable lines around it, oldest first, and ``reply_to`` is the id of the
+    message that it replies to, or "".
     """
 
     event: Event

@@ -21,7 +21,7 @@ def checked_id(value: object, what: str) -> str:
 
 
 def checked_text(value: object, what: str) -> str:
-    """Return the value if it is a text; raise BadArgument otherwise."""
+    """Return the value if it is a ``str``; raise BadArgument otherwise."""
     if not isinstance(value, str):
         raise BadArgument(sentences.caller.bad_value(what, value, "文本"))
     return value

@@ -1,4 +1,4 @@
-"""Parsing of ISO 8601 texts that others wrote, alike on every Python: 3.10 parses little but what it writes itself."""
+"""Parsing of ISO 8601 texts on every Python: the parser of 3.10 accepts little beyond its own output format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WRITTEN = re.compile(
 
 
 def datetime_of(text: str) -> datetime:
-    """Parse a date, with a time or without; naive if it names no zone. Raises ValueError."""
+    """Parse a date, with or without a time; naive if it names no zone. Raises ValueError if it is none."""
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         return datetime.fromisoformat(text.strip())

@@ -26,7 +26,7 @@ class Job:
 
     @property
     def happened_at(self) -> datetime:
-        """When it took place: as given, else the last message's time, else the time of acceptance."""
+        """When the turn or dialogue took place: as given, else the last message's time, else the time of acceptance."""
         if isinstance(self.work, Turn):
             return self.work.happened_at or self.accepted_at
         return self.work.messages[-1].sent_at if self.work.messages else self.accepted_at
@@ -44,7 +44,7 @@ class FailedJob:
 
     @property
     def advice(self) -> str:
-        """What people can do about it, as one sentence."""
+        """What an operator can do about the failure, as one sentence."""
         return sentences.status.advice(self.error, is_readable=self.job is not None)
 
 

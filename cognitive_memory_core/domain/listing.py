@@ -16,8 +16,9 @@ EventState = Literal["active", "retired", "relative"]
 class EventListing:
     """Which events are listed; an empty field does not narrow.
 
-    ``user_id`` keeps events that a person said or that are about that person. ``state``: "active" ones, "retired" ones,
-    or active ones whose statement is "relative", because no instant or person could be written for a word of it.
+    ``user_id`` keeps events that a person said or that are about that person. ``state`` is "active", "retired", or
+    "relative": active events that do not stand on their own, because the instant or person that a word such as
+    "yesterday" or "I" means could not be written out.
     """
 
     place: Scope | None = None
@@ -31,9 +32,9 @@ class EventListing:
 class PlaceListing:
     """Which places are listed; an empty field does not narrow.
 
-    ``text`` keeps places that have it as their id, or in their latest name in any case; ``without`` leaves out the
-    private chats of these people. Without ``is_counted`` the entries' counts are 0. With ``newest_rows`` only places
-    among that many events and messages stored last are listed: quick however many places there are.
+    ``text`` keeps places whose id equals it or whose latest name contains it, ignoring case; ``without`` leaves out the
+    private chats of these people. If ``is_counted`` is false, the entries' counts are 0. If ``newest_rows`` is not 0,
+    only that many last stored events and messages are searched for places, which is fast with any number of places.
     """
 
     place: Scope | None = None
@@ -46,9 +47,9 @@ class PlaceListing:
 
 @dataclass(frozen=True)
 class PlaceEntry:
-    """A place with its latest name, its active events, its logged lines, and the instant of the newest of either.
+    """A place: its latest name, the counts of active events and logged lines, and the instant of the newest one.
 
-    The name of a private chat is that of its person.
+    A private chat has the name of its person.
     """
 
     scope: Scope
@@ -62,7 +63,7 @@ class PlaceEntry:
 class PersonEntry:
     """A person with the name seen last anywhere, the number of their active statements, and when they were seen last.
 
-    Of a person who opted out only the id is given.
+    For a person who opted out, only the id is set.
     """
 
     user_id: str
@@ -75,7 +76,7 @@ class PersonEntry:
 
 @dataclass(frozen=True)
 class WornName:
-    """A name that a person wore in a place, with the instants at which it was seen first and last."""
+    """A name that a person had in a place, with the instants at which it was first and last seen."""
 
     scope: Scope
     name: str
@@ -87,7 +88,7 @@ class WornName:
 class ProfileSource:
     """A fact of a profile: its text, the event that it came from, and whether it is merged into the profile yet.
 
-    ``is_withdrawn``: its event was retired; the fact leaves, or has left, the profile.
+    ``is_withdrawn``: its event was retired; the fact is removed from the profile at the next merge, or was removed.
     """
 
     event_id: str

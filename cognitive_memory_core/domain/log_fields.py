@@ -1,4 +1,4 @@
-"""The structured fields of a log line, for programs that read the log; people are never among them."""
+"""The structured fields of a log line, for programs that read the log; they never identify a person."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Kind = Literal["job", "rewrite", "triage", "profile", "beliefs", "part"]
 
 
 def log_fields(kind: Kind, *, job_id: str = "", place: Scope | None = None, part: str = "") -> dict[str, str]:
-    """Return ``extra`` of a log call: what the line is about, the job, the place, the component; "" where unknown.
+    """Return the ``extra`` argument of a log call: topic, job, place and component, each "" if unknown.
 
-    A private chat is "private" without its person.
+    A group is written with its id; a private chat only as "private", without its person.
     """
     where = "" if place is None else f"group:{place.place_id}" if place.kind == "group" else "private"
     return {"memory_kind": kind, "memory_job": job_id, "memory_place": where, "memory_part": part}

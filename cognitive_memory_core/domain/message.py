@@ -15,9 +15,9 @@ ROW_WEIGHT, BYTE_WEIGHT = 340, 7  # bytes on disk of a message's row, and of eac
 
 @dataclass(frozen=True)
 class Message:
-    """One captured chat line, with who (``scene.user_id``), where, when and what it answers.
+    """One captured chat line: who said it (``scene.user_id``), where, when, and which message it replies to.
 
-    A bot's own line stands in the scene of the person it was said to, with ``is_bot`` set.
+    For a line of the bot, ``is_bot`` is set and ``scene`` has the person to whom the bot said it.
     """
 
     id: str
@@ -44,7 +44,7 @@ class Message:
 
     @property
     def weight(self) -> int:
-        """How many bytes the line takes on disk, with its rows in the indexes; estimated."""
+        """The estimated number of bytes that the line takes on disk, including its rows in the indexes."""
         return ROW_WEIGHT + BYTE_WEIGHT * len(self.text.encode("utf-8", "replace"))
 
     def as_event(self) -> Event:

@@ -10,9 +10,9 @@ from .scope import Scope
 
 @dataclass(frozen=True)
 class MissedEvent:
-    """A case that an operator noted: the ``text`` that ``user_id`` said in a place, and the event to be found for it.
+    """A failed recall that an operator noted: the ``text`` that ``user_id`` said in a place, and the event wanted.
 
-    ``wanted`` is the text of that event where a case is read.
+    ``wanted`` is the text of that event; it is set when a case is read from the ledger, "" when it is stored.
     """
 
     id: str

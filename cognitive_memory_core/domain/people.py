@@ -18,7 +18,7 @@ LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by 
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 
-    ``usual`` is the name worn longest of late, "" if unknown: a nickname used for one day does not count.
+    ``usual`` is the name used longest in recent time (:func:`worn_longest`), "" if unknown.
     """
 
     id: str
@@ -32,7 +32,7 @@ class Person:
         return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
 
     def as_usual(self) -> Person:
-        """Return the person under the name worn longest of late; the current one is among the aliases then."""
+        """Return the person with ``usual``, if known, as the name, and the current name among the aliases."""
         if not self.usual or self.usual == self.name:
             return self
         others = dict.fromkeys((self.name, *self.aliases))
@@ -41,7 +41,7 @@ class Person:
 
 @dataclass(frozen=True)
 class NamePeriod:
-    """A name with the instants between which it was seen, in seconds."""
+    """A name with the instants at which it was first and last seen, as Unix times in seconds."""
 
     name: str
     first: float
@@ -49,13 +49,13 @@ class NamePeriod:
 
 
 def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
-    """Return a person by all their names in a place, the latest first."""
+    """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier ones are kept."""
     aliases = tuple(worn.name for worn in names[1 : 1 + most_aliases])
     return Person(user_id, names[0].name, aliases, worn_longest(names))
 
 
 def worn_longest(names: Sequence[NamePeriod]) -> str:
-    """Return the name that covers most of :data:`LATELY` before the last sighting; of equals the one given first."""
+    """Return the name used longest in the :data:`LATELY` before the last sighting; of equals the first; "" if none."""
     end = max((worn.last for worn in names), default=0.0)
     return max(names, key=lambda worn: worn.last - max(worn.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)).name
 
@@ -64,10 +64,11 @@ def worn_longest(names: Sequence[NamePeriod]) -> str:
 class JobContext:
     """The verified context of a job: time (with zone), place, speaker and participants.
 
-    ``people`` took part or are known in the place. ``neighbours`` are standing events of the same place that may have
-    the same content; it holds nothing from other places. ``earlier`` are the lines before a dialogue, which were
-    considered already, and ``answered`` still earlier ones that a line of it answers: they explain, and nothing new may
-    rest on them. If ``is_last_try`` and the model answers badly or too late, the job is completed without the model.
+    ``people`` took part or are known in the place. ``neighbours`` are active events of the same place that may have
+    the same content. Nothing is from other places. ``earlier`` are lines before a dialogue, which were processed
+    already, and ``answered`` still earlier ones that a line of the dialogue replies to: both only help to understand,
+    and no new statement may rest on them alone. If ``is_last_try`` and the model answers badly or too late, the job is
+    completed without the model.
     """
 
     when: datetime

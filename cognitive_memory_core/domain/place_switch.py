@@ -15,7 +15,7 @@ Switch = Literal["on", "off", "record_only", "recall_only"]
 class PlaceSwitch:
     """A place's switch, in force until an instant, or with ``until=None`` until it is changed.
 
-    From ``until`` on the place counts as one whose switch was never set, which is "on".
+    From ``until`` on, the place is "on" again, as if its switch had never been set.
     """
 
     scope: Scope

@@ -1,4 +1,4 @@
-"""What a model costs."""
+"""The price of a model's tokens."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """What a model costs for each million tokens that it is given and that it writes; any currency."""
+    """The price of a million tokens of input (``given``) and of output (``written``), in any currency."""
 
     given: float
     written: float
 
     def of(self, tokens: int, answered: int) -> float:
-        """Return the price of so many tokens, of which the model wrote ``answered``."""
+        """Return the price of ``tokens`` in all, of which ``answered`` are output."""
         return ((tokens - answered) * self.given + answered * self.written) / MILLION

@@ -45,7 +45,7 @@ class ProfileKey:
 
     @classmethod
     def asked(cls, scene: Scene, entity_type: object, entity_id: object) -> ProfileKey:
-        """Resolve a request in a scene: "user" in a group means the member there; a "member" id is "group/user"."""
+        """Return the key for a type and id given in a scene; raise BadArgument for an unknown type or an invalid id."""
         if entity_type not in get_args(EntityType):
             raise BadArgument(sentences.caller.bad_value("entity_type", entity_type, " user、member 或 group"))
         identifier = checked_id(entity_id, "entity_id")
@@ -103,7 +103,7 @@ class ProfileHit:
 
 
 def revision_id(at: datetime, last: str = "") -> str:
-    """Format an instant as a revision id (20260222T103000.123456Z), at least 1 µs after ``last`` whatever the clock."""
+    """Format an instant as a revision id (20260222T103000.123456Z), or ``last`` plus 1 µs if that is later."""
     instant = min(max(at.astimezone(timezone.utc), _EARLIEST), _LATEST)
     if last:
         instant = max(instant, _instant_of(last) + timedelta(microseconds=1))

@@ -17,7 +17,7 @@ HALF = 0.5  # share of a place's events from which one person is named
 
 @dataclass(frozen=True)
 class PlaceQuality:
-    """What is stored of one place: its log's lines of people, and active events by kind.
+    """Counts of what is stored of one place: lines of people in its log, and active events in all and by kind.
 
     ``absolute`` events stand on their own, ``recalled`` ones were shown at least once since counting began.
     """
@@ -66,7 +66,7 @@ class EventPair:
 
 @dataclass(frozen=True)
 class FlawCount:
-    """How many events have a flaw for which they do not stand on their own, with examples."""
+    """How many events do not stand on their own because of one flaw, with examples."""
 
     flaw: Flaw
     count: int
@@ -75,11 +75,11 @@ class FlawCount:
 
 @dataclass(frozen=True)
 class Examination:
-    """What comparing the texts of events found. Of more events than were ``examined``, the latest were.
+    """Result of comparing the texts of active events: the latest ``examined`` ones, if there are more.
 
     ``duplicates`` counts events that another person said in the same words; ``near`` and ``contradictions`` count pairs
     that are nearly the same, and pairs of the same people that cannot both be true. The pairs themselves are examples.
-    ``is_cut``: a place had more pairs than are counted.
+    ``is_cut``: some place has more pairs than were counted.
     """
 
     examined: int = 0
@@ -94,7 +94,7 @@ class Examination:
 
 @dataclass(frozen=True)
 class PurposeCost:
-    """Calls and tokens of one purpose in the time of the report; ``price`` is None where none is set."""
+    """Calls and tokens of one purpose during the report's days; ``price`` is None if no price is configured."""
 
     purpose: str
     model: str
@@ -108,7 +108,7 @@ class PurposeCost:
 
 @dataclass(frozen=True)
 class ReadLatency:
-    """How long reads of one sort took: counts by upper bound in milliseconds (the last one is unbounded: 0)."""
+    """How long reads of one kind took: pairs of upper bound in ms and count; the last pair has no bound, written 0."""
 
     read: str
     counts: tuple[tuple[int, int], ...]
@@ -119,7 +119,7 @@ class ReadLatency:
         return sum(count for _, count in self.counts)
 
     def quantile(self, share: float) -> int:
-        """Return the upper bound in ms within which this share of the reads ended; 0 if it is beyond them all."""
+        """Return the upper bound in ms within which this share of the reads ended; 0 if it exceeds every bound."""
         seen = 0
         for bound, count in self.counts:
             seen += count
@@ -130,7 +130,7 @@ class ReadLatency:
 
 @dataclass(frozen=True)
 class Retention:
-    """What would be gone from the log with another ``capture.log_days``: lines, and about how many bytes."""
+    """What another value of ``capture.log_days`` would delete from the log: lines, and about how many bytes."""
 
     log_days: int
     lines: int
@@ -139,7 +139,7 @@ class Retention:
 
 @dataclass(frozen=True)
 class Backlog:
-    """What waits: jobs, events without a vector, facts that are not in their profile, and since when the oldest."""
+    """Waiting work: jobs, events without a vector, facts not merged yet, and since when the oldest fact waits."""
 
     jobs: QueueCounts = field(default_factory=QueueCounts)
     vectors: int = 0
@@ -149,7 +149,7 @@ class Backlog:
 
 @dataclass(frozen=True)
 class MissedRecall:
-    """A question whose answer was stored and should have been found, as somebody noted it."""
+    """A question for which a stored event should have been found, as an operator noted it."""
 
     question: str
     wanted: str
@@ -198,17 +198,17 @@ class QualityReport:
 
     @property
     def dominant(self) -> tuple[TeacherShare, ...]:
-        """The people who taught more than half of what their group's memory holds."""
+        """The people who alone said more than half of the events of their group."""
         return tuple(one for one in self.teachers if one.share > HALF)
 
     @property
     def price(self) -> float | None:
-        """What the models cost; None where no price is set."""
+        """The sum of the known prices; None if no price is configured."""
         known = [cost.price for cost in self.costs if cost.price is not None]
         return sum(known) if known else None
 
     @property
     def merges_a_triage(self) -> float | None:
-        """How many merge calls there were for each triage call; None without triage."""
+        """The number of merge calls per triage call; None if there was no triage call."""
         calls = {cost.purpose: cost.calls for cost in self.costs}
         return calls.get("merge", 0) / calls["triage"] if calls.get("triage") else None

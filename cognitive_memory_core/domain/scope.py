@@ -19,7 +19,7 @@ _SEPARATOR = "\x1f"  # a control character, which ids must not contain; hence ke
 
 @dataclass(frozen=True)
 class Scene:
-    """The current place and asker; use :meth:`group`, :meth:`private`, :meth:`operator`.
+    """The current place and asker; created by :meth:`group`, :meth:`private` or :meth:`operator`.
 
     Names and role do not affect access. ``is_admin``: the platform stated that the person owns the group or is an
     admin of it; False if it is unknown.
@@ -72,7 +72,7 @@ class Scene:
 
     @cached_property
     def scope(self) -> Scope:
-        """The scope that writes in this scene go to; BadArgument for an operator without a group."""
+        """The scope to which this scene writes; raises BadArgument for an operator without a group."""
         if self.kind == "private":
             return Scope(self.agent, "private", self.user_id)
         if not self.group_id:
@@ -80,9 +80,9 @@ class Scene:
         return Scope(self.agent, "group", self.group_id)
 
     def check_target(self, *, user_id: str | None = None, group_id: str | None = None) -> None:
-        """Raise NotPermitted if an explicit target names another group in a group, or another person in private.
+        """Raise NotPermitted for another ``group_id`` in a group's scene or another ``user_id`` in a private one.
 
-        A target narrows what is read. Everything that passes is still checked by :class:`ReadAccess`, row by row.
+        A permitted target only narrows a read; each row is still checked by :class:`ReadAccess`.
         """
         if self.kind == "operator":
             return
@@ -136,7 +136,7 @@ class Scope:
 
 
 def checked_scene(value: object, *, placed: bool = False) -> Scene:
-    """Return the scene; raise BadArgument if it is none, or if ``placed`` and it is an operator's."""
+    """Return the value if it is a Scene, and not the operator's if ``placed``; raise BadArgument otherwise."""
     if not isinstance(value, Scene):
         raise BadArgument(sentences.caller.bad_value("scene", value, " Scene"))
     if placed and value.kind == "operator":

@@ -14,10 +14,10 @@ SUGGESTION_KINDS: tuple[SuggestionKind, ...] = ("skill", "workflow", "faq")
 
 @dataclass(frozen=True)
 class Suggestion:
-    """A problem that several people met, or one on several days, and the draft of a line to keep about it.
+    """A problem that several people met, or one person on several days, with a draft of what to keep about it.
 
-    ``event_ids`` are the experiences that it rests on, oldest first, ``people`` who told them. The id stands for this
-    draft and this evidence: with other evidence or other words it is another suggestion.
+    ``event_ids`` are the events of kind "experience" that it rests on, oldest first; ``people`` told them. The id
+    identifies this draft with this evidence: other words or other evidence make another suggestion.
     """
 
     id: str
@@ -34,9 +34,9 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class SuggestionDecision:
-    """What an admin decided on a suggestion. It has no words of its own: the events tell what it was about.
+    """What an admin decided on a suggestion. It stores no text; its events tell what it was about.
 
-    It is kept as long as one of its events is: what it was about must not be suggested again.
+    It is kept as long as one of its events is stored, so that the same problem is not suggested again.
     """
 
     id: str

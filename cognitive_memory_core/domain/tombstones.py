@@ -39,7 +39,7 @@ class Erasure:
 
 
 def covered_until(at: datetime, standing: datetime | None) -> datetime:
-    """Return the instant of a renewed tombstone: the later one, unless the standing one is over a day ahead."""
+    """Return the instant of a renewed tombstone: the later one, or ``at`` if ``standing`` is over a day later."""
     return at if standing is None or not at < standing <= at + _WRONG else standing
 
 
@@ -59,7 +59,7 @@ class Tombstones:
         return self._covers(self.of_place(scope), at) if self.marks else False
 
     def covers_profile(self, profile: Profile) -> bool:
-        """Return whether a profile's person, its group or a person whose id it contains was erased after its update."""
+        """Return whether a profile's person, its place or a person whose id it contains was erased after its update."""
         if not self.marks:
             return False
         key, at = profile.key, profile.updated_at

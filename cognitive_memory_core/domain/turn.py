@@ -1,4 +1,4 @@
-"""Input of a chat plugin: a finished turn, or a dialogue for triage."""
+"""What a chat plugin hands in: a finished turn, or a dialogue for triage."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Turn:
             object.__setattr__(self, name, value)
 
     def _is_here(self, line: Message | str) -> bool:
-        """Return whether a line belongs to this place; lines of other places are dropped."""
+        """Return whether a line belongs to the turn's place; a plain text always does."""
         return isinstance(line, str) or line.scene.scope == self.scene.scope
 
     @property
@@ -90,7 +90,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A part of a chat submitted for triage: is anything in it worth remembering?"""
+    """A stretch of messages handed in for triage, which selects what in it is worth remembering."""
 
     scene: Scene
     messages: Sequence[Message]
@@ -114,7 +114,7 @@ def shortened(text: str, limit: int) -> str:
 
 
 def shortened_line(line: Message | str, limit: int) -> Message | str:
-    """Cut one recent line, whatever its form."""
+    """Cut the text of a recent line, a Message or a plain text, to at most ``limit`` characters."""
     return shortened(line, limit) if isinstance(line, str) else replace(line, text=shortened(line.text, limit))
 
 

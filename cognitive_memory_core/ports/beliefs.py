@@ -18,9 +18,9 @@ class BeliefBook(Protocol):
     """Beliefs with their versions, and the log of changes."""
 
     async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
-        """Write edits in one transaction, all or none; return those that still applied (:func:`is_applicable`).
+        """Write edits in one transaction; skip those that no longer apply (:func:`is_applicable`), return the others.
 
-        Skipped is also an edit whose messages are all withdrawn. A change is logged if its edit applies.
+        An edit whose messages are all withdrawn is skipped, too. The changes of the returned edits are logged.
         """
         ...
 
@@ -43,21 +43,21 @@ class BeliefBook(Protocol):
 
 @dataclass(frozen=True)
 class EmbeddedBelief:
-    """A belief with its vector; None while it has none of the requested fingerprint."""
+    """A belief with its vector of the requested fingerprint; None while there is none."""
 
     belief: Belief
     vector: Vector | None = None
 
 
 class BeliefVectors(Protocol):
-    """The vectors of current beliefs, kept with them."""
+    """The vectors of current beliefs, stored beside them."""
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
         """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
         ...
 
     async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
-        """Store a vector; does nothing if the belief is gone or has another statement now."""
+        """Store a vector; do nothing if the belief was deleted or has another statement by now."""
         ...
 
     async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
@@ -73,7 +73,7 @@ class BeliefVectors(Protocol):
 class GroupActivity:
     """How many lines of people a group has since its last evolution; ``since`` is when the oldest of them was said.
 
-    ``run`` numbers the last run, in the order of all runs; 0 before the first.
+    ``run`` is the number of the group's last run; runs of all groups share one sequence. It is 0 before the first.
     """
 
     scope: Scope
@@ -83,10 +83,10 @@ class GroupActivity:
 
 
 class EvolutionBook(Protocol):
-    """Which messages of each group an evolution has read."""
+    """Records which messages of each group evolution has read."""
 
     async def note(self, scope: Scope, read: Sequence[str]) -> None:
-        """Record a run that was given these messages, by id; all older lines of the place count as read, too."""
+        """Record that a run read the messages with these ids; all older lines of the place count as read, too."""
         ...
 
     async def unread(self) -> list[GroupActivity]:

@@ -13,7 +13,7 @@ class MemoMirror(Protocol):
     """Dual write of memos into ``end_summaries.json``, so that switching the memory off loses nothing."""
 
     async def copy(self, memo: Memo) -> None:
-        """Accept a memo (one entry per id) for a write every few seconds at most; disk errors are not raised."""
+        """Queue a memo (one entry per id) for writing, at most once every few seconds; disk errors are not raised."""
         ...
 
     async def flush(self) -> None:

@@ -1,4 +1,4 @@
-"""Models, or what stands in for them without a key."""
+"""Ports of models, and of what replaces them when no API key is set."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Embedder(Protocol):
         ...
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed the texts that a search is to find."""
+        """Embed texts that will be searched."""
         ...
 
     async def embed_query(self, text: str) -> Vector:
@@ -114,7 +114,7 @@ class Chat(Protocol):
     """A chat model."""
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer.
+        """Send the request to the model and return its answer as parsed by ``ask.parse``.
 
         Raises UnavailableError if the model cannot be reached (with its requested retry delay), BadAnswer if the answer
         is unusable, PermanentError if the model refuses this request.
@@ -159,7 +159,7 @@ class Historian(Protocol):
         ...
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return what in a dialogue is worth remembering; often nothing."""
+        """Return statements of what in a dialogue is worth remembering; often none."""
         ...
 
 

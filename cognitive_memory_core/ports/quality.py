@@ -67,10 +67,10 @@ REFUSED, RETRIED = "gate:", "retry"  # names of counts: rejected by the gate, wi
 
 
 class Tally(Protocol):
-    """Counts what the report tells. Never raises or blocks; what was counted last may be lost when a process dies."""
+    """Counters for the quality report. Never raise or block; the latest counts may be lost when the process dies."""
 
     def count(self, name: str, times: int = 1) -> None:
-        """Count something by its name."""
+        """Add ``times`` to the counter of this name."""
         ...
 
     def recalled(self, event_ids: Iterable[str]) -> None:
@@ -78,7 +78,7 @@ class Tally(Protocol):
         ...
 
     def took(self, read: str, seconds: float) -> None:
-        """Count a read of one sort by how long it took."""
+        """Count a read of one kind by its duration."""
         ...
 
 
@@ -119,7 +119,7 @@ class QualityLedger(Protocol):
         ...
 
     async def tally(self, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime) -> None:
-        """Add counts to a day, and to the events that were shown; events that are gone are ignored."""
+        """Add ``counts`` to a day, and ``recalled`` to how often each event was shown; deleted events are ignored."""
         ...
 
     async def tallies(self, since: date) -> list[tuple[date, str, int]]:

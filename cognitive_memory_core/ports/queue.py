@@ -40,7 +40,7 @@ class JobQueue(Protocol):
         ...
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Return the job to its place, claimable after ``delay`` seconds; not ``counted``, the attempt is undone."""
+        """Put the job back in its place, claimable after ``delay`` seconds; the attempt counts only if ``counted``."""
         ...
 
     async def bury(self, claim: Claim, error: str) -> None:
@@ -92,12 +92,12 @@ class QueueView(Protocol):
         ...
 
     async def refresh(self) -> None:
-        """Load jobs that were put into the queue from outside."""
+        """Load jobs that something other than :meth:`JobQueue.enqueue` put into the queue, such as an operator."""
         ...
 
 
 class WatchedQueue(JobQueue, QueueView, Protocol):
-    """A queue of which jobs can be claimed, and that can be looked into without a claim."""
+    """A queue whose jobs can be claimed, and also read without a claim."""
 
 
 class QueueEraser(Protocol):

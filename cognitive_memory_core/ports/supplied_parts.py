@@ -10,7 +10,7 @@ from .models import Chat, Embedder, Reranker
 
 @dataclass(frozen=True)
 class SuppliedParts:
-    """A clock, an embedder, a chat model for every purpose, a reranker; None for the memory's own."""
+    """A clock, an embedder, a chat model for all purposes, a reranker; None uses the one that is configured."""
 
     clock: Clock | None = None
     embedder: Embedder | None = None

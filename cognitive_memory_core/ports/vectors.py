@@ -86,12 +86,12 @@ class VectorStore(Protocol):
 
 
 class SleepingStore(VectorStore, Protocol):
-    """A vector store that holds much memory while it runs. Any call of VectorStore's starts it."""
+    """A vector store that can be stopped to free its memory. Every method of VectorStore starts it again."""
 
     async def is_there(self) -> bool:
-        """Tell, without starting anything, whether a generation is in use; a lost one may look as if it were there."""
+        """Return, without starting the store, whether a generation is in use; may be true although its data is lost."""
         ...
 
     async def sleep(self) -> None:
-        """End what runs, when what is in hand is done, and free its memory and locks; idempotent, raises nothing."""
+        """Stop the store once running requests have ended, and free its memory and locks; idempotent, never raises."""
         ...

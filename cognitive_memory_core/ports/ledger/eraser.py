@@ -38,7 +38,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class PurgeState:
-    """``erased_at`` is the time of the oldest erasure whose bytes remain on disk; None if none remain."""
+    """The instants of the oldest erasure whose bytes remain on disk, and of the last purge; None if there is none."""
 
     erased_at: datetime | None = None
     purged_at: datetime | None = None
@@ -87,12 +87,12 @@ class Eraser(Protocol):
         ...
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
-        """Write a consistent, durable copy of the ledger to a new file; recorded as ``name`` if it is renamed later."""
+        """Write a consistent, durable copy of the ledger to a new file; it is recorded as ``name`` if renamed later."""
         ...
 
     async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
-        """Return the recorded exports and backups; one per path, the latest.
+        """Return the recorded exports and backups, of each path the latest.
 
-        Records ``made`` before, and drops the one at the path ``deleted``.
+        First ``made`` is recorded, and the record of the path ``deleted`` is removed.
         """
         ...

@@ -65,9 +65,10 @@ class VectorLedger(Protocol):
         ...
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
-        """Return changes after a checkpoint, in order; a ``row`` is active and has a vector of the fingerprint.
+        """Return at most ``limit`` changes after a checkpoint, in order.
 
-        Each event occurs once, in its current state. Erased events do not occur; :class:`Eraser` returns their ids.
+        ``row`` is None unless the event is active and has a vector of the fingerprint. Each event occurs once, in its
+        current state. Erased events do not occur; :class:`Eraser` returns their ids.
         """
         ...
 
@@ -84,11 +85,11 @@ class CheckpointBook(Protocol):
     """The checkpoint of each generation of a vector store, kept in the ledger so that it cannot get ahead of it."""
 
     async def mark(self, birth: str) -> Checkpoint | None:
-        """Return the checkpoint of a generation; None if none was stored."""
+        """Return the checkpoint of the generation with this ``birth``; None if none was stored."""
         ...
 
     async def furthest(self) -> Checkpoint | None:
-        """Return the furthest mark of all generations; None where none was noted."""
+        """Return the furthest checkpoint of all generations; None if none was stored."""
         ...
 
     async def note(self, birth: str, mark: Checkpoint) -> None:
@@ -96,5 +97,5 @@ class CheckpointBook(Protocol):
         ...
 
     async def keep_only(self, birth: str) -> None:
-        """Delete the checkpoints of all generations but one."""
+        """Delete the checkpoints of all other generations."""
         ...

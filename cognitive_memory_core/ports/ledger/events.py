@@ -123,26 +123,26 @@ class EventEraser(Protocol):
         ...
 
     async def untold(self) -> list[Event]:
-        """Return events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
+        """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
 
-        Events for which an equal one is active again are left out.
+        An event is left out if an equal one is active again.
         """
         ...
 
     async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
-        """Return what a person said that was forgotten at an instant or later and can be restored, the latest first.
+        """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
 
-        So are events of their private chats. What was corrected or withdrawn is left out.
+        These are events that the person said and events of their private chats, not corrected or withdrawn ones.
         """
         ...
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the retired events, whatever retired them, of which that was before an instant."""
+        """Return the events that were retired before an instant, for whatever reason."""
         ...
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
         """Erase retired events and the lines hidden because of them; neither can be stored again.
 
-        The lines of an event that a correction retired stay. Active events are skipped. A purge is due afterwards.
+        Lines of an event that a correction retired are kept. Active events are skipped. A purge is due afterwards.
         """
         ...

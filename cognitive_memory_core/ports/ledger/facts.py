@@ -65,7 +65,7 @@ class FactBook(Protocol):
         ...
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
-        """Return, by observation, the active event that an equal observation of the sender became in this scope.
+        """Map each observation to the active event made from an equal observation of the sender in this scope, if any.
 
         Observations are equal if their :func:`duplicate_key` is.
         """

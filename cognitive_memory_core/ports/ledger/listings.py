@@ -22,26 +22,26 @@ class OperatorLists(Protocol):
     async def wordings(self, event: Event) -> list[Event]:
         """Return the other events of the same place, speaker and instant that rest on the same messages, oldest first.
 
-        A correction keeps all of these, so that they are what was corrected, or what the correction became.
+        A correction keeps place, speaker, instant and messages, so these are the versions before or after a correction.
         """
         ...
 
     async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
         """Return places with an active event or a logged line, the one with the newest line or event first.
 
-        Only the places that are returned are counted.
+        Events and lines are counted only for the places of the returned page.
         """
         ...
 
     async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
-        """Return the people whose names were seen, the last seen first, without what they consented to.
+        """Return the people whose names were seen, the last seen first; opt-out and sharing are not filled in.
 
-        With ``text``, only those who have that id, or a name that contains it in any case.
+        With ``text``, only those whose id equals it or one of whose names contains it, ignoring case.
         """
         ...
 
     async def names(self, agent: str, user_id: str) -> list[WornName]:
-        """Return the names that a person wore in any place, the last seen first."""
+        """Return the names that a person had in any place, the last seen first."""
         ...
 
     async def profiles(
@@ -49,7 +49,7 @@ class OperatorLists(Protocol):
     ) -> list[Profile]:
         """Return profiles, of a type or of all, the last updated first.
 
-        With ``text``, only those of that person or group, or whose name contains it in any case.
+        With ``text``, only those whose person or group has it as id, or whose name contains it, ignoring case.
         """
         ...
 

@@ -28,7 +28,7 @@ class MessageLog(Protocol):
         ...
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return the given messages of a place as far as the log holds them, oldest first."""
+        """Return those of the given messages of a place that are in the log, oldest first."""
         ...
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:

@@ -10,7 +10,7 @@ from ...domain.missed import MissedEvent
 
 
 class MissedBook(Protocol):
-    """Noted cases, and how often each event was shown. A case goes with its event, its asker and its place."""
+    """Noted cases, and how often each event was shown. A case is erased with its event, its asker or its place."""
 
     async def note(self, case: MissedEvent) -> None:
         """Store a case; does nothing if its id is known or its event is not stored."""
@@ -21,8 +21,8 @@ class MissedBook(Protocol):
     ) -> list[MissedEvent]:
         """Return the cases of an agent, or of all, the latest first, each with its event's text.
 
-        Left out are cases whose event is forgotten, those that one of ``without`` asked, and those whose event one of
-        them said or is spoken of in.
+        A case is left out if its event is forgotten, or if one of the people ``without`` asked the question, said the
+        event, or is a subject of the event.
         """
         ...
 

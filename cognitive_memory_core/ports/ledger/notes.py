@@ -37,7 +37,7 @@ class NoteBook(PinBook, Protocol):
         ...
 
     async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
-        """Return the newest memos of a place, newest last; those of the people ``without`` do not count."""
+        """Return the newest ``limit`` memos of a place, newest last, among those not of the people ``without``."""
         ...
 
     async def latest_memos(self, limit: int) -> list[Memo]:

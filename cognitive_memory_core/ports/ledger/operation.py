@@ -1,4 +1,4 @@
-"""What running the bot leaves: model calls by day, and how far the clock is believed."""
+"""Records of operation: model calls by day, and whether the machine's clock is trusted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Protocol
 class Spending:
     """Cost of one purpose on one day, and how often its model was ``unreachable`` or answered badly (``bad``).
 
-    ``answered`` counts those of the tokens that the model wrote.
+    ``answered`` is how many of the tokens the model wrote.
     """
 
     purpose: str
@@ -49,7 +49,7 @@ class Accounts(Protocol):
 class ClockState:
     """The latest trusted instant of the machine's clock (None before the first) and the instant seen last.
 
-    ``steady_seconds`` is the time for which it has run without a jump.
+    ``steady_seconds`` is how long the clock has run without a jump.
     """
 
     believed_at: datetime | None

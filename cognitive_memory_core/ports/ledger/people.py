@@ -36,7 +36,7 @@ class ConsentBook(Protocol):
         ...
 
     async def switches(self) -> list[PlaceSwitch]:
-        """Return the switches that are not "on", also those whose time is over."""
+        """Return the switches that are not "on", including expired ones."""
         ...
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
@@ -96,15 +96,15 @@ class NameBook(Protocol):
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
 
-        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is that
-        worn longest of late (:func:`worn_longest`).
+        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is the
+        name used longest in recent time (:func:`worn_longest`).
         """
         ...
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Return current and earlier names of these people in all places; of each the :data:`MOST_NAMES` last seen."""
+        """Return current and earlier names of these people in all places, at most :data:`MOST_NAMES` of each person."""
         ...
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those of their names that another person also bears in the same place."""
+        """Return the names of these people that another person also has in the same place."""
         ...

@@ -13,7 +13,7 @@ from ..models import Vector
 
 @dataclass(frozen=True)
 class IndexedProfile:
-    """A profile in the index, with its vector; None while it has none of the requested fingerprint."""
+    """A profile in the index, with its vector of the requested fingerprint; None while there is none."""
 
     profile: Profile
     vector: Vector | None = None

@@ -1,4 +1,4 @@
-"""Adds the ids that a text lacks behind names which only one person bears."""
+"""Adds missing ids behind names in a text, if only one person has the name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LABEL = re.compile(r"\s?[(（〔\[]")  # what follows a name that has an id or 
 
 
 def bearers(said: str, people: Iterable[Person]) -> Mapping[str, Person]:
-    """Return the names in a text, given as its callname, that one person alone bears or bore; no words of time."""
+    """Map each name in a text (normalised by :func:`callname`) that only one person has or had to that person."""
     borne: dict[str, dict[str, Person]] = {}
     for person in people:
         forms = {form for name in (person.name, *person.aliases) for form in callnames(name) if form in said}
@@ -29,7 +29,7 @@ def labelled(text: str, people: Iterable[Person]) -> str:
     """Return a text in which a name without an id is written ``name(id)``, if only one known person is called so.
 
     A name counts at the beginning of a clause and behind words such as 和 and 给; elsewhere it may be part of a word.
-    Nothing is changed of a person whose id stands in the text.
+    The names of a person whose id is in the text already are left as they are.
     """
     said = callname(text)
     by_name = {name: person for name, person in bearers(said, people).items() if person.id}
@@ -47,12 +47,12 @@ def labelled(text: str, people: Iterable[Person]) -> str:
 
 
 def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:
-    """Return what a model listed, with names that only one person bears replaced by that person's id."""
+    """Return the names and ids that a model listed, each name that only one person has replaced by its id."""
     listed = tuple(named)
     by_name = bearers(callname("\n".join(listed)), people)
     return tuple(by_name[callname(one)].id if callname(one) in by_name else one for one in listed)
 
 
 def _end_of(name: str) -> str:
-    """Return what must follow a name: after a Latin one no further letter or digit."""
+    """Return the pattern that must follow a name: after a Latin one no further letter or digit."""
     return r"(?![0-9A-Za-z_])" if name[-1].isascii() else ""

@@ -69,7 +69,7 @@ def one_line(text: str, limit: int | None = None) -> str:
 def clean_text(text: str) -> str:
     r"""Remove non-text: control, format, private and unassigned characters, lone surrogates, excess accents.
 
-    Line ends of every kind become \n; \n, \t and what joins emoji stay. The answer is in NFC.
+    Line ends of every kind become \n; \n, \t and the joiners inside emoji stay. The result is in NFC.
     """
     if _USUAL.fullmatch(text):
         return text

@@ -44,7 +44,7 @@ def without_speaker(text: str) -> str:
 
 
 def reports(text: str, user_id: str) -> bool:
-    """Return whether a text reports what the person with this id says of others: "A(1) 说 …".
+    """Return whether a text reports that the person with this id says something of others: "A(1) 说 …".
 
     Forwarded statements, requests and announcements count as reports, too.
     """

@@ -48,7 +48,7 @@ def spoken(name: str) -> str:
 
 
 def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
-    """Return the ids that occur in a plain text: labelled, or bare from :data:`BARE_ID` characters on.
+    """Return the ids that occur in a plain text: as ``name(id)``, or alone if at least :data:`BARE_ID` characters long.
 
     An id inside a known name does not count: a name cannot impersonate another person's id.
     """
@@ -60,7 +60,7 @@ def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
-    """Remove names that are followed by their bearer's id from a plain text: digits in a name are not an id."""
+    """Remove from a plain text each name followed by its bearer's id, so that digits in the name pass for no id."""
     for name in sorted(bearers, key=len, reverse=True):
         if _TOKEN.search(name) and f"{name}(" in text:
             for user_id in bearers[name]:
@@ -69,7 +69,7 @@ def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
 
 
 def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]:
-    """Return numbers of five or more digits in a plain text that may be ids and are in neither source.
+    """Return numbers of five or more digits in a plain text that may be ids but are neither given nor known.
 
     ``source`` is the whole input, plain; ``known`` are further known ids. Amounts with a unit, dates,
     decimals and parts of addresses, codes and versions are not ids unless they stand in brackets.
