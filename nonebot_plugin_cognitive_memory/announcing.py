@@ -26,7 +26,7 @@ class Announcements:
     """The groups that have been told, stored in a file; a group is stored after the notice was sent."""
 
     def __init__(self, path: Path) -> None:
-        """Keep the groups that were told in the file at ``path``, which is read later."""
+        """Store the groups that were told in the file at ``path``, which the first :meth:`tell` reads."""
         self._path = path
         self._told: set[str] | None = None
         self._on_its_way: set[str] = set()
@@ -36,7 +36,7 @@ class Announcements:
         """Send the notice to a group that was never told; at most one notice per group is being sent at a time.
 
         An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: the
-        group then counts as told in this process, and is told again by the next.
+        group then counts as told until the process ends, and is told again after a restart.
         """
         place = f"{scene.agent}/{scene.group_id}"
         if place in self._on_its_way:

@@ -64,7 +64,10 @@ class Stretch:
             self.lines.pop(line_id, None)
 
     def due_at(self, capture: core.CaptureSettings) -> float:
-        """Return when the lines are due; the grace period starts at the line that completes them."""
+        """Return when the lines are due: a grace period after there are enough, else once the place has been quiet.
+
+        Infinity if no person said any of them.
+        """
         said_at, enough = self.said_at, min(capture.consider_every, LINES)
         if not said_at:
             return math.inf
@@ -72,7 +75,7 @@ class Stretch:
         return max(due, self.not_before)
 
     def ripe(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Return the lines older than the grace period, in which a chat plugin may still record their turn."""
+        """Return the lines older than the grace period; a chat plugin may still record the turn of the others."""
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
 
@@ -87,7 +90,7 @@ class Considerer:
         clock: Callable[[], float] = time.monotonic,
         bookmark: Bookmark | None = None,
     ) -> None:
-        """Start empty; ``bookmark`` lists the lines left from before the start."""
+        """Start empty; ``bookmark`` is the file that lists the lines not considered before the last restart."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
@@ -101,7 +104,7 @@ class Considerer:
         self._loops = RunningLoops(self._handing_over, self._keeping)
 
     def follow(self, capture: core.CaptureSettings) -> None:
-        """Use other settings from now on; what they make due is handed over soon."""
+        """Use other settings from now on; lines that they make due are handed over in the background."""
         self._capture = capture
         self._handing_over.nudge()
 
@@ -120,7 +123,7 @@ class Considerer:
             self._handing_over.nudge()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
-        """Drop lines whose turn was recorded, that were considered, or that were withdrawn."""
+        """Drop lines whose turn was recorded, or that were considered or withdrawn; :meth:`fresh` omits them."""
         self._learned.setdefault(scene.scope, deque(maxlen=LINES)).extend(line_ids)
         _bounded(self._learned, scene.scope)
         stretch = self._stretches.get(scene.scope)
@@ -131,9 +134,9 @@ class Considerer:
             self._keeping.nudge()
 
     async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
-        """Drop the lines of the scenes that were erased, and write the file without them.
+        """Drop the lines of the erased scenes, those for which ``goes`` is true, and write the file without them.
 
-        Other people's lines stay; their texts are read again when they are handed over.
+        Other people's lines stay; their texts are read from the log when they are handed over.
         """
         for scope, stretch in list(self._stretches.items()):
             stretch.drop([key for key, line in stretch.lines.items() if goes(line.message.scene)])
@@ -143,13 +146,13 @@ class Considerer:
         await self._save()
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Return the lines that are new and not echoes of the bot; empty if no person says any of them."""
+        """Return the lines not passed to :meth:`learned` that do not echo the bot; empty if all are the bot's own."""
         known = frozenset(self._learned.get(scene.scope, ()))
         new = [line for line in _without_echoes(lines) if line.id not in known]
         return new if _last_speaker(new) else []
 
     def gathered(self, scene: core.Scene) -> tuple[int, float]:
-        """Return how many lines people said in a place that wait to be considered, and the seconds until they are."""
+        """Return how many lines of people wait in a place to be considered, and the seconds until they are due."""
         stretch = self._stretches.get(scene.scope)
         if stretch is None or not stretch.said_at:
             return 0, 0.0
@@ -175,9 +178,9 @@ class Considerer:
                 await self._submit(stretch, stretch.ripe(now, self._capture))
 
     async def gather_again(self) -> None:
-        """Hand over the lines left from before the start, place by place, once the memory is open.
+        """Hand over the lines that the file lists from before the restart, if the memory is open; else do nothing.
 
-        Lines that a turn or dialogue has covered since are left out.
+        Lines that a turn, dialogue or event already covers are omitted.
         """
         if self._left is None:
             self._left = await self._bookmark.read() if self._bookmark else []
@@ -189,7 +192,7 @@ class Considerer:
                 self._keeping.nudge()
 
     async def _has_gathered(self, waiting: Waiting) -> bool:
-        """Hand over the lines left in one place; return False if it must be retried."""
+        """Hand over the lines that the file lists for one place; return False if that must be retried."""
         if self._capture.auto_consider == "off":
             return True
         try:
@@ -235,7 +238,7 @@ class Considerer:
         return min(max(self._next - self._clock(), 0.0), IDLE)
 
     def _again_in(self) -> float:
-        """Return the seconds until lines left from before the start are retried."""
+        """Return the seconds until lines from before the restart are tried again; infinity if there are none."""
         if not self._left:
             return math.inf
         return RETRY if self._memory().is_running else OPENING

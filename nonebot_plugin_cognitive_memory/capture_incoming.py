@@ -26,9 +26,9 @@ from .throttled_log import complain
 
 
 async def record(bot: Bot, event: Event) -> bool:
-    """Record a person's message, unless it is a command or excluded by the settings.
+    """Record a person's message, unless it is a command or excluded by the settings; return False. Never raises.
 
-    This is the rule of a matcher that never runs, because NoneBot logs two lines at INFO for each one that does.
+    It is the rule of a matcher whose handlers therefore never run: NoneBot would log two INFO lines for each run.
     """
     await _take(bot, event, is_left_out=_is_no_chat)
     return False
@@ -41,8 +41,8 @@ on_erased(platform_names.forget)
 async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:
     """Record a message that begins with a command but is chat, without the command's sign; for chat plugins.
 
-    A plugin that knows what is said after its command's name passes it as ``text``. The settings and consent decide as
-    for any message. Our own commands, and events without a message, are ignored.
+    A plugin that knows the text after its command's name passes it as ``text``. Settings and consent apply as for any
+    message. Calls of ``/memory``, and events without a message, are ignored. Never raises.
     """
     await _take(bot, event, text, is_left_out=lambda event: is_ours(event.get_plaintext().lstrip()))
 
@@ -72,13 +72,13 @@ async def _keep(message: core.Message) -> None:
 
 
 def _is_no_chat(event: Event) -> bool:
-    """Return whether a message is a command; those of ``capture.chat_commands`` are chat, ours never."""
+    """Return whether a message is a command that is no chat: any but those in ``capture.chat_commands``."""
     text = event.get_plaintext().lstrip()
     is_chat = words_after(text, setup.settings.capture.chat_commands) is not None
     return is_ours(text) or (is_any_command(event) and not is_chat)
 
 
 def _chat_of(text: str) -> str:
-    """Return what a message says, without the command's sign, and without its name for ``capture.chat_commands``."""
+    """Return a text without its command sign; a command in ``capture.chat_commands`` loses its name too."""
     words = words_after(text, setup.settings.capture.chat_commands)
     return unsigned(text) if words is None else words

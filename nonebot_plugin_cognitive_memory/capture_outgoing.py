@@ -44,7 +44,7 @@ def unrecorded() -> Iterator[None]:
 
 @Bot.on_called_api
 async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dict[str, Any], result: Any) -> None:
-    """Record what the bot said."""
+    """Record a message that the bot sent; ignores failed and other API calls. Never raises."""
     if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not lifetime.is_listening:
         return
     try:
@@ -56,9 +56,10 @@ async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dic
 
 
 async def _may_be_kept(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> bool:
-    """Return whether nobody to whom the bot says this asked not to be recorded when they were heard.
+    """Return whether everybody whom a message of the bot answers or mentions may be recorded.
 
-    The answer to an incognito line may come after the stretch, from another task, or as a reply or mention.
+    A line that is answered is judged by its own time: the answer to an incognito line may come after incognito ended,
+    from another task, or as a reply.
     """
     memory = get_memory()
     if not memory.is_running:

@@ -1,4 +1,4 @@
-"""Titles of the cards that clients send as JSON, XML or Markdown; what cannot be read has none."""
+"""Finds the titles of cards that clients send as JSON or XML; "" for a card that cannot be read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAID_KEYS = ("desc", "summary", "text", "tag")
 
 
 def json_title(data: object) -> str:
-    """Return what a JSON card is about: its title and description, else the text shown where it cannot be."""
+    """Return the title and description of a JSON card, else the text that old clients show instead of it, else ""."""
     card = _parsed(data)
     for part in _details(card.get("meta")):
         title, said = _first(part, _TITLE_KEYS), _first(part, _SAID_KEYS)
@@ -24,7 +24,7 @@ def json_title(data: object) -> str:
 
 
 def xml_title(data: object) -> str:
-    """Return the title of an XML card, else its brief."""
+    """Return the title or the ``brief`` attribute of an XML card, whichever comes first; "" without both."""
     found = _XML_TITLE.search(data[:LENGTH]) if isinstance(data, str) else None
     if not found:
         return ""

@@ -83,7 +83,7 @@ def is_any_command(event: Event) -> bool:
 
 
 def unsigned(text: str) -> str:
-    """Return a text without the command sign at its start, for which the historian would take it for a command."""
+    """Return a text without the command sign at its start; with it, the historian would take the text for a command."""
     return next((text[len(start) :] for start in _STARTS if start and text.startswith(start)), text)
 
 
@@ -102,7 +102,7 @@ def words_after(text: str, commands: Iterable[str]) -> str | None:
 def is_ours(text: str) -> bool:
     """Return whether a text calls ``/memory``.
 
-    Without a sign in front, it must be the name alone, or name a subcommand and its arguments and nothing else.
+    Without a command sign, the text must be the name alone, or the name, a subcommand and that one's arguments.
     """
     call = _CALL.match(text)
     if call is None or call["sign"]:

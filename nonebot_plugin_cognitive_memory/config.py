@@ -28,9 +28,9 @@ class Config(BaseModel):
 
 @dataclass
 class Setup:
-    """The settings in force, which are replaced as a whole when hot ones change, and the data directory.
+    """The data directory and the current settings, which are replaced as a whole when a hot setting changes.
 
-    A ``problem`` is one Chinese line and keeps the memory absent; without one there is a ``configuration``.
+    ``problem`` is one Chinese line on why there is no memory, else ""; without a problem there is a ``configuration``.
     """
 
     settings: core.Settings
@@ -45,9 +45,9 @@ class Setup:
 
 
 def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None) -> Setup:
-    """Read settings from NoneBot's ``cognitive_memory`` value and the environment, which wins; never raises.
+    """Read settings from NoneBot's ``cognitive_memory`` value, overridden by the environment; never raises.
 
-    NoneBot reads the environment only for keys that are also in .env, so the rest is read here.
+    NoneBot reads the environment only for keys that are also in .env; the others are read here.
     """
     if given is not None and not isinstance(given, Mapping):
         return Setup(core.Settings(), data_dir, replies.log.SETTINGS_ARE_NO_GROUP)
@@ -61,10 +61,10 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
 
 
 def settings_again(environ: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the settings as NoneBot would read them from its files now, with the environment over them; blocking.
+    """Return the settings that NoneBot's files have now, overridden by the environment; blocking.
 
     Values that bot.py passed to ``nonebot.init`` win over the files, as at the start. Raises ValueError for a file that
-    NoneBot cannot read, or for settings that are no group.
+    NoneBot cannot parse, or if the files' value of ``cognitive_memory`` is not a mapping.
     """
     given = _of_files(get_driver().config)
     if given is not None and not isinstance(given, Mapping):
@@ -84,7 +84,7 @@ def _of_files(config: NoneBotConfig) -> object:
 
 
 def _init_values(config: NoneBotConfig) -> Mapping[str, object]:
-    """Return the settings that are in NoneBot's configuration and not, or not with this value, in its files."""
+    """Return the settings whose value in NoneBot's configuration is not from its files; {} if those are unreadable."""
     given = getattr(config, FIELD, None)
     try:
         of_files = _of_files(config)
@@ -113,7 +113,7 @@ def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequ
 
 
 def _data_dir() -> Path | None:
-    """Return localstore's directory for this plugin; localstore inspects its caller, so only this module asks."""
+    """Return localstore's directory for this plugin, None if there is none; localstore identifies it by this module."""
     try:
         return get_plugin_data_dir()
     except (OSError, RuntimeError):

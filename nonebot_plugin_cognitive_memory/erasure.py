@@ -1,4 +1,4 @@
-"""Erases a person or a place from the memory, and from what this plugin keeps beside it."""
+"""Erases a person or a place from the memory, and from the files and caches of this plugin."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ def on_erased(forget: Callable[[Goes], Awaitable[None]]) -> None:
 
 
 async def erased_person(scene: core.Scene, user_id: str, memory: core.CognitiveMemory | None = None) -> core.Erasure:
-    """Erase a person everywhere, if the scene may; return what was removed. ``memory`` is the bot's by default."""
+    """Erase a person everywhere; return what was removed. ``memory`` is the bot's by default.
+
+    Raises NotPermitted unless the scene is the person's own or the operator's.
+    """
     erasure = await (memory or get_memory()).forget_user(scene, user_id)
     await _forget(lambda said_in: said_in.user_id == user_id)
     return erasure

@@ -1,7 +1,7 @@
 """Evolves groups on schedule, if nonebot-plugin-apscheduler is installed.
 
-The scheduler looks once a minute whether a round is due by ``evolution.cron``. When the last round was due is kept in a
-file, so that rounds missed while the bot was off are caught up by one; a changed setting counts at once.
+The scheduler checks once a minute whether a round is due by ``evolution.cron``. The time of the last round is stored in
+a file: rounds missed while the bot was off are made up by a single one. A changed setting takes effect at once.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ NextDue = Callable[[datetime], datetime | None]
 class EvolutionTicks:
     """Starts the rounds that are due; ``next_due`` returns the first due instant after a given one.
 
-    The first tick ever starts no round. A round that is due is recorded before it starts, so that a crash in it does
-    not repeat it.
+    The first tick without a stored time only stores one. The time of a round is stored before it starts, so that it is
+    not repeated after a crash.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class EvolutionTicks:
         *,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
-        """Keep the last round in a file."""
+        """Store the time of the last round in ``file``."""
         self._file = file
         self._next_due = next_due
         self._evolve = evolve
@@ -79,7 +79,7 @@ class EvolutionTicks:
 
 
 def _next_due(after: datetime) -> datetime | None:
-    """Return when ``evolution.cron`` is due next; raises ValueError for an unreadable one."""
+    """Return when ``evolution.cron`` is next due after an instant; raises ValueError for an invalid expression."""
     trigger: Any = import_module("apscheduler.triggers.cron").CronTrigger
     settings = setup.settings
     return trigger.from_crontab(settings.evolution.cron, settings.zone).get_next_fire_time(after, after)
@@ -90,7 +90,7 @@ async def _evolve() -> int:
 
 
 def _schedule() -> None:
-    """Add the minute's look to the bot's scheduler."""
+    """Add the check of every minute to the bot's scheduler."""
     directory = setup.data_dir
     if directory is None or not setup.settings.enabled:
         return

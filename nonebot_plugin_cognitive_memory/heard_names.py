@@ -21,7 +21,7 @@ class HeardNames:
         self._names: OrderedDict[tuple[Hashable, str], core.Scene] = OrderedDict()
 
     def note(self, scene: core.Scene) -> None:
-        """Keep the name of a scene's person; the one heard longest ago is dropped where there are too many."""
+        """Store the name of a scene's person; beyond the limit, drop the name heard longest ago."""
         if scene.user_name:
             self._names[scene.scope, scene.user_id] = scene
             self._names.move_to_end((scene.scope, scene.user_id))

@@ -1,4 +1,4 @@
-"""Moves the hot settings of a running bot: by command, and when .env or overrides.json changes.
+"""Changes hot settings of a running bot: by command, and when .env or overrides.json changes.
 
 The files are polled: that also works on network drives and in containers, where notifications of changes do not arrive.
 """
@@ -51,7 +51,7 @@ class HotSettings:
         return await self._moved(lambda: self._configuration.change(name, text))
 
     async def reset(self, name: str) -> core.SettingsMoved:
-        """Drop one change, or all for ""; raises BadArgument, StorageRefused."""
+        """Remove a setting from overrides.json, or all if ``name`` is ""; raises BadArgument, StorageRefused."""
         return await self._moved(lambda: self._configuration.reset(name))
 
     async def reload(self) -> core.SettingsMoved:
@@ -68,16 +68,16 @@ class HotSettings:
 
     @property
     def overridden(self) -> Mapping[str, str]:
-        """The changed settings with their values."""
+        """Return the settings that were changed at run time, with their values."""
         return self._configuration.overridden
 
     @property
     def problems(self) -> Sequence[str]:
-        """What is in overrides.json without effect: unknown or refused settings, one sentence each."""
+        """Return what in overrides.json has no effect: unknown or refused settings, one sentence each."""
         return self._configuration.problems
 
     async def look(self) -> None:
-        """Reload once a file has changed and then stayed the same for one look, so that no half-written one is read."""
+        """Reload if a file changed before the previous poll and not since, so that no half-written file is read."""
         seen = await asyncio.to_thread(_signatures, self._files)
         is_steady, self._seen = seen == self._seen, seen
         if seen == self._known or not is_steady:

@@ -1,4 +1,4 @@
-"""Places that the bot left: kept, with a hint in the log, and forgotten after ``capture.forget_left_days``.
+"""Places that the bot left: logged, and erased from the memory after ``capture.forget_left_days``.
 
 A group counts as left when the bot leaves it, is removed from it, or it is dissolved; a private chat when the
 friendship ends (OneBot v12; v11 does not report it). A person who leaves a group takes nothing along: what they said
@@ -36,7 +36,7 @@ Place = tuple[str, str, str]  # agent, group, person; the person is "" for a gro
 
 
 class LeftPlaces:
-    """When the bot left which place, in a file; ``now`` returns the current instant."""
+    """The places that the bot left and when, stored in a file; ``now`` returns the current instant."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
         """Keep departures in the file at ``path``, which is read later."""
@@ -46,11 +46,11 @@ class LeftPlaces:
         self._turn = asyncio.Lock()
 
     def is_left(self, scene: core.Scene) -> bool:
-        """Return whether the bot left the place of a scene, as far as the file was read."""
+        """Return whether the bot left the place of a scene; False before :meth:`load`."""
         return _place(scene) in (self._left or {})
 
     async def load(self) -> None:
-        """Read the file."""
+        """Read the file, once; an unreadable one counts as empty."""
         async with self._turn:
             await self._known()
 
@@ -60,7 +60,7 @@ class LeftPlaces:
             await self._write({**await self._known(), _place(scene): self._now()})
 
     async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
-        """Drop places to which the bot came back, or that were erased; raises OSError."""
+        """Drop the places for which ``goes`` is true; raises OSError if the file cannot be written."""
         async with self._turn:
             known = await self._known()
             left = {place: at for place, at in known.items() if not ((scene := _scene(place)) and goes(scene))}
@@ -118,7 +118,7 @@ class Leaving:
             complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
 
     async def forget_due(self) -> int:
-        """Erase the places whose time is over; return how many. The next call tries again what failed."""
+        """Erase the places whose time is over; return how many. If one raises, the next call tries it again."""
         days, count = setup.settings.capture.forget_left_days, 0
         if not (days and get_memory().is_running):
             return 0
@@ -149,7 +149,7 @@ def left_scene(bot: Bot, event: Event) -> core.Scene | None:
 
 
 async def returned(scene: core.Scene) -> None:
-    """Record that something was heard in a place; one that counted as left no longer does."""
+    """Drop a place from those left, because a message was heard there; a failed write is logged."""
     if leaving is None or not leaving.departures.is_left(scene):
         return
     try:

@@ -1,6 +1,6 @@
 """Opens and closes the one memory with the bot.
 
-While it opens, callers get one in which lines and turns wait; if there is none, one that stores nothing.
+While it opens, callers get a memory in which lines and turns wait; if it failed to open, one that stores nothing.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Lifetime:
         return self._opening.refused
 
     def on_late_line(self, told: Callable[[core.Message], None]) -> None:
-        """Register a function to be called with each line that waited, once the memory has it."""
+        """Register a function to be called with each line that waited for the memory, once the memory has it."""
         self._late.append(told)
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
@@ -64,7 +64,7 @@ class Lifetime:
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Yield the memory; while it opens or earlier callers wait, wait behind them."""
+        """Yield the memory; wait first while it opens and while earlier callers wait."""
         if self._opening.is_over and self._opening.is_calm:
             yield self.memory
         else:
@@ -152,13 +152,13 @@ class Lifetime:
 
 
 class _LinesWithKeyword(LoguruHandler):
-    """Forwards lines with the keyword in front, by which people find them, and with their fields for programs.
+    """Forwards log records to NoneBot's log, with the keyword in front that people search for.
 
-    The fields are what the core says of a line, in ``extra`` of NoneBot's log: the kind, the job, the place, the part.
+    The fields that the core adds to a record (kind, job, place, part) go into ``extra``, for programs.
     """
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Forward one line."""
+        """Forward one record."""
         keyword = replies.log.KEYWORD
         said = record.getMessage().removeprefix(keyword).strip()
         line = logging.makeLogRecord({**record.__dict__, "msg": f"{keyword} {said}", "args": ()})

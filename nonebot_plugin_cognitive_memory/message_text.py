@@ -1,4 +1,4 @@
-"""From message segments to the text that is kept: words, short markers for everything else, and what is answered."""
+"""Converts message segments to the text that is stored: words, and short markers for everything else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Wording:
 def worded(
     segments: Iterable[MessageSegment], self_id: str = "", name_of: Callable[[str], str] = lambda _: ""
 ) -> Wording:
-    """Convert a message to text, cut at the length that is kept. A mention of ``self_id`` is left out.
+    """Convert a message to text, cut at the length that is stored. A mention of ``self_id`` is left out.
 
     ``name_of`` returns the name of a person who is mentioned by id alone, "" if it is not known.
     """
@@ -66,7 +66,7 @@ def writable(text: str) -> str:
 
 
 def unrecalled(text: str) -> str:
-    """Leave out the block that was put before a model: what is recalled is never learned again."""
+    """Remove from a text every block of memory made for a model's prompt, so that it is not learned again."""
     return _BLOCK.sub("", text)
 
 
@@ -92,7 +92,7 @@ def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:
 
 
 def _label(fields: Fields, *keys: str) -> str:
-    """Return the first filled field as one short line that cannot close a marker."""
+    """Return the first field that is not blank as one short line that cannot close a marker; "" if all are."""
     for key in keys:
         value = fields.get(key)
         if isinstance(value, str | int) and str(value).strip():

@@ -1,4 +1,4 @@
-"""A file that lists the lines to be considered, from which a killed bot collects them again out of its log.
+"""A file that lists the lines to be considered, by which a bot that was killed finds them again in its log.
 
 The file holds message ids only: content that was withdrawn, erased or opted out of meanwhile is no longer in the log.
 """
@@ -38,14 +38,14 @@ class Waiting:
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
 
     def is_of(self, goes: Callable[[core.Scene], bool]) -> bool:
-        """Return whether this is a place whose lines were erased."""
+        """Return whether ``goes`` is true for this place, whose lines then were erased."""
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
         return scene is not None and goes(scene)
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
         """Return the lines that are still to be considered, oldest first.
 
-        Lines missing from the log, and lines learned since they were listed here, are left out.
+        Lines that the log no longer has, and lines that a turn, dialogue or event covers by now, are left out.
         """
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
         wanted = [line_id for line_id in self.line_ids if line_id]
@@ -68,7 +68,7 @@ class Bookmark:
         return await asyncio.to_thread(self._read)
 
     async def write(self, waiting: Sequence[Waiting]) -> None:
-        """Replace the content of the file; raises OSError."""
+        """Replace the content of the file, or remove the file if nothing waits; raises OSError."""
         await asyncio.to_thread(self._write, [asdict(place) for place in waiting])
 
     def _read(self) -> list[Waiting]:

@@ -85,13 +85,19 @@ async def record_end(  # the public signature is part of the contract
     force: bool = False,
     source_message: str | None = None,
 ) -> str | None:
-    """Record a finished turn of a scene; without ``source_message`` it answers the asker's newest line there."""
+    """Record a finished turn of a scene; without ``source_message`` it answers the asker's newest line there.
+
+    Return the job's id, None if nothing was queued. Errors of the memory are logged, not raised.
+    """
     source = None if source_message is None else Source(_text(source_message))
     return await TurnEnd(scene, source)(memo, observations, perspective=perspective, force=force)
 
 
 async def consider(scene: core.Scene) -> str | None:
-    """Hand in the recent dialogue of a scene without what was learned already; None if nothing is new or accepted."""
+    """Hand in the recent lines of a scene that no turn, dialogue or event covers.
+
+    Return the job's id, None if no line is new or the memory refused.
+    """
     try:
         return await submit_dialogue(scene)
     except core.CognitiveMemoryError:
@@ -99,7 +105,7 @@ async def consider(scene: core.Scene) -> str | None:
 
 
 async def submit_dialogue(scene: core.Scene) -> str | None:
-    """Hand in the dialogue that :func:`consider` does; None if nothing is new, a refusal is logged and raised."""
+    """Hand in the lines that :func:`consider` does; return None if none is new; log and raise a refusal."""
     async with lifetime.in_order() as memory:
         try:
             lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
@@ -114,7 +120,7 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
 
 
 async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
-    """Return enough lines of the log to find the answered one and those before it."""
+    """Return enough lines of the log to find the answered one and those before it; empty if the memory fails."""
     try:
         return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
     except core.CognitiveMemoryError:
@@ -126,7 +132,10 @@ def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
 
 
 def _known(source: Source, scene: core.Scene, lines: list[core.Message]) -> Source:
-    """Find the answered line by its text if its id is unknown, since a recorded turn marks its line as learned."""
+    """Return the source with the id of the answered line, found by its text; unchanged if that fails.
+
+    The memory needs the id to know that the recorded turn covers this line.
+    """
     if source.message_ids or not source.text:
         return source
     return next((Source.of(line) for line in _own(scene, lines) if line.text == source.text.strip()), source)
@@ -139,7 +148,8 @@ def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]
 def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
     """Return the lines before the answered one, which is identified by its id.
 
-    The answered line itself is left out unless it is a reply: then it is last, and the line that it replies to is kept.
+    The answered line itself is left out unless it is a reply: then it is last, and the line that it replies to is
+    included, however old.
     """
     at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
     before = lines[:at]

@@ -1,4 +1,4 @@
-"""Background loops of the plugin while the bot runs: the core's loop, started and stopped by the bot's hooks."""
+"""Runs the plugin's background loops from the bot's start to its end."""
 
 from __future__ import annotations
 

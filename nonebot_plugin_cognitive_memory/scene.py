@@ -57,7 +57,7 @@ def scene_at(
 
 
 def agent_of(bot: Bot) -> str:
-    """Return the agent whose memory this bot uses."""
+    """Return the agent whose memory this bot uses: its own with ``isolate_bots``, else the agent in the settings."""
     return bot.self_id if setup.settings.isolate_bots else setup.settings.agent
 
 
@@ -68,7 +68,7 @@ def qq_id(value: object) -> str | None:
 
 
 def text_id(value: object) -> str | None:
-    """Return an id of OneBot v12, which is text, or None."""
+    """Return an id of OneBot v12; None unless it is text that is not empty."""
     return value if isinstance(value, str) and value else None
 
 

@@ -27,7 +27,7 @@ _prefixes = {""}
 
 @dataclass(frozen=True)
 class MemoryToolbox:
-    """The tools, bound to the scene of the person being answered; no argument can leave that scene."""
+    """The tools, bound to the scene of the person being answered; no argument gives access to another scene."""
 
     end: TurnEnd
 
@@ -59,7 +59,8 @@ class MemoryToolbox:
 def tool_schemas(prefix: str = "") -> list[Schema]:
     """Return OpenAI's ``tools`` list with ``prefix`` before each name; :func:`call_tool` accepts such names.
 
-    Raises BadArgument for a prefix with characters other than letters, digits, "_" and "-", or if a name exceeds 64.
+    Raises BadArgument for a prefix with characters other than letters, digits, "_" and "-", or if a name becomes longer
+    than 64 characters.
     """
     schemas = core.tools.function_schemas(prefix)
     _prefixes.add(prefix)

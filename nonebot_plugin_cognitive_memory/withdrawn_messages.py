@@ -20,7 +20,7 @@ withdrawn = on_notice(priority=1, block=False)
 
 @withdrawn.handle()
 async def withdraw(bot: Bot, event: Event) -> None:
-    """Withdraw a message that somebody withdrew in the chat."""
+    """Remove from the memory a message that was withdrawn in the chat; a failure is logged."""
     found = find_withdrawal(bot, event)
     if found is None:
         return
@@ -34,7 +34,10 @@ async def withdraw(bot: Bot, event: Event) -> None:
 
 
 def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
-    """Return the scene and message id of a withdrawal event, else None; in a group the sender does not matter."""
+    """Return the scene and message id of a withdrawal event, else None.
+
+    In a group the bot stands in for a sender whose id is invalid.
+    """
     agent, own_id = agent_of(bot), bot.self_id
     match event:
         case v11.GroupRecallNoticeEvent(group_id=group, user_id=user, message_id=message):

@@ -1,7 +1,7 @@
-"""Decides by its token where an agent is and for whom it speaks, and answers it there; no argument can change either.
+"""Serves agents: a request's token decides whose memory of which place it reads; no argument of a tool changes that.
 
-An agent's own token opens one place for one person and nothing else. The operator's token opens the place that the
-headers name, which whoever configures the agent writes beside the token; the model never sees them.
+An agent's own token gives access to one place for one person. The operator's token gives access to the place and
+person named in the request's headers, which are configured with the token; the model never sees them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class AgentGate:
     """An application that serves agents by their tokens."""
 
     def __init__(self, settings: core.HttpSettings, backing: Backing) -> None:
-        """Serve the agents of the settings, and the operator."""
+        """Accept the tokens of the agents in ``settings``, and the operator's."""
         self._backing = backing
         self._operator = TokenGate(self._by_headers, settings.token.get_secret_value())
         self._agents = [
@@ -36,7 +36,7 @@ class AgentGate:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request by the gate of its token; the operator's refuses every other token."""
+        """Forward a request to the gate of its token; the operator's gate refuses any unknown token."""
         gate = next((gate for gate in self._agents if gate.is_operator(scope)), self._operator)
         await gate(scope, receive, send)
 
@@ -71,14 +71,14 @@ class AgentGate:
 
 @dataclass(frozen=True)
 class _Place:
-    """Where an agent is and for whom it speaks; a private chat without a group."""
+    """The place that an agent reads and the person for whom it asks; without a group it is the private chat."""
 
     user: str
     group: str = ""
     agent: str = ""
 
     def scene(self, usual_agent: str) -> core.Scene:
-        """Return the scene; raises BadArgument for what is no id."""
+        """Return the scene, of ``usual_agent`` if none is named; raises BadArgument for an invalid id."""
         agent = self.agent or usual_agent
         if self.group:
             return core.Scene.group(self.group, self.user, agent=agent)

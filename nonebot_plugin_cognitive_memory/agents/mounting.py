@@ -19,7 +19,7 @@ PATH = "/mcp"
 
 
 def mount_agents(site: Site | None, settings: core.Settings) -> bool:
-    """Add the path to ``site`` and return True; False without a site or without the SDK, which nobody may miss."""
+    """Add the path to ``site`` and return True; return False without a site or without the SDK of MCP."""
     if site is None:
         return False
     if not core.mcp_server.is_installed():

@@ -8,7 +8,7 @@ from ..config import setup
 
 
 async def attach_chosen() -> None:
-    """Attach the bridges of the settings, now that every plugin is loaded. Never raises; a refusal is one log line."""
+    """Attach the bridges named in the settings, once every plugin is loaded; a refused bridge is logged, not raised."""
     if setup.settings.bridges:
         from .attaching import attach  # noqa: PLC0415  # most bots have no bridge
 

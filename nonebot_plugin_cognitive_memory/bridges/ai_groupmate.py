@@ -1,4 +1,4 @@
-"""The bridge to nonebot-plugin-ai-groupmate, by its registry of tools, which also adds to the system prompt.
+"""The bridge to nonebot-plugin-ai-groupmate: its registry of tools takes the tools and the block of memory.
 
 The plugin keeps a memory of its own beside this one: what its model is told to keep, relations, a summary of the group.
 """
@@ -20,7 +20,7 @@ _LINES = 6  # newest lines of the place among which the answer is
 
 
 def attach() -> None:
-    """Register the tools with the block, and put the memory around the plugin's turn."""
+    """Register the tools and the block with the plugin, and wrap its function that answers a message."""
     register = part_of(f"{MODULE}.agent", "register_agent_tool", ("factory",))
     bundle = part_of(f"{MODULE}.agent", "AgentToolBundle", ("tools", "instructions"))
     tool = part_of("langchain_core.tools", "StructuredTool")
@@ -65,7 +65,7 @@ def _call(turn: BridgedTurn, name: str) -> Callable[..., Awaitable[str]]:
 
 
 async def _answer_of(turn: BridgedTurn) -> str:
-    """Return what the bot said after the line that it answers: it sends its answers by a tool of its own."""
+    """Return the bot's lines at the end of the log: the plugin returns no answer but sends it by a tool of its own."""
     lines = await quietly(get_memory().recent_messages(turn.scene, _LINES), [])
     said: list[str] = []
     for line in reversed(lines):

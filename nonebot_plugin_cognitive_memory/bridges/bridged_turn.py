@@ -38,7 +38,7 @@ _current: ContextVar[BridgedTurn | None] = ContextVar("cognitive_memory_bridged_
 
 @dataclass
 class BridgedTurn:
-    """A turn that a companion answers; ``said`` is what the person says, without a command before it."""
+    """A turn that a companion answers; ``said`` is the person's text without a leading command."""
 
     scene: core.Scene
     said: str
@@ -52,7 +52,10 @@ class BridgedTurn:
         return tool_schemas(PREFIX) if get_memory().is_running else []
 
     async def block(self, *, with_tools: bool = False) -> str:
-        """Return what stands before the model: the context, and how the tools are used if it has them."""
+        """Return the text to add to the model's prompt: the guide to the tools if it has them, and the context.
+
+        The context is missing if the memory has nothing for this turn or fails.
+        """
         if self.context is None:
             built = await quietly(get_memory().context(self.scene, self.said), None)
             self.context = built.text if built else ""
@@ -66,7 +69,7 @@ class BridgedTurn:
         return await quietly(answer, replies.bridges.TOOL_FAILED)
 
     async def answered(self, answer: object) -> None:
-        """Record the turn, unless the model did it with its tool, or its answer is no text."""
+        """Record the turn, unless the model ended it by a call of the tool ``end`` or the answer is no text."""
         if self.has_ended or not isinstance(answer, str) or not answer.strip():
             return
         self.has_ended = True
@@ -76,7 +79,7 @@ class BridgedTurn:
 
 
 async def turn_of(bot: Bot, event: Event, said: str | None = None) -> BridgedTurn | None:
-    """Return the turn that answers an event; None if it has no person, or the memory cannot say.
+    """Return the turn that answers an event; None if the event has no person or the memory fails.
 
     A line that begins with a command is recorded here as ``said``, because capture leaves commands out.
     """
@@ -84,7 +87,7 @@ async def turn_of(bot: Bot, event: Event, said: str | None = None) -> BridgedTur
 
 
 async def running_turn(said: str | None = None) -> BridgedTurn | None:
-    """Return the turn that answers the event which NoneBot is handling in this task."""
+    """Return the current turn, else one that answers the event NoneBot is handling in this task, else None."""
     turn = _current.get()
     if turn is not None:
         return turn
@@ -93,7 +96,7 @@ async def running_turn(said: str | None = None) -> BridgedTurn | None:
 
 
 def current_turn() -> BridgedTurn | None:
-    """Return the turn inside whose :func:`taking` block this runs."""
+    """Return the turn that :func:`take` or :func:`taking` made the current one; None without."""
     return _current.get()
 
 
@@ -113,7 +116,7 @@ def taking(turn: BridgedTurn | None) -> Iterator[None]:
 
 
 def is_ours(name: object) -> bool:
-    """Return whether a model called one of the memory's tools."""
+    """Return whether the name of a called tool is one of the memory's, by its prefix."""
     return isinstance(name, str) and name.startswith(PREFIX)
 
 

@@ -1,4 +1,4 @@
-"""What a bridge needs of its companion: that it is loaded, in a tried version, with the hook points as they were."""
+"""Checks that a bridge's companion is loaded, in a version that was tried, with the expected hook points."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Companion:
         return self.checked_versions()
 
     def checked_versions(self) -> str:
-        """Return the version of its first distribution; raise NotAttachedError if one was not tried."""
+        """Return the version of its first distribution; raise NotAttachedError if that of any was not tried."""
         found = [_checked_version(name, specifier) for name, specifier in self.tried.items()]
         return found[0]
 
 
 def part_of(module: str, name: str, parameters: tuple[str, ...] = ()) -> Any:
-    """Return an attribute of a companion's module, "Class.method" included.
+    """Return the attribute ``name`` of a companion's module; "Class.method" names a method.
 
-    Raises NotAttachedError if it is missing, or a function without these parameters.
+    Raises NotAttachedError if it is missing, or is a function that lacks one of ``parameters``.
     """
     try:
         found: Any = import_module(module)
@@ -69,6 +69,6 @@ def _checked_version(distribution: str, specifier: str) -> str:
 
 
 def _is_among(found: str, specifier: str) -> bool:
-    """Return whether a version is among those of a specifier; ``packaging`` is imported only if a companion runs."""
+    """Return whether a version matches a specifier; imports ``packaging``, which is needed only by bridges."""
     specifiers: Any = import_module("packaging.specifiers")
     return specifiers.SpecifierSet(specifier).contains(found, prereleases=True)

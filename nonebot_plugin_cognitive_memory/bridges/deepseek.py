@@ -1,6 +1,6 @@
 """The bridge to nonebot-plugin-deepseek: its one function that asks the model gets the block as a system message.
 
-The plugin sends no tools to its model, so that the memory offers none.
+The plugin sends no tools to its model; therefore the memory's tools are not offered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MODULE = "nonebot_plugin_deepseek"
 
 
 def attach() -> None:
-    """Put the memory around ``API.chat``."""
+    """Wrap ``API.chat`` to add the block and record the turn."""
     api = part_of(f"{MODULE}.apis.request", "API")
     part_of(f"{MODULE}.apis.request", "API.chat", ("message", "model"))
     part_of(f"{MODULE}.schemas", "Message", ("role", "content"))

@@ -17,7 +17,7 @@ _SERVICE = f"{MODULE}.conversation"
 
 
 def attach() -> None:
-    """Put the memory around the four methods of ``ConversationService`` that make up a turn."""
+    """Wrap the four methods of ``ConversationService`` that make up a turn."""
     service = part_of(_SERVICE, "ConversationService")
     process = _method("_process_snapshot", "context_id", "is_group", "state", "event", "events")
     run_loop = _method("_run_tool_loop", "request_config", "messages")
@@ -58,7 +58,7 @@ def attach() -> None:
 
 
 async def _remembering(turn: BridgedTurn, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of the tool loop with the block in the system message, and with the tools if it has any."""
+    """Return the arguments of the plugin's tool loop with the block and, if it has tools, the memory's beside them."""
     config, (system, *others) = given["request_config"], given["messages"]
     has_tools = "tools" in config
     block = await turn.block(with_tools=has_tools)

@@ -1,7 +1,7 @@
 """The bridge to nonebot-plugin-marshoai, around the two functions in which it answers and asks its model.
 
-The plugin announces each tool call in the chat, so that the memory's tools are run here, between it and the model. They
-are offered only where the plugin itself offers tools: a model that cannot call any refuses a request with them.
+The plugin announces each tool call in the chat; therefore the memory's tools are run here, between it and the model.
+They are added only to requests in which the plugin offers tools: a model that cannot call any refuses the others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MODULE = "nonebot_plugin_marshoai"
 
 
 def attach() -> None:
-    """Put the memory around ``handle_common_chat`` and ``make_chat_openai``."""
+    """Wrap ``handle_common_chat``, which answers, and ``make_chat_openai``, which asks the model."""
     place = f"{MODULE}.handler"
     handler = part_of(place, "MarshoHandler")
     answer = part_of(place, "MarshoHandler.handle_common_chat", ("user_message", "model_name", "tools_list"))

@@ -1,8 +1,8 @@
 """The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
 
 Only plugins that the operator names are given anything, and only in a request that answers the event being handled:
-its last user message and the event's text contain each other. The memory's own requests do not come this way, since the
-core posts them without ``chat.completions``.
+one of its last user message and the event's text contains the other. The memory's own requests are not affected,
+because the core does not post them through ``chat.completions``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _last: ContextVar[tuple[Event, BridgedTurn] | None] = ContextVar("cognitive_memo
 
 
 def allow(plugin: str) -> str:
-    """Give the memory to a plugin by its name; return the version of the SDK. Raises NotAttachedError."""
+    """Give the memory to the plugin of this name; return the version of OpenAI's SDK.
+
+    Raises NotAttachedError if the plugin is not loaded, or the SDK is missing or of a version that was not tried.
+    """
     if plugin not in {one.name for one in get_loaded_plugins()}:
         raise NotAttachedError(replies.bridges.not_loaded(plugin))
     version = COMPANION.checked_versions()
@@ -40,7 +43,7 @@ def allow(plugin: str) -> str:
 
 
 def attach() -> None:
-    """Put the memory around ``AsyncCompletions.create``."""
+    """Wrap ``AsyncCompletions.create`` to add the block and record the turn."""
     place = "openai.resources.chat.completions"
     completions = part_of(place, "AsyncCompletions")
     create = part_of(place, "AsyncCompletions.create", ("messages", "model", "stream"))
@@ -57,7 +60,7 @@ def attach() -> None:
 
 
 async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
-    """Return the turn that a request answers; None outside the events of allowed plugins, and for other requests."""
+    """Return the turn that a request answers; None outside handlers of allowed plugins, or if it answers no event."""
     bot, event, matcher = current_bot.get(None), current_event.get(None), current_matcher.get(None)
     if current_turn() is not None:  # a bridge of its own has it
         return None
@@ -82,7 +85,7 @@ def _is_free(value: object, free: tuple[object, ...]) -> bool:
 
 
 def _last_said(messages: object) -> str:
-    """Return the text of the last user message, "" if there is none that can be read."""
+    """Return the text of the last user message, "" if there is none with text."""
     told = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, Sequence) else []
     said = next((one.get("content") for one in reversed(told) if one.get("role") == "user"), "")
     if isinstance(said, str):
@@ -92,7 +95,7 @@ def _last_said(messages: object) -> str:
 
 
 def _remembering(messages: Sequence[Any], block: str) -> list[Any]:
-    """Return the messages with the block in the first system message, or as one if there is none that is text."""
+    """Return the messages with the block appended to a leading system message of text, else in a new one."""
     if not block:
         return [*messages]
     first, *others = messages
@@ -102,7 +105,7 @@ def _remembering(messages: Sequence[Any], block: str) -> list[Any]:
 
 
 async def _ended(turn: BridgedTurn, answered: Any) -> Any:
-    """Record the turn if this is its answer; a stream records it when it has been read."""
+    """Record the turn if this is its answer, a stream once it is read to its end; return what the plugin receives."""
     choices = getattr(answered, "choices", None)
     message = getattr(choices[0], "message", None) if choices else None
     if message is not None and not getattr(message, "tool_calls", None):
@@ -121,7 +124,7 @@ async def _heard(turn: BridgedTurn, chunks: AsyncIterator[Any]) -> AsyncIterator
 
 
 def _told(choice: Any) -> str:
-    """Return the text of a part of a stream; "" for one without text, as some providers send it."""
+    """Return the text of a choice in a chunk of a stream; "" for one without text, which some providers send."""
     content = getattr(getattr(choice, "delta", None), "content", None)
     return content if isinstance(content, str) else ""
 

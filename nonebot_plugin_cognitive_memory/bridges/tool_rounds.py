@@ -11,10 +11,10 @@ ROUNDS = 6
 
 
 async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
-    """Run the memory's tools that a choice of OpenAI's chat API calls; return the messages to ask it again with.
+    """Run the memory's tools that a choice of OpenAI's chat API calls; return the messages to add when asking again.
 
-    Empty if it calls none, or if it answers in words and only ends the turn. If it calls a companion's tools too, those
-    calls are dropped: the model repeats them after it has read the answers.
+    Empty if it calls none of them, or if it answers in words and only ends the turn. If it calls the companion's tools
+    too, those calls are removed from ``choice``: the model repeats them after it has read the results.
     """
     if await end_in_words(turn, choice):
         return []
@@ -35,9 +35,9 @@ async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
 
 
 async def end_in_words(turn: BridgedTurn, choice: Any) -> bool:
-    """Take the calls of ``end`` out of a choice that answers in words beside them, run them, and return whether it did.
+    """Run and remove the calls in a choice if it has text and calls only ``end``; return whether it did.
 
-    Otherwise the companion would ask the model once more, and the model would answer a second time.
+    With the calls left in, the companion would ask the model once more, and the model would answer a second time.
     """
     message = choice.message
     calls = getattr(message, "tool_calls", None) or []

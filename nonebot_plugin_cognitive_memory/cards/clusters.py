@@ -84,7 +84,7 @@ def fitted(line: Iterable[str], width: float, measure: Callable[[str], float], *
 
 
 def _pieces(found: Iterable[str]) -> Iterator[list[str]]:
-    """Group clusters that one line holds: Latin words, and punctuation with the character that it belongs to."""
+    """Group clusters that must stay on one line: Latin words, and punctuation with the character that it belongs to."""
     piece: list[str] = []
     for cluster in found:
         if piece and not _holds(piece[-1], cluster):
@@ -104,7 +104,7 @@ def _holds(before: str, after: str) -> bool:
 
 
 def _cut(piece: Sequence[str], room: float, width: float, measure: Callable[[str], float]) -> Iterator[list[str]]:
-    """Break a piece that is wider than a line between its clusters."""
+    """Break a piece between its clusters: the first part fits into ``room``, the others into ``width``."""
     part: list[str] = []
     for cluster in piece:
         length = measure(cluster)

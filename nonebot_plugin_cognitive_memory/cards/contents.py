@@ -67,12 +67,12 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
 
 
 def sign_of(name: str) -> str:
-    """Return the character or emoji that stands for a name."""
+    """Return the first character or emoji of a name in upper case, "?" for a blank name."""
     return next((cluster for cluster in clusters(name) if not cluster.isspace()), "?").upper()
 
 
 def is_night(at: datetime) -> bool:
-    """Return whether cards are dark at this hour."""
+    """Return whether cards are dark at this hour: from 20:00 to 7:00."""
     return not 7 <= at.hour < 20  # noqa: PLR2004  # from seven in the morning to eight in the evening
 
 

@@ -40,7 +40,7 @@ class FontFiles:
 
 
 def found_fonts(own: Path | None, folders: Sequence[Path] | None = None) -> FontFiles:
-    """Look through the plugin's own folder and the system's, or others; any font of the own folder comes first."""
+    """Return the fonts in the folder ``own``, then those in ``folders``, by default the system's."""
     mine = sorted(_fonts_in(own)) if own else []
     others = system_folders() if folders is None else folders
     files = list(dict.fromkeys([*mine, *(path for folder in others for path in sorted(_fonts_in(folder)))]))
@@ -80,7 +80,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _ranked(files: Sequence[Path], names: Sequence[str]) -> list[Path]:
-    """Return the files whose names begin with one of the names, ordered by it; regular cuts before others."""
+    """Return the files whose names begin with one of ``names``, in the order of ``names``, regular cuts first."""
     known = [(rank, path) for path in files if (rank := _rank(path, names))]
     return [path for _, path in sorted(known, key=lambda pair: (pair[0], _is_other_cut(pair[1]), pair[1].name))]
 

@@ -37,7 +37,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle with round corners; with ``to`` its colour changes from left to right."""
+    """A rectangle with round corners; with ``to``, a gradient from ``colour`` at the left to ``to`` at the right."""
 
     x: float
     y: float
@@ -51,7 +51,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Drawing:
-    """Everything to be drawn, in order, on a page of a size."""
+    """The boxes and words to be drawn, in order, and the size and colour of the page, in pixels."""
 
     width: int
     height: int
@@ -74,7 +74,7 @@ class Layout:
         self._room = WIDTH - 2 * (MARGIN + PADDING)
 
     def drawing(self, card: Card) -> Drawing:
-        """Lay a card out."""
+        """Return the drawing of a card."""
         self._accent = self._theme.accents[card.accent]
         self._y = MARGIN + HEAD
         for block in card.blocks:
@@ -194,7 +194,7 @@ class Layout:
         self._lines -= 1
 
     def _text(self, text: str, size: int, height: int, *, indent: int) -> None:
-        """Place a text on as many lines as it needs and the card has left; where it is cut it ends in "…"."""
+        """Place a text on the next lines, at most as many as the card has room for; a text that is cut ends in "…"."""
         measure = partial(self._of, size=size)
         lines = wrapped(text, self._room - indent, measure, most=self._lines) if self._lines > 0 else []
         for line in lines:

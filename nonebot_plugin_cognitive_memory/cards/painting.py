@@ -49,13 +49,13 @@ class Typefaces:
         self.tile: Callable[[str, int], Image.Image | None] = lru_cache(TILES)(self._drawn_tile)
 
     def length(self, cluster: str, size: int, bold: bool) -> float:
-        """Return the width of a cluster."""
+        """Return the width of a cluster in pixels."""
         if is_emoji(cluster) and self.tile(cluster, size):
             return size * 1.2
         return self.font_of(cluster, size, bold).getlength(cluster)
 
     def font_of(self, cluster: str, size: int, bold: bool) -> Font:
-        """Return the font that has a cluster."""
+        """Return the first font that has a cluster, the Chinese one if none has."""
         path, index = self._face_of(cluster[:1], bold)
         font = self._font(path, index, size)
         assert font is not None  # noqa: S101  # it was opened before
@@ -67,7 +67,7 @@ class Typefaces:
         return next((face for face in faces if _has(self._font(*face, PROBED), char)), mine)
 
     def _drawn_tile(self, cluster: str, size: int) -> Image.Image | None:
-        """Draw an emoji in its own size and reduce it to the height of the text."""
+        """Return an emoji drawn in its font's size and reduced to the text's; None if it cannot be drawn in colour."""
         if self._emoji is None:
             return None
         font, native = self._emoji
@@ -100,7 +100,7 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
 
 
 def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
-    """Return a palette with the exact colours of plain areas and words, and others that suit the picture."""
+    """Return a palette with the exact colours of plain areas and words; the rest is computed from the image."""
     exact = list(dict.fromkeys((drawing.page, *(part.colour for part in drawing.parts))))[:EXACT]
     reduced = image.quantize(COLOURS - len(exact), method=Image.Quantize.MEDIANCUT)
     values = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
@@ -111,7 +111,7 @@ def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
 
 
 def _snapped(colour: Colour, exact: Sequence[Colour]) -> Colour:
-    """Return the exact colour that Pillow would mistake for a colour, else the colour itself."""
+    """Return the exact colour so near to ``colour`` that Pillow could confuse them, else ``colour``."""
     near = (one for one in exact if max(abs(a - b) for a, b in zip(one, colour, strict=True)) <= SAME)
     return next(near, colour)
 
@@ -198,7 +198,7 @@ def _face_rank(font: Font) -> int:
 
 
 def _emoji_face(path: Path) -> tuple[Font, int] | None:
-    """Return an emoji font at a size that it has, unless it draws nothing in colour."""
+    """Return an emoji font and the size at which it opens; None if it does not open or draws nothing in colour."""
     for size in EMOJI_SIZES:
         font = _opened(path, 0, size)
         if font is not None:

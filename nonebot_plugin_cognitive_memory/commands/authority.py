@@ -23,8 +23,8 @@ REPLAY = 300.0  # seconds after which a message is no call any more
 async def objection(bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS) -> str:
     """Return why the sender may not act on what others said here; "" if they may.
 
-    Superusers may, and admins of the group, as the platform states now. The message itself is also read back: over
-    HTTP, anybody who can reach the port could have forged the event.
+    Superusers may, and admins of the group by the platform's present answer. The message is also read back from the
+    platform: over HTTP, anybody who can reach the port could have forged the event.
     """
     if not await SUPERUSER(bot, event):
         is_admin = await find_admin(bot, event)
@@ -64,9 +64,9 @@ async def _is_admin_of_twelve(bot: Bot, event: v12.GroupMessageEvent) -> bool | 
 
 
 async def contradiction(bot: Bot, event: Event) -> str:
-    """Return why a call about the sender's own data is not believed; "" unless the platform has another message.
+    """Return why a call about the sender's own data is refused: the platform has another message under its id; else "".
 
-    A platform that cannot give messages back refuses nobody their own data.
+    A platform that cannot return messages counts as agreeing, so that people can always reach their own data.
     """
     if isinstance(event, v11.MessageEvent):
         with suppress(AdapterException):
@@ -86,7 +86,7 @@ async def _forgery(bot: Bot, event: Event) -> str:
 
 
 async def _is_genuine(bot: Bot, event: Event) -> bool:
-    """Return whether the platform has this message, or, if it cannot tell, whether only it can send events."""
+    """Return whether the platform confirms this message; if it cannot tell, whether an access token guards events."""
     if isinstance(event, v11.MessageEvent):
         try:
             return _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
@@ -96,9 +96,9 @@ async def _is_genuine(bot: Bot, event: Event) -> bool:
 
 
 def _is_platform(bot: Bot) -> bool:
-    """Return whether nobody else can be connected as the platform, who would confirm messages that they forged.
+    """Return whether an access token keeps others from connecting as the platform and confirming forged messages.
 
-    The event of OneBot v12 is trusted by its access token alone, which :func:`_is_genuine` checks.
+    True for OneBot v12: :func:`_is_genuine` checks its access token.
     """
     is_v11 = isinstance(bot, v11.Bot)
     return not is_v11 or _is_guarded(bot, "onebot_v11_access_token", "onebot_access_token")

@@ -56,7 +56,7 @@ async def retire(bot: Bot, event: Event, here: Here, number: Match[int]) -> None
 
 @memory_command.assign("restore")
 async def restore(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
-    """Restore what the list shown last has under a number: a belief, an older version, or what the asker forgot."""
+    """Restore the item with a number in the list shown last: a belief, an older version, or a forgotten event."""
     await answer(bot, event, _restored(bot, event, here, number.result))
 
 
@@ -121,7 +121,7 @@ async def _restored(bot: Bot, event: Event, scene: core.Scene, number: int) -> s
 
 
 def _show(scene: core.Scene, beliefs: Sequence[core.Belief], first: int = 1) -> None:
-    """Number these beliefs; later numbers refer to them."""
+    """Store these beliefs as the list shown last, numbered from ``first``."""
     shown_forgotten.drop(scene)
     shown_beliefs.show(scene, beliefs, first)
 

@@ -33,10 +33,10 @@ class Confirmations:
         self._asked: OrderedDict[tuple[core.Scene, str], Asked] = OrderedDict()
 
     def is_confirmed(self, scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
-        """Return whether this call confirms the last one, which must have shown the same content; else open a question.
+        """Return whether this call confirms an earlier one with the same content; if not, it waits to be confirmed.
 
-        ``content`` identifies everything that the command would change. ``call_id`` is the message's: the same message,
-        delivered twice, confirms nothing.
+        ``content`` identifies everything that the command would change. ``call_id`` is the id of the calling message: a
+        message that is delivered twice confirms nothing.
         """
         asked = self._asked.pop((scene, command), None)
         is_open = asked is not None and asked.content == content and self._clock() <= asked.ends_at
@@ -52,5 +52,5 @@ confirmations = Confirmations()
 
 
 def call_id(event: Event) -> str:
-    """Return the id of the message that called."""
+    """Return the id of the message that called the command, "" if it has none."""
     return str(getattr(event, "message_id", ""))

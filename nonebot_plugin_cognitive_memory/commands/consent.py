@@ -124,7 +124,10 @@ async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
 
 
 async def _is_uploaded(bot: Bot, event: Event, path: Path) -> bool:
-    """Send a file to the private chat, by its path or, for a client on another machine, by its content."""
+    """Send a file to the private chat, by its path, else by its content; return False if both were refused.
+
+    A client on another machine cannot read the path.
+    """
     if isinstance(event, v12.MessageEvent):
         if await _is_sent(bot, event, type="path", path=str(path)):
             return True

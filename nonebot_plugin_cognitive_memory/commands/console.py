@@ -15,7 +15,7 @@ from .entry import answer, memory_command
 
 @memory_command.assign("console")
 async def give_code(bot: Bot, event: Event, here: Here) -> None:
-    """Send a code, to a superuser in a private chat only."""
+    """Send a one-time code for opening the console; only to a superuser, and only in a private chat."""
     is_private = here.kind == "private"
     await answer(bot, event, _coded(bot, event, is_private=is_private))
 

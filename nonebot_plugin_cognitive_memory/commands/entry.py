@@ -121,7 +121,7 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str | Pictured]) -> Non
 async def say(bot: Bot, event: Event, result: str | Pictured) -> None:
     """Send a reply that is not recorded; in a group that was never told, the notice of ``capture.announce`` follows.
 
-    A platform that does not take the reply costs one line in the log.
+    A reply that the platform refuses is logged, not raised.
     """
     with unrecorded():
         try:

@@ -37,7 +37,7 @@ _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 @memory_command.assign("list")
 async def list_events(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
-    """List what is remembered here, pins first, then events, newest first; or what the asker had forgotten."""
+    """List what is remembered here, pins first, then events, newest first; or, if so asked, the forgotten events."""
     await answer(bot, event, _asked_list(bot, here, words_of(words.result) if words.available else ""))
 
 
@@ -135,7 +135,7 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
 
 
 def _floor(hits: Sequence[core.Hit]) -> float:
-    """Return the relevance below which hits only fill the list: half of the best one's."""
+    """Return the relevance below which hits are not shown: half of the best hit's, at least ``min_relevance``."""
     return max(setup.settings.query.min_relevance, max((hit.relevance for hit in hits), default=0.0) / 2)
 
 
@@ -201,7 +201,7 @@ def _is_own(scene: core.Scene, item: core.Event) -> bool:
 
 
 def split_count(text: str) -> tuple[str, int] | None:
-    """Take ``-n N`` out of a query: the rest, and how many hits are wanted; None if N is no number."""
+    """Split ``-n N`` off a query; return the rest and the number of hits wanted, None if N is no number."""
     asked = _COUNT.search(text)
     if asked is None:
         return text.strip(), FOUND

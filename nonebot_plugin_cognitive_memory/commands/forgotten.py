@@ -1,4 +1,4 @@
-"""Lists and restores what the asker had forgotten; members restore their own words only."""
+"""Lists and restores events that were forgotten by command; members restore only what they said themselves."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def list_forgotten(bot: Bot, scene: core.Scene, page: int) -> str:
 
 
 async def restored(scene: core.Scene, number: int) -> str:
-    """Restore what the list of forgotten events has under a number."""
+    """Restore the event with a number in the list of forgotten events; return the reply."""
     shown = shown_forgotten.find(scene, number)
     if shown is None:
         return replies.commands.FORGOTTEN_NUMBER_UNKNOWN

@@ -50,7 +50,7 @@ class ShownLists:
             self._lists.popitem(last=False)
 
     def put(self, scene: core.Scene, number: int, item: Item) -> None:
-        """Replace the item of a number in the list shown last."""
+        """Replace the item with a number in the list shown last; does nothing if there is no list."""
         shown = self._lists.get(scene)
         if shown is not None:
             self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)

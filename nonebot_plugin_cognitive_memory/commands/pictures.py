@@ -31,7 +31,7 @@ class Pictured:
 
 
 def wants_text(form: str) -> bool | None:
-    """Return whether an asker chose text; None if what they wrote after the command is no choice."""
+    """Return whether the word after a command asks for text, False without a word, None for any other word."""
     return None if form and form.casefold() not in replies.commands.AS_TEXT else bool(form)
 
 

@@ -13,7 +13,7 @@ from ..message_text import TEXT_LENGTH, writable
 
 
 def words_of(rest: Iterable[object], scene: core.Scene | None = None) -> str:
-    """Join texts and mentions, with the names heard in a scene's place; pictures and other parts are left out."""
+    """Join texts and mentions, using the names heard in the place of ``scene``; other parts are left out."""
     return writable(" ".join(_word(part, scene) for part in rest)[:TEXT_LENGTH]).strip()
 
 

@@ -78,7 +78,7 @@ async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form:
 
 
 def _by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
-    """Leave out the number behind the name of each person who was heard here lately."""
+    """Return the profile without the id after the name of the asker and of each person heard here lately."""
 
     def known(label: re.Match[str]) -> str:
         return "" if label[1] == scene.user_id or heard_names.name(scene, label[1]) else label[0]
@@ -128,7 +128,10 @@ async def _rolled_back(bot: Bot, event: Event, scene: core.Scene, words: Iterabl
 
 
 def _revision(text: str, known: Sequence[str]) -> str:
-    """Return the id of the requested version: an id, or its place in the list of versions; the latest by default."""
+    """Return the id of the version named in a text by id or by its place in ``known``, by default the first.
+
+    "" if there is no such place.
+    """
     named, counted = _REVISION.search(text), _PLACE.search(text)
     if named:
         return named[0]
@@ -137,7 +140,7 @@ def _revision(text: str, known: Sequence[str]) -> str:
 
 
 def _target(scene: core.Scene, parts: Iterable[object]) -> core.ProfileKey | None:
-    """Return the key of the requested profile: of the person mentioned or given by id, or of the group."""
+    """Return the key of the requested profile: of a person by mention or id, or of the group; None if none is named."""
     listed = list(parts)
     mentioned = next((part.target for part in listed if isinstance(part, At)), "")
     words = _REVISION.sub(" ", words_of([part for part in listed if not isinstance(part, At)]))

@@ -1,7 +1,7 @@
 """The chat plugin of the demo: a memory without a model; examples/companion_chat has one with a model.
 
-It answers when it is addressed, and takes part silently when somebody says something worth noting. What it remembers is
-in ``context``; what the turn was worth is passed to ``record_end``, which costs one durable file write.
+It answers when it is addressed; a line worth noting that is not addressed to it is recorded without an answer. What it
+remembers is in ``context``; what a turn taught is passed to ``record_end``, which costs one durable file write.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ async def turn(event: Event, scene: CurrentScene, context: MemoryContext, record
 
 
 async def ask_model(system: str, text: str) -> str:
-    """Replace your model: quote the memory that fits best, or state that there is none."""
+    """Answer without a model: a question with the first recalled memory, anything else with a confirmation."""
     if not ASKING.search(text):
         return "好，记下了。"
     _, _, recalled = system.partition("【相关回忆】\n")

@@ -20,7 +20,7 @@ PROBES = 20  # events and lines of other places asked for in each place
 
 @dataclass
 class Finding:
-    """The number of questions in one place, what was shown, and what of it belonged elsewhere."""
+    """What one place was asked and shown: how many searches, hits and refusals, and the texts that belong elsewhere."""
 
     place: Place
     asked: int = 0
@@ -79,7 +79,7 @@ class IsolationCheck:
                 finding.leaks += [word for word in secret.words if word in shown and word not in own]
 
     async def _named(self, finding: Finding, scene: core.Scene) -> None:
-        """Search in other groups by their number, as a model might."""
+        """Search in every other group by its number, as a model might; each search must be refused."""
         for place in self._transcript.places:
             if place.kind == "group" and finding.place.kind == "group" and place != finding.place:
                 try:

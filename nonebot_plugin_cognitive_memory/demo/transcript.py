@@ -1,4 +1,4 @@
-"""Reads conversations to be played: their formats, and numbers for ids that are not numbers.
+"""Reads conversations to be played, from two formats; ids that are not numbers are mapped to numbers.
 
 Format of the shipped sample: ``bot`` {user_id, name}, ``places`` [{id, kind "group" | "private", group_id or user_id,
 name}], ``messages`` [{id, place, user_id, name, time, text, reply_to}], and optionally ``questions`` [{place, asker,
@@ -68,7 +68,7 @@ class Secret:
 
 @dataclass(frozen=True)
 class Transcript:
-    """A conversation in several places, ordered by time; ``by_bot`` is what the bot said in the file."""
+    """A conversation in several places, ordered by time; ``by_bot`` has the bot's own lines, which are not played."""
 
     name: str
     bot: int

@@ -26,7 +26,7 @@ class NothingThere(core.MistakeError):
 
 @dataclass(frozen=True)
 class Backing:
-    """What stands behind the routes of an application; kept as ``app.state.backing``."""
+    """The memory and settings that the routes of an application read; stored as ``app.state.backing``."""
 
     memory: Callable[[], core.CognitiveMemory]
     settings: Callable[[], core.Settings]
@@ -54,7 +54,7 @@ class OperatorAccess:
 
 
 async def backing(request: Request) -> Backing:
-    """Return what stands behind the application of a request."""
+    """Return the backing of the application that received a request."""
     found: Backing = request.app.state.backing
     return found
 

@@ -19,7 +19,7 @@ NOT_FOUND = (NothingThere, core.UnknownBelief, core.UnknownEvent, core.UnknownPi
 
 
 def handle_failures(app: FastAPI) -> None:
-    """Let an application answer every error with a status and one Chinese sentence."""
+    """Register handlers that answer every error with a status and one Chinese sentence."""
     app.add_exception_handler(core.CognitiveMemoryError, _of_memory)
     app.add_exception_handler(RequestValidationError, _of_value)
     app.add_exception_handler(HTTPException, _of_routing)
@@ -27,7 +27,7 @@ def handle_failures(app: FastAPI) -> None:
 
 
 def status_of(error: core.CognitiveMemoryError) -> int:
-    """Return the status for an error of the memory; what the operator may not see does not exist."""
+    """Return the status for an error of the memory; 404 also for what the operator may not see."""
     if isinstance(error, (*NOT_FOUND, core.NotPermitted)):
         return 404
     if isinstance(error, core.BadArgument):

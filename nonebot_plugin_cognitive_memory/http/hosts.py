@@ -22,8 +22,8 @@ _GUARDING = (
 class HostGate:
     """Admits IP addresses, ``localhost`` and the listed names.
 
-    A page that makes its own name point at this machine sends that name, never an address, so that addresses need no
-    list. WebSockets are refused. Answers are never cached.
+    In a rebinding attack the header holds the attacker's domain name, never an address; therefore any address is
+    admitted. WebSockets are refused. Answers must not be cached.
     """
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
@@ -64,10 +64,9 @@ def _is_address(name: str) -> bool:
 
 
 def _rooted(scope: Scope) -> Scope:
-    """Return the scope with the whole path.
+    """Return the scope with the proxy's prefix added to ``path`` if it is missing there.
 
-    Behind a proxy that removes its prefix, ``root_path`` contains the prefix and ``path`` does not, which the routing
-    of a mounted application takes for a foreign path.
+    A proxy that removes its prefix leaves it in ``root_path`` only; Starlette would then match no mounted application.
     """
     prefix = scope.get("app_root_path", "")
     if not prefix or scope["path"].startswith(scope["root_path"]):

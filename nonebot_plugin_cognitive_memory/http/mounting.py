@@ -45,7 +45,7 @@ def mounted(driver: Driver, settings: core.Settings) -> Site | None:
 
 
 def _fastapi_of(driver: Driver) -> Any:
-    """Return the driver's application if it is FastAPI's; without FastAPI in the process there is none."""
+    """Return the driver's application if it is one of FastAPI, else None; does not import FastAPI."""
     fastapi = sys.modules.get("fastapi")
     app = getattr(driver, "server_app", None)
     return app if fastapi is not None and isinstance(app, fastapi.FastAPI) else None

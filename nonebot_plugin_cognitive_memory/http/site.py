@@ -38,9 +38,9 @@ class Site:
 
 
 class _Forwarding:
-    """Forwards the path of a mount as that path with a slash, which a mount does not match by itself.
+    """Forwards a mount's path without a slash at the end as the path with one, because a mount matches only that.
 
-    Starlette takes a class's instance for an application, a function for a route.
+    It is a class because Starlette takes an instance for an application, but a function for an endpoint.
     """
 
     def __init__(self, path: str, app: ASGIApp) -> None:

@@ -22,7 +22,7 @@ Samples = Mapping[Labels, float]
 
 
 class Exposition:
-    """The metrics of one memory. Scrapes that arrive together are counted once."""
+    """The metrics of one memory, computed once for scrapes that follow each other closely."""
 
     def __init__(self, memory: Callable[[], core.CognitiveMemory], clock: Callable[[], float] = time.monotonic) -> None:
         """Describe the memory that ``memory`` returns at each scrape; ``clock`` returns seconds."""
@@ -44,7 +44,7 @@ class Exposition:
 
 
 def described(status: core.Status, durations: tuple[core.Durations, ...]) -> bytes:
-    """Return figures in the text format, with those of the process where the system tells them."""
+    """Return the metrics in the text format, with those of the process on systems that report them."""
     registry = CollectorRegistry()
     registry.register(_Families([*_state(status), *_work(status), *_spending(status), *_durations(durations)]))
     ProcessCollector(registry=registry)
@@ -52,7 +52,7 @@ def described(status: core.Status, durations: tuple[core.Durations, ...]) -> byt
 
 
 class _Families(Collector):
-    """A collector of metrics that are already there."""
+    """A collector that yields given metrics."""
 
     def __init__(self, families: list[Metric]) -> None:
         self._families = families

@@ -1,4 +1,4 @@
-"""Answers a scrape to who has the metrics' token or the operator's."""
+"""Answers scrapes that carry the metrics' token or the operator's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .exposition import Exposition
 
 
 class MetricsGate:
-    """An application of one path that only reads."""
+    """A read-only application with one path."""
 
     def __init__(self, settings: core.HttpSettings, backing: Backing) -> None:
         """Serve the metrics of the memory behind ``backing``."""
@@ -24,7 +24,7 @@ class MetricsGate:
         self._gates = [TokenGate(self._answer, token) for token in tokens if token.strip()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request by the gate of its token; the operator's refuses every other token."""
+        """Forward a request to the gate of its token; the operator's gate refuses any unknown token."""
         gate = next((gate for gate in self._gates if gate.is_operator(scope)), self._gates[-1])
         await gate(scope, receive, send)
 

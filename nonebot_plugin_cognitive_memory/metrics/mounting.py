@@ -20,7 +20,7 @@ PATH = "/metrics"
 
 
 def mount_metrics(site: Site | None, settings: core.Settings) -> bool:
-    """Add the path to ``site`` and return True; False without a site or without the library, which nobody may miss."""
+    """Add the path to ``site`` and return True; return False without a site or without the library."""
     if site is None:
         return False
     if find_spec("prometheus_client") is None:

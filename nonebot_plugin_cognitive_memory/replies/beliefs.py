@@ -21,7 +21,7 @@ _BY_EVOLUTION, _BY_OPERATOR = "演化", "机器人管理员"
 
 
 def restore_refused(refusal: str) -> str:
-    """Refuse to restore a belief, and tell how to restore what one forgot oneself."""
+    """Return the refusal to restore a belief, and how to restore an event that the asker forgot."""
     return f"恢复群记忆：{refusal}；恢复自己忘掉的：先发送 /记忆 列表 已忘"
 
 

@@ -325,7 +325,7 @@ def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
 
 
 def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
-    """Return what else there is to say about the memory; ``waiting``: the lines gathered here, and the seconds left."""
+    """Return remarks on the memory's state; ``waiting``: lines to be considered here, and the seconds until then."""
     remarks: list[Remark] = [("busy", gathered(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
@@ -474,7 +474,7 @@ def item_list(  # everything that a page shows
 
 
 def forgotten_list(events: Sequence[core.Event], shown: Showing, *, first: int, page: int, is_more: bool) -> str:
-    """List what the asker had forgotten, numbered from ``first``."""
+    """List the events that the asker forgot, numbered from ``first``."""
     if not events:
         return NOTHING_FORGOTTEN if page == 1 else NO_PAGE.format(page=page)
     lines = [f"你忘掉的事，30 天内能恢复（恢复发 /记忆 恢复 {first}）"]
@@ -483,7 +483,7 @@ def forgotten_list(events: Sequence[core.Event], shown: Showing, *, first: int, 
 
 
 def forgotten(event: core.Event, *, is_own: bool) -> str:
-    """Confirm that an event is forgotten; ``is_own``: whether the asker said it, who alone may restore it."""
+    """Confirm that an event is forgotten; ``is_own``: the asker said it, and therefore may restore it."""
     until = "30 天内可以恢复：/记忆 列表 已忘，之后彻底删除" if is_own else "30 天后彻底删除"
     return f"忘掉了：{_short(_END_DATE.sub('', _named(event)))}\n以后不会再想起来；{until}"
 
@@ -585,7 +585,7 @@ class Showing:
         return (event.sender_name if self.scene.group_id else "") or core.tools.speaker(event)
 
     def _explained(self, event: core.Event, text: str) -> str:
-        """Mark the date at the end of a text as the one that is meant; leave it out if it is the day it was said."""
+        """Mark the date at the end of a text as the date it is about; remove it if the text was said on that day."""
         said = event.happened_at.astimezone(self.zone)
         return _END_DATE.sub(lambda date: "" if date[1] == f"{said:%Y-%m-%d}" else f"（指 {date[1]}）", text)
 
@@ -595,12 +595,12 @@ class Showing:
         return f"{self.dated(message)} {self.placed(message)}{who}：{_short(_named(message))}"
 
     def dated(self, event: core.Event) -> str:
-        """Return when an event was, without the year if it is this one."""
+        """Return when an event was, in brackets: month, day and time in the current year, else the date."""
         at = event.happened_at.astimezone(self.zone)
         return f"[{at:%m-%d %H:%M}]" if at.year == datetime.now(self.zone).year else f"[{at:%Y-%m-%d}]"
 
     def placed(self, event: core.Event) -> str:
-        """Name the group of an event that is shown outside it."""
+        """Return the group of an event in brackets, "" if it is shown in that group or has none."""
         if not event.group_id or event.group_id == self.scene.group_id:
             return ""
         name = self.groups.get(event.group_id, "")
@@ -615,7 +615,7 @@ def _numbered_pin(number: int, pin: core.Pin) -> str:
 
 
 def _named(event: core.Event) -> str:
-    """Return an event's text with the people of the event by name alone."""
+    """Return an event's text without the ids after the names of its people."""
     text = event.text
     for user_id in {event.sender_id, event.user_id, *event.subjects} - {""}:
         text = re.sub(rf"(?<!QQ)(?<=[^\s(（])\({re.escape(user_id)}\)", "", text)

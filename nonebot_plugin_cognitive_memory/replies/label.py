@@ -1,4 +1,4 @@
-"""The plugin's own label."""
+"""Name, description and usage of the plugin, for lists of plugins."""
 
 from __future__ import annotations
 

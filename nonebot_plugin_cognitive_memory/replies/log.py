@@ -128,5 +128,5 @@ def refused_tool(tool: str, scene: core.Scene) -> str:
 
 
 def too_broad(scene: core.Scene) -> str:
-    """Return the line that somebody had more people's profiles read than a conversation needs."""
+    """Return the line that somebody asked for more people's profiles within an hour than a conversation needs."""
     return f"有人一小时里查了太多人的侧写，先不给了：{_place(scene)}，用户 {scene.user_id}"

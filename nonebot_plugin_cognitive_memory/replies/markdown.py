@@ -1,4 +1,4 @@
-"""Reads the little Markdown that profiles are written in; QQ renders none."""
+"""Reads the subset of Markdown that profiles use, because QQ renders none."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _RULE = re.compile(r"^(?:[-*_]\s*){3,}$")
 
 @dataclass(frozen=True)
 class PlainLine:
-    """A line of text without marks, and what it was."""
+    """A line of text without its marks, and what kind of line they made it."""
 
     kind: Literal["heading", "item", "text"]
     text: str
 
 
 def plain_lines(markdown: str) -> Iterator[PlainLine]:
-    """Return the lines of a text that say something; emphasis, links and quotation signs are dropped."""
+    """Yield the lines of a text that are not blank, without marks of emphasis, links and quotation."""
     for line in markdown.splitlines():
         text = line.strip()
         while text.startswith(">"):

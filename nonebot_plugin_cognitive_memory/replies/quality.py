@@ -11,7 +11,7 @@ _SHOWN = 3
 
 
 def remarks(report: core.QualityReport) -> list[Remark]:
-    """Return the report in short: who taught too much, what does not stand on its own or was not recalled, costs."""
+    """Return the report in short: people who said too large a share, unclear or never recalled events, and costs."""
     said: list[Remark] = [
         ("bad", f"群 {one.scope.place_id}：{one.name or '某位成员'} 教了这里 {one.share:.0%} 的事，请看看")
         for one in report.dominant[:_SHOWN]

@@ -28,7 +28,7 @@ RELOADED = "重新读过 .env 和 overrides.json，设置没有变"
 
 
 def changed_settings(overridden: Mapping[str, str], problems: Sequence[str]) -> str:
-    """List the settings changed at run time, and what overrides.json holds in vain."""
+    """List the settings changed at run time, and what in overrides.json has no effect."""
     lines = [f"{key} = {value or '（空）'}" for key, value in overridden.items()]
     heading = ["运行时改过（overrides.json，比 .env 优先；用回 .env：/记忆 配置 reset 键）："] if lines else []
     return "\n".join([*heading, *lines, *problems]) or NOTHING_CHANGED

@@ -86,7 +86,7 @@ async def retire_belief(
     operator: Operator,
     reason: Annotated[str, Query(max_length=300, description=guide.REASON)] = "",
 ) -> OneBelief:
-    """Retire a belief, softly."""
+    """Retire a belief; it can be restored."""
     return OneBelief.of(await operator.memory.retire_belief(operator.scene(), memory_id, reason))
 
 

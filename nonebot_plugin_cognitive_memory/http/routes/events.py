@@ -46,13 +46,13 @@ async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query(
 
 @router.delete("/events/{event_id}", responses=refusals(404))
 async def forget_event(event_id: EventId, operator: Operator) -> Forgotten:
-    """Forget an event, as the commands do."""
+    """Forget an event; it can be restored for 30 days."""
     await operator.memory.forget_event(operator.scene(), event_id)
     return Forgotten(id=event_id)
 
 
 async def _found(operator: OperatorAccess, wanted: WantedEvents) -> EventList:
-    """Search; the pages of a search are cut from its best hits."""
+    """Return a page of a search: ``limit`` of its best hits from ``offset`` on."""
     hits = await operator.memory.search_events(
         operator.scene(),
         wanted.q or "",

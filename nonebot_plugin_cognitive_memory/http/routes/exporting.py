@@ -52,7 +52,7 @@ async def export_memory(
 
 
 class TemporaryExport:
-    """An export in a folder of its own; :meth:`remove` must be called at the end."""
+    """An export in a temporary folder of its own; :meth:`remove` must be called at the end."""
 
     def __init__(self, operator: OperatorAccess) -> None:
         """Write nothing yet."""
@@ -74,7 +74,7 @@ class TemporaryExport:
             raise core.StorageRefused(type(refused).__name__) from refused
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """Yield the lines of the agent, some hundreds at a time."""
+        """Yield the agent's lines in chunks of some hundreds; call :meth:`remove` before the end of the last."""
         parts = self._parts()
         while part := await asyncio.to_thread(next, parts, None):
             yield part
@@ -108,7 +108,7 @@ class TemporaryExport:
         return any(row.get("type") for _, row in self._lines())
 
     def _lines(self) -> Iterator[tuple[bytes, Any]]:
-        """Yield the lines of the agent with what is in them; those of nobody in particular are everybody's."""
+        """Yield each line with its parsed content if it belongs to the agent or names no agent."""
         with self._path.open("rb") as file:
             for line in file:
                 row = orjson.loads(line)
@@ -126,7 +126,7 @@ class ExportResponse(StreamingResponse):
         self._export = export
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send, then remove."""
+        """Send the export; remove it even if sending fails."""
         try:
             await super().__call__(scope, receive, send)
         finally:

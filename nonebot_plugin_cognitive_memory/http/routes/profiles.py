@@ -1,4 +1,4 @@
-"""Routes on profiles; the id of a member is "group/user", so that ids are matched with their slash."""
+"""Routes on profiles; the id of a member is "group/user", so the path parameter may contain a slash."""
 
 from __future__ import annotations
 

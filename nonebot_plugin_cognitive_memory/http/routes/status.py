@@ -20,13 +20,13 @@ async def get_status(operator: Operator) -> StatusBody:
 
 @router.get("/jobs/failed")
 async def list_failed_jobs(operator: Operator) -> FailedJobList:
-    """Return the agent's failed jobs; those that cannot be read are everybody's."""
+    """Return the agent's failed jobs, and those whose files cannot be read, which name no agent."""
     return FailedJobList(jobs=tuple(map(FailedJobBody.of, await _failed(operator))))
 
 
 @router.post("/jobs/retry", responses=refusals(404))
 async def retry_jobs(operator: Operator, wanted: Retry | None = None) -> Retried:
-    """Queue one failed job of the agent again, or all."""
+    """Queue the failed job that the body names again, or all of the agent's."""
     job_id = wanted.job_id if wanted else None
     jobs = [one for one in await _failed(operator) if job_id in (None, one.id)]
     if job_id is not None and not jobs:
