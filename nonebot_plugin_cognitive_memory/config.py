@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,15 @@ def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequ
         logger.warning(replies.log.logged(replies.log.dormant_settings(dormant)))
 
 
+def warn_of_prefixes(names: Iterable[str]) -> None:
+    """Log the variables that were meant for this plugin and have one underscore behind its name."""
+    single, right = FIELD.upper() + "_", FIELD.upper() + "__"
+    if wrong := sorted(
+        {name.upper() for name in names if name.upper().startswith(single) and right not in name.upper()}
+    ):
+        logger.warning(replies.log.logged(replies.log.wrong_prefixes(wrong)))
+
+
 def _data_dir() -> Path | None:
     """Return localstore's directory for this plugin, None if there is none; localstore identifies it by this module."""
     try:
@@ -123,5 +132,6 @@ def _data_dir() -> Path | None:
 ENV_FILES = _env_files(get_driver().config)
 _passed_to_init = _init_values(get_driver().config)
 setup = read_setup(getattr(get_driver().config, FIELD, None), os.environ, _data_dir())
+warn_of_prefixes([*os.environ, *get_driver().config.model_dump()])
 if setup.problem:
     logger.error(replies.log.logged(setup.problem))

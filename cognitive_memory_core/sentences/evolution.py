@@ -7,7 +7,7 @@ from typing import Protocol
 
 ALREADY_RUNNING = "这个群的记忆正在演化，等它完成再试"
 ONLY_GROUPS = "群记忆只在群里有，请到群里来看"
-NO_MODEL = "机器人还没接大模型，群记忆没有变化；机器人管理员照 README「接上模型」设好后再试"
+NO_MODEL = "机器人还没接大模型，群记忆没有变化；机器人管理员照 docs/settings.md「接上模型」设好后再试"
 NOT_RECORDED = "这个群没有开启记录，群记忆没有变化"
 NOTHING_NEW = "无新消息，群记忆没有变化"
 OVERTAKEN = "演化期间有人要求忘记或不再记录，这次的结果作废，群记忆没有变化；请再来一次"

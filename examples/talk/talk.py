@@ -1,7 +1,8 @@
 """Talk to a bot without QQ: a OneBot v11 client that sends what you type and prints what the bot answers.
 
 ``python talk.py [address]``; the address is ws://127.0.0.1:8080/onebot/v11/ws if none is given. Needs ``websockets``.
-A line is ``name: words`` in the group, ``@name: words`` in the group and to the bot, or ``name> words`` in private.
+A line is ``name: words`` in the group, ``@name: words`` in the group and to the bot, or ``name> words`` in private;
+``2#name: words`` is said in a second group.
 """
 
 from __future__ import annotations
@@ -15,14 +16,21 @@ from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
 from typing import Any
+from zlib import crc32
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
 BOT, GROUP, GROUP_NAME = 3850617294, 618203471, "山脚读书会"
-LINE = re.compile(r"(@?)\s*(.+?)\s*([:：>》])\s*(.+)")
-PEOPLE: dict[str, int] = {}  # by name: the first who speaks is 10001, the group's owner and, if .env says so, SUPERUSER
+LINE = re.compile(r"(@?)\s*(?:(\d)#)?\s*(.+?)\s*([:：>》])\s*(.+)")
+OWNER = 10001  # of the group and, if .env says so, SUPERUSER
+PEOPLE = {"豆沙": OWNER, "米粒": 10002, "阿禾": 10003}
 numbers = count(int(time.time()) % 1_000_000_000)
+
+
+def number_of(name: str) -> int:
+    """Return the number of a person, which is the same in every run."""
+    return PEOPLE.get(name) or 20_000 + crc32(name.encode()) % 1_000_000
 
 
 def event_of(line: str) -> dict[str, Any] | None:
@@ -30,13 +38,13 @@ def event_of(line: str) -> dict[str, Any] | None:
     found = LINE.fullmatch(line.strip())
     if found is None:
         return None
-    called, name, mark, words = found.groups()
-    person = PEOPLE.setdefault(name, 10001 + len(PEOPLE))
+    called, group, name, mark, words = found.groups()
+    person = number_of(name)
     is_private = mark in ">》"
-    role = "owner" if person == min(PEOPLE.values()) else "member"
+    role = "owner" if person == OWNER else "member"
     place: dict[str, Any] = {"message_type": "private", "sub_type": "friend"}
     if not is_private:
-        place = {"message_type": "group", "sub_type": "normal", "group_id": GROUP}
+        place = {"message_type": "group", "sub_type": "normal", "group_id": GROUP + int(group or 1) - 1}
     to_bot = [{"type": "at", "data": {"qq": str(BOT)}}] * bool(called)
     return {
         **place,
@@ -58,10 +66,12 @@ def answer_to(call: Mapping[str, Any], said: Mapping[int, Mapping[str, Any]]) ->
     if call["action"] == "get_msg":
         return said.get(int(given["message_id"]))
     if call["action"] == "get_group_member_info":
-        is_owner = given["user_id"] == min(PEOPLE.values(), default=0)
-        return {**given, "nickname": "群友", "role": "owner" if is_owner else "member"}
+        return {**given, "nickname": "群友", "role": "owner" if given["user_id"] == OWNER else "member"}
     if call["action"] == "get_group_info":
-        return {**given, "group_name": GROUP_NAME}
+        return {
+            **given,
+            "group_name": GROUP_NAME if given["group_id"] == GROUP else f"第 {given['group_id'] - GROUP + 1} 个群",
+        }
     return {"message_id": next(numbers)}
 
 
@@ -74,14 +84,16 @@ def shown(message: object) -> str:
 
 
 async def listen(wire: ClientConnection, said: Mapping[int, Mapping[str, Any]]) -> None:
-    """Answer the bot's API calls and print its messages."""
-    async for frame in wire:
-        call = json.loads(frame)
-        data = answer_to(call, said)
-        status = {"status": "ok", "retcode": 0} if data else {"status": "failed", "retcode": 1200}
-        await wire.send(json.dumps({**status, "data": data, "echo": call["echo"]}))
-        if "message" in call["params"]:
-            print(f"机器人: {shown(call['params']['message'])}", flush=True)
+    """Answer the bot's API calls and print its messages, until the bot stops."""
+    with suppress(ConnectionClosed):
+        async for frame in wire:
+            call = json.loads(frame)
+            data = answer_to(call, said)
+            status = {"status": "ok", "retcode": 0} if data else {"status": "failed", "retcode": 1200}
+            await wire.send(json.dumps({**status, "data": data, "echo": call["echo"]}))
+            if "message" in call["params"]:
+                print(f"机器人: {shown(call['params']['message'])}", flush=True)
+    print("机器人停了：它再启动以后，重新运行这个脚本", flush=True)
 
 
 async def main(address: str) -> None:
@@ -89,7 +101,10 @@ async def main(address: str) -> None:
     said: dict[int, Mapping[str, Any]] = {}
     headers = {"X-Self-ID": str(BOT), "X-Client-Role": "Universal"}
     async with connect(address, additional_headers=headers) as wire:
-        print("连上了。群里：米粒: 我对花生过敏；对机器人：@米粒: 你好；私聊：米粒> 你好；退出：Ctrl+D", flush=True)
+        print(
+            "连上了。群里：米粒: 你好；对机器人：@米粒: 你好；私聊：米粒> 你好；第二个群：2#米粒: 你好；退出：Ctrl+D",
+            flush=True,
+        )
         listening = asyncio.create_task(listen(wire, said))
         with suppress(ConnectionClosed):
             while line := await asyncio.to_thread(sys.stdin.readline):

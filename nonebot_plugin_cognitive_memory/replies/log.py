@@ -91,6 +91,11 @@ def unknown_settings(names: Iterable[str]) -> str:
     return f"不认识的设置，已忽略：{'、'.join(_env_name(name) for name in names)}"
 
 
+def wrong_prefixes(names: Iterable[str]) -> str:
+    """Return the line that names variables with one underscore where two belong."""
+    return f"前缀 COGNITIVE_MEMORY 后面要两个下划线，这些设置没有起作用：{'、'.join(name[:80] for name in names)}"
+
+
 def dormant_settings(names: Iterable[str]) -> str:
     """Return the line that names settings without effect in this version."""
     return f"这些设置在这个版本里还不起作用：{'、'.join(_env_name(name) for name in names)}"

@@ -60,7 +60,7 @@ def spoil(home: BotHome) -> None:
 
 
 FAULTS = {
-    "no .env": Fault("照 README 的五行建一个", None),
+    "no .env": Fault("照 docs/quickstart.md「4. 五行设置」建一个", None),
     "a wrong prefix": Fault("改成 COGNITIVE_MEMORY__TIMEZONE", (*FINE, "COGNITIVE_MEMORY_TIMEZONE=UTC")),
     "an unknown key": Fault("query.auto_top_k", (*FINE, "COGNITIVE_MEMORY__QUERY__AUTO_TOPK=3")),
     "a cron in words": Fault("分 时 日 月 周", (*FINE, "COGNITIVE_MEMORY__EVOLUTION__CRON=每天四点")),

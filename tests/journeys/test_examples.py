@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,18 @@ def system_of(asked: Asked) -> str:
 def told_by_tools(asked: Asked) -> list[dict[str, Any]]:
     """Return the answers of the tools in a request."""
     return [json.loads(one["content"]) for one in asked.body["messages"] if one["role"] == "tool"]
+
+
+def test_a_name_is_the_same_person_in_every_run() -> None:
+    """In the script that stands for QQ a name has one number, whoever speaks first, and a line can go to two groups."""
+    talk = runpy.run_path(str(EXAMPLES / "talk" / "talk.py"))
+    later, owner, stranger = (talk["event_of"](line) for line in ("阿禾: 在吗", "豆沙: 在", "@2#路人: 年糕吃什么"))
+    assert (later["user_id"], owner["user_id"], owner["sender"]["role"]) == (10003, 10001, "owner")
+    assert stranger["user_id"] == talk["number_of"]("路人") not in talk["PEOPLE"].values()
+    assert stranger["group_id"] != owner["group_id"] == later["group_id"]
+    assert [part["type"] for part in stranger["message"]] == ["at", "text"]
+    assert talk["event_of"]("豆沙> 在吗")["message_type"] == "private"
+    assert talk["event_of"]("/记忆 列表") is None
 
 
 async def test_the_companion_remembers_and_looks_up(tmp_path: Path) -> None:

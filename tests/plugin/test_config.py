@@ -109,6 +109,16 @@ def test_odd_nesting_is_no_error() -> None:
     assert setup.settings.query.auto_top_k == 6
 
 
+def test_a_prefix_with_one_underscore_is_named(log: list[str]) -> None:
+    """A variable with one underscore behind the prefix is named once; right ones and those of others are not."""
+    from nonebot_plugin_cognitive_memory import config
+
+    config.warn_of_prefixes(["cognitive_memory_query", "COGNITIVE_MEMORY_TIMEZONE"])
+    config.warn_of_prefixes(["cognitive_memory", "COGNITIVE_MEMORY__TIMEZONE", "cognitive_memory__query", "PORT"])
+    [line] = log
+    assert line.strip().endswith("COGNITIVE_MEMORY_QUERY、COGNITIVE_MEMORY_TIMEZONE")
+
+
 def test_unknown_keys_are_named(log: list[str]) -> None:
     """An unknown key is ignored and named as it is written."""
     assert read({"query": {"auto_topk": 5}, "memroy": 1}).problem == ""
