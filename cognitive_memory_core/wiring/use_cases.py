@@ -102,16 +102,7 @@ class UseCases:
         self.history = self._history()
         self.takeover = self._takeover()
         self.reads = self._reads()
-        self.listings = Listings(
-            self.access,
-            self._names,
-            ledger.listings,
-            ledger.events,
-            ledger.log,
-            ledger.missed,
-            clock,
-            self.reads.search,
-        )
+        self.listings = self._listings()
         self.reporting = self._reporting()
 
     @property
@@ -382,6 +373,19 @@ class UseCases:
             clock=self.adapters.clock,
             on_restored=self.profile_indexer.nudge,
             events=self.adapters.ledger.event_eraser,
+        )
+
+    def _listings(self) -> Listings:
+        ledger = self.adapters.ledger
+        return Listings(
+            self.access,
+            self._names,
+            ledger.listings,
+            ledger.events,
+            ledger.log,
+            ledger.missed,
+            self.adapters.clock,
+            self.reads.search,
         )
 
     def _reads(self) -> Reads:
