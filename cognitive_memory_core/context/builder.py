@@ -65,7 +65,7 @@ class _PartRead:
 
 @dataclass(frozen=True)
 class _PartReader:
-    """Reads one part of the context; ``away`` supplies its fallback while the read is not possible."""
+    """Reads one part of the context; ``away`` returns its fallback when a store or model is unavailable."""
 
     reading: Callable[[], Awaitable[list[_PartRead]]]
     away: Callable[[], list[_PartRead]]
@@ -100,11 +100,10 @@ class ContextBuilder:
         tally: Tally | None = None,
         patience: float = PATIENCE,
     ) -> None:
-        """Build from a retriever, a notebook and a function that returns the memos of jobs still in the queue.
+        """Build contexts from these parts; ``waiting_memos`` returns the memos of jobs that are still in the queue.
 
-        ``access`` checks every item and redacts every line. Without ``profiles`` the context has no profiles, without
-        ``quotations`` no lines of the log, without
-        ``beliefs`` none of the group's, and without ``names`` people keep the names that were written. A part that
+        ``access`` checks every item and redacts every line. Without ``profiles``, ``quotations`` or ``beliefs`` the
+        context has no such section; without ``names`` texts keep the names with which they were written. A part that
         takes longer than ``patience`` seconds counts as unavailable. ``tally`` counts the events that are chosen.
         """
         self._quotations = quotations
@@ -126,7 +125,7 @@ class ContextBuilder:
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
-        """Build the same context with these settings, and keep what its search of events considered."""
+        """Build the same context and return it with its search candidates; ``settings`` replace those in force."""
         used = settings or self._settings.current
         trace, lines = SearchTrace(used), SearchTrace(used)
         context = await self._built(scene, text, budget, used, (trace, lines))
@@ -200,7 +199,7 @@ class ContextBuilder:
         return [memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden]
 
     async def _read(self, parts: Sequence[_PartReader]) -> list[_PartRead]:
-        """Read the parts concurrently and return them in order; a part that is late is replaced by its fallback."""
+        """Read the parts concurrently and return them in the given order; a late part is replaced by its fallback."""
         reads = [asyncio.create_task(part.read()) for part in parts]
         await finished(self._patience, reads)
         found = (read.result() if read.done() else part.away() for part, read in zip(parts, reads, strict=True))
@@ -220,7 +219,7 @@ class ContextBuilder:
         return _PartReader(read, lambda: shown((), "ledger"))
 
     def _profiles_of(self, scene: Scene, query: Query) -> _PartReader:
-        """Read the profiles of the asking person, of people named and of the group; mark "profiles" if one fails."""
+        """Return a reader of the profiles of asker, people named and group; "profiles" is unavailable if one fails."""
         named = _named(query, scene, self._access.hidden_people)
 
         def shown(found: TurnProfiles) -> list[_PartRead]:
@@ -296,7 +295,7 @@ class ContextBuilder:
         return _PartReader(read, lambda: shown((), (), ("vectors", "lexical")))
 
     async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> QuotedLines:
-        """Find more messages than are shown, because sources of shown events are dropped later."""
+        """Find lines of the log, more than will be shown, because sources of shown events are dropped later."""
         asked = settings.query
         if self._quotations is None or not asked.auto_messages_k:
             return QuotedLines()
@@ -319,7 +318,7 @@ class ContextBuilder:
         return _PartReader(read, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
-        """Yield the quotations that may be shown, without a next line that may not."""
+        """Yield the quotations that may be shown; a next line that may not be shown is removed."""
         for one in quotations:
             if self._access.admits_lines(scene, one.lines):
                 yield one
@@ -357,7 +356,7 @@ def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:
 
 
 def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]:
-    """Return the people known in the group whom a question names, except the asker."""
+    """Return the people known in the group whom a question names, except the asker and the people ``without``."""
     if scene.kind != "group":
         return []
     people = query.names.people
@@ -366,14 +365,14 @@ def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]
 
 
 def _known_people(scene: Scene, query: Query) -> KnownPlaces:
-    """Return the people of the scene's place as the query read them, which may be none; no place if some may miss."""
+    """Return the people that the query read for the scene's place; no place if that list may be incomplete."""
     names = query.names
     are_all = names.are_known and len(names.people) < MOST_PEOPLE
     return {scene.scope: names.people} if are_all and _has_place(scene) else NO_PLACES
 
 
 def _told_once(found: Sequence[_PartRead], limit: int, trace: SearchTrace) -> list[_PartRead]:
-    """Keep the best ``limit`` quoted messages, without sources of the events that are shown."""
+    """Keep the best ``limit`` quoted messages that are no sources of the events shown."""
     told = frozenset[LineKey]().union(*(one.made_of for one in found))
     return [_untold(one, told, limit, trace) for one in found]
 

@@ -1,4 +1,4 @@
-"""Fits a long dialogue into a token budget: the oldest lines are summarised, the newest are kept as they were said."""
+"""Fits a long dialogue into a token budget: the oldest lines are summarised, the newest are kept unchanged."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Compressor:
     patience: float = PATIENCE
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Return a dialogue as ``name(id)：text`` lines of at most ``budget`` tokens, older lines summarised in front.
+        """Return a summary of the older lines and the newest as ``name(id)：text``, together at most ``budget`` tokens.
 
-        Tokens that the summary does not use are filled with more lines, some of which the summary may cover too.
+        More lines use the tokens that the summary leaves free, so some lines may be in the summary, too.
         """
         said = await asyncio.to_thread(_said, lines)
         kept = _newest(said, budget)
@@ -69,9 +69,9 @@ class Compressor:
         return "\n".join(one.shown for one in kept)
 
     async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
-        """Return the summary as shown, in whole sentences and at most ``room`` tokens; "" if there is none.
+        """Return the summary to be shown, in whole sentences and at most ``room`` tokens; "" if there is none.
 
-        It stands inside a quotation that it cannot close, so that a command from the chat is not read as one.
+        It is put inside quotation marks that it cannot close, so that a command in the chat is not read as a command.
         """
         inside = room - token_count(sentences.context.SUMMED_UP.format(summary="\n"))
         try:

@@ -1,4 +1,4 @@
-"""A context with what its search considered, for people who ask why something was recalled or not."""
+"""A context with the candidates of its searches, to explain why something was recalled or not."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..recall.trace import Candidate, LineCandidate
 class Explanation:
     """A context as a model gets it, the candidates of its search of events, and the tokens of each of its sections.
 
-    Candidates stand in the order of their final score; those that were left out follow with the step that did it.
-    ``lines`` are those of the log that were considered, in the same order.
+    Candidates are ordered by final score; those left out follow, each with the step that dropped it. ``lines`` are the
+    lines of the log that were considered, in the same order.
     """
 
     context: Context

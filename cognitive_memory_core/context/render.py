@@ -59,9 +59,9 @@ def memo_lines(memos: Sequence[Memo], zone: tzinfo) -> tuple[str, ...]:
 
 
 def profile_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
-    """Render a profile: ``name(id)`` with the tags, then its lines, each under the heading it belongs to.
+    """Render a profile: ``name(id)`` with the tags, then its lines, each prefixed with its heading.
 
-    ``name`` is used where the profile has none. An empty profile gives no lines.
+    ``name`` is used if the profile has none. An empty profile gives no lines.
     """
     body = _body_lines(profile.summary[:PROFILE_LENGTH])
     tags = [tag for tag in map(one_line, profile.tags[:PROFILE_TAGS]) if tag]
@@ -73,15 +73,15 @@ def profile_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
 
 
 def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:
-    """Render beliefs, one line each; the first ``warnings`` are marked as what this turn may break."""
+    """Render beliefs, one line each; the first ``warnings`` are marked as rules that this turn may break."""
     marks = (sentences.context.BROKEN if number < warnings else "" for number in range(len(beliefs)))
     return tuple(f"- {mark}{quoted(one.statement)}" for mark, one in zip(marks, beliefs, strict=True))
 
 
 def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str] = ()) -> tuple[str, ...]:
-    """Render events with their time, and with the speaker where the text does not name him.
+    """Render events with their time, and with the speaker if the text does not name this person.
 
-    Those whose ids are ``replaced`` are marked.
+    Events whose ids are in ``replaced`` are marked as no longer valid.
     """
     marked = ((event, sentences.context.REPLACED if event.id in replaced else "") for event in events)
     return tuple(
@@ -93,16 +93,16 @@ def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str]
 def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
     """Show lines of the log with their day and time, their speaker, what they reply to and what was said next.
 
-    ``people`` have the names of today. The speaker's own words stand last and hold no corner bracket, so that no text
-    can pass for another line's speaker, for what it replies to or for what was said next.
+    ``people`` gives the present names by id. The speaker's own words come last and contain no corner bracket, so that
+    no text can pass for another line's speaker, for what it replies to or for what was said next.
     """
     return tuple(f"- [{minute(one.said.happened_at, zone)}] {_quotation(one, people)}" for one in quotations)
 
 
 def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
-    """Show in short who somebody is: names and tags, then the first lines of the profile; nothing if nothing is known.
+    """Render a person briefly: names and tags, then the first lines of the profile; () if nothing is known.
 
-    Every line begins with their name, since lines about others follow.
+    Every line begins with the person's name, because lines about others follow.
     """
     name = clean_name(person.name)
     aliases = [alias for alias in map(clean_name, person.aliases) if alias and alias != name][:SHORT_ALIASES]
@@ -131,7 +131,7 @@ def minute(instant: datetime, zone: tzinfo) -> str:
 
 
 def _body_lines(summary: str) -> list[str]:
-    """Return the lines of a Markdown text that hold words, each prefixed with the heading above it."""
+    """Return the lines of a Markdown text that contain words, each prefixed with the heading above it."""
     lines: list[str] = []
     heading_above = ""
     for line in clean_text(summary).split("\n"):

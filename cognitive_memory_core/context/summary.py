@@ -70,7 +70,7 @@ def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
 
 
 def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
-    """Raise BadAnswer for a summary that names unknown ids, or gives one person's id to another."""
+    """Raise BadAnswer for a summary with unknown ids, or with one person's id beside the name of another."""
     bearers: dict[str, set[str]] = {}
     for line in lines:
         if line.sender_id and (name := clean_name(line.scene.user_name)):

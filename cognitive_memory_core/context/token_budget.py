@@ -28,8 +28,8 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     """Return the non-empty sections, in order, cut so that their block has at most ``budget`` tokens.
 
     Each kind has a share of the budget. Tokens that one part does not use are passed to the parts that were cut, in the
-    order of the parts. Lines are cut at whole sentences from the least relevant end: the last lines first, or the first
-    lines where the newest stand last. Token counts are added up line by line, each rounded up, so the block never has
+    order of the parts. Whole sentences are cut from the least relevant end: the last lines first, or the first
+    lines if the newest come last. Token counts are added up line by line, each rounded up, so the block never has
     more.
     """
     room = budget - token_count(fenced(()))

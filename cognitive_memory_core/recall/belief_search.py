@@ -31,7 +31,7 @@ Worded = Callable[[Belief], Belief | None]
 
 @dataclass(frozen=True)
 class TurnBeliefs:
-    """The beliefs for a turn, in the order of importance; ``warnings`` of them forbid what the turn is about."""
+    """The beliefs for a turn, most important first; the first ``warnings`` of them forbid what the turn is about."""
 
     beliefs: tuple[Belief, ...] = ()
     warnings: int = 0
@@ -48,13 +48,13 @@ class BeliefSearch:
     async def find(self, scope: Scope, query: str, *, limit: int, threshold: float, worded: Worded) -> list[BeliefHit]:
         """Return active beliefs, asleep ones included, of at least this score, best first.
 
-        ``worded`` returns a belief as it may be shown, or None; hidden words never match.
+        ``worded`` returns a belief with hidden words redacted, or None if it must not be shown; such words never match.
         """
         hits = await self._scored(scope, query, worded)
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
     async def of_turn(self, scope: Scope, query: str, worded: Worded) -> TurnBeliefs:
-        """Return what a turn is shown: first what it may break, then by relevance and strength; none that sleeps."""
+        """Return the beliefs to show: rules that the turn may break, then by relevance and strength; none asleep."""
         hits = [hit for hit in await self._scored(scope, query, worded) if not hit.belief.is_asleep]
         broken = [hit for hit in hits if hit.score >= TELLING and forbids(hit.belief.statement)]
         others = sorted((hit for hit in hits if hit not in broken), key=_weight, reverse=True)

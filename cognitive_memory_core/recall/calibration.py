@@ -39,7 +39,7 @@ class Unhurried(Embedder, Protocol):
 
 
 class Calibrating:
-    """Measures an embedder once per fingerprint; until then, and if the result is unusable, a default guess applies.
+    """Measures an embedder once per fingerprint; until then, and if the result is unusable, a default applies.
 
     ``paraphrase`` is the median cosine of a question and its answer, ``unrelated`` that of a question and the answers
     to other questions in its language. Both are embedded as in a search, with the model's own instructions.
@@ -53,7 +53,7 @@ class Calibrating:
         *,
         first_pause: float = FIRST_PAUSE,
     ) -> None:
-        """Measure an embedder, store results in a book, and put the latest in ``current``, where searches read it."""
+        """Prepare to measure an embedder; the result is stored in ``book`` and put in ``current`` for searches."""
         self._embedder = embedder
         self._book = book
         self._current = current
@@ -68,7 +68,7 @@ class Calibrating:
         return kept is not None
 
     async def run(self) -> None:
-        """Measure, retrying until it succeeds: a failed attempt costs one call, the pause doubles up to an hour."""
+        """Measure until it succeeds; a failed attempt costs one call and doubles the pause, up to an hour."""
         failures = 0
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Reads the names that people bear now for what is about to be shown; stored texts stay as they were written."""
+"""Replaces names by the present names of the people in texts to be shown; stored texts are unchanged."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ NO_PLACES: KnownPlaces = MappingProxyType({})
 
 @dataclass(frozen=True)
 class CurrentNames:
-    """Renders events, hits and profiles with the names of their own place; lines of the log stay as they were said.
+    """Renders events, hits, beliefs and profiles with the present names in their place; log lines are unchanged.
 
-    While the name book is unavailable, everything keeps the names that it was written with. ``known`` holds all people
-    of a place who were read already; the book is not asked for that place.
+    While the name book is unavailable, texts keep the names with which they were written. ``known`` maps places to
+    their people, if the caller has read them already; the book is not read for these places.
     """
 
     book: NameBook
 
     async def of_hits(self, hits: Sequence[Hit], known: KnownPlaces = NO_PLACES) -> list[Hit]:
-        """Return hits with their events rendered."""
+        """Return hits with present names in their events."""
         events = await self.of_events([hit.event for hit in hits], known)
         return [replace(hit, event=event) for hit, event in zip(hits, events, strict=True)]
 
     async def of_events(self, events: Sequence[Event], known: KnownPlaces = NO_PLACES) -> list[Event]:
-        """Return events with present names in their texts and of their senders."""
+        """Return events with the present names of people in their texts and as their senders."""
         stated = [event for event in events if event.kind != "message"]
         scopes = {event.scope for event in stated}
         people = {scope: known[scope] if scope in known else await self._people(scope, stated) for scope in scopes}
@@ -50,7 +50,7 @@ class CurrentNames:
         return [replace(one, statement=with_current_names(one.statement, people)) if people else one for one in beliefs]
 
     async def of_profile(self, profile: Profile) -> Profile:
-        """Return a profile with present names in its text; its own name follows its person anyway."""
+        """Return a profile with present names in summary and tags; its ``name`` is kept current elsewhere."""
         key = profile.key
         scope = Scope(key.agent, "group", key.group_id) if key.group_id else Scope(key.agent, "private", key.user_id)
         people = await self._named(scope, labelled((profile.summary, *profile.tags)))

@@ -1,4 +1,4 @@
-"""Timeouts and deadlines for awaitables, and the errors after which an answer goes on without a part."""
+"""Timeouts and deadlines for awaitables, and the errors after which a search continues without one of its parts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:
 
 
 async def shielded(awaitable: Awaitable[T]) -> T:
-    """Return the result; cancelling the caller leaves the work running to its end, so that breakers count it."""
+    """Return the result; if the caller is cancelled, the work runs to its end, so that breakers count its outcome."""
     task = asyncio.ensure_future(awaitable)
     task.add_done_callback(seen)
     return await asyncio.shield(task)

@@ -1,4 +1,4 @@
-"""Ranking adjustments by query intent: weights per kind of memory and for the lexical leg. They never filter."""
+"""Ranking adjustments by query intent: weights per kind of memory and for the search by words. They never filter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Tilt:
     words: float = 0.0
 
     def weight(self, lexical_weight: float) -> float:
-        """Return the lexical share of relevance; a share of 0 or 1 is unchanged."""
+        """Return the weight of the search by words after the tilt; a weight of 0 or 1 is unchanged."""
         return lexical_weight + self.words * lexical_weight * (1.0 - lexical_weight)
 
 

@@ -51,9 +51,9 @@ WEIGHTS = Weights()
 
 @dataclass(frozen=True)
 class _TalkLine:
-    """A line with its own terms, the terms of its label, and its talk and topic.
+    """A line with its own terms (``said``), the terms of its speaker and day (``label``), and its talk and topic.
 
-    ``talk`` is the numbers of its passage and session, ``topic`` those of its session and of the topic in it.
+    ``talk`` is (number of the passage, number of the session), ``topic`` (number of the session, of the topic in it).
     """
 
     message: Message
@@ -73,7 +73,7 @@ def hits_of(
 ) -> list[Hit]:
     """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
 
-    With ``most`` only that many are returned.
+    At most ``most`` hits are returned; None returns all.
 
     A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
     query itself: if they repeat it, their terms do not count for other lines.
@@ -96,9 +96,9 @@ def parts_of(
     *,
     asked_since: datetime | None = None,
 ) -> dict[tuple[Scope, str], Parts]:
-    """Return what each part adds to the score of each line, in the order of ``PARTS``; they add up to the score.
+    """Map scope and id of each line to what each part adds to its score, in the order of ``PARTS``.
 
-    Each part is what the score gains when its weight is set after those before it.
+    A part is the difference of the score with and without its weight, all later parts being 0; the sum is the score.
     """
     lines = list(_lines(passages))
     bare = replace(weights, label=0.0, window=0.0, reply=0.0, session=0.0)
@@ -117,7 +117,7 @@ def _gains(reached: Sequence[float]) -> list[float]:
 
 
 def _lines(passages: Iterable[Passage]) -> Iterator[_TalkLine]:
-    """Yield lines in order with session numbers; lines may be missing between two passages of one session."""
+    """Yield the lines of the passages in order, with numbers; lines between passages of one session may be missing."""
     session, size, last, place = 0, 0, None, None
     for number, passage in enumerate(sorted((one for one in passages if one), key=_place_and_time)):
         before, place = place, passage[0].scene.scope
@@ -161,9 +161,10 @@ def _coverage(
     rarity: Mapping[str, float],
     weights: Weights,
 ) -> list[float]:
-    """Return the weight of the query's terms that each line covers: ``words`` are said, in labels, and lent.
+    """Return the weight of the query's terms that each line covers.
 
-    The terms of a topic are added up once a topic; a line then replaces those that it or a line near it has.
+    ``words`` are for each line the terms that it says, those of its label, and those that it lends to other lines.
+    The terms of a topic are summed once for all its lines; the sum is corrected for terms that a line has itself.
     """
     said, labels, lending = words
     near = _near(lines, lending, weights)
@@ -184,7 +185,7 @@ def _coverage(
 
 
 def _shared(lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]]) -> Mapping[tuple[int, int], frozenset[str]]:
-    """Return the terms that the lines of each topic lend."""
+    """Map each topic to the terms that its lines lend to each other."""
     shared: dict[tuple[int, int], set[str]] = defaultdict(set)
     for line, terms in zip(lines, lending, strict=True):
         shared[line.topic] |= terms
@@ -194,9 +195,9 @@ def _shared(lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]]) -> Ma
 def _near(
     lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]], weights: Weights
 ) -> Sequence[Sequence[tuple[frozenset[str], float]]]:
-    """Return, for each line, the terms that it receives from the lines beside it and from replies, with their weight.
+    """Return, for each line, the terms of adjacent lines and of replies that count for it, with their weight.
 
-    A line receives those of the one that it replies to, and those of the ones that reply to it.
+    Replies count in both directions: the line that it replies to, and the lines that reply to it.
     """
     near: list[list[tuple[frozenset[str], float]]] = [[] for _ in lines]
     shares = [(distance, weights.window * 0.5 ** (distance - 1)) for distance in range(1, REACH + 1)]
@@ -225,7 +226,7 @@ def _replies(lines: Sequence[_TalkLine]) -> Iterator[tuple[int, int]]:
 def _counts(
     said: Iterable[str], label: Iterable[str], near: Iterable[tuple[frozenset[str], float]], weights: Weights
 ) -> dict[str, float]:
-    """Return how much a line says each term itself, by its label, and through the lines near it."""
+    """Return how much each term counts for a line: said by itself, in its label, or in the lines near it."""
     counts = dict.fromkeys(said, 1.0)
     for term in label:
         counts[term] = counts.get(term, 0.0) + weights.label
@@ -253,7 +254,7 @@ def _is_echo(line: _TalkLine, rarity: Mapping[str, float], whole: float, asked_s
 
 
 def _substance(line: _TalkLine, weights: Weights) -> float:
-    """Return a factor that lowers short lines; it is 1 for the longest."""
+    """Return a factor in (0, 1] that lowers the score of short lines; it is 1 for long ones."""
     says = min(math.log1p(len(line.said)) / math.log(_FULL_LENGTH), 1.0)
     return (1.0 + weights.substance * says) / (1.0 + weights.substance)
 

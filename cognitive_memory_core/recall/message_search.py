@@ -66,7 +66,7 @@ class MessageSearch:
 
         Each hit has the surrounding lines that the scene may read, including those that ``reading`` excludes.
         ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
-        and after each; the cost grows with both. Without ``settles`` lines of the last half second may be missing, and
+        and after each; the cost grows with both. If not ``settles``, lines of the last 0.5 s may be missing, and
         nothing waits for the disk. A ``trace`` records the hits after each step, and the parts of their scores.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
@@ -92,7 +92,7 @@ class MessageSearch:
 
 
 def _wide(reading: ReadFilter) -> ReadFilter:
-    """Return the reading for surrounding lines: everything that the scene may read."""
+    """Return the read filter for surrounding lines, which admits everything that the scene may read."""
     return replace(reading, user_id="", kinds=(), window=None)
 
 

@@ -27,7 +27,7 @@ _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9
 
 @dataclass(frozen=True)
 class Names:
-    """Index of the names of people in one place; ``people`` holds each by id. ``are_known``: they could be read."""
+    """Index of the names of people in one place; ``people`` are by id. ``are_known``: the name book could be read."""
 
     bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
@@ -78,7 +78,7 @@ class Names:
                     break
 
     def _titled(self, text: str) -> Iterator[str]:
-        """Yield whom a title with one character of a name means; a name that stands there in full is not read so."""
+        """Yield the id of each person named by a title and one character of the name; full names are not considered."""
         for at, character in titled(text):
             is_named = any(text[at : at + size] in self.bearers for size in self.lengths.get(text[at : at + 2], ()))
             if character in self.titled and not is_named:
@@ -86,7 +86,7 @@ class Names:
 
 
 def _by_character(people: Iterable[Person]) -> Mapping[str, str]:
-    """Return the only bearer of each rare character of a name."""
+    """Map each rare character that occurs in the names of one person only to that person's id."""
     bearers: dict[str, set[str]] = {}
     for person in people:
         for character in frozenset[str]().union(*map(characters, (person.name, *person.aliases))):
@@ -121,7 +121,7 @@ class _NamesRead:
     task: asyncio.Task[Names]
 
     def serves(self, now: float, lifetime: float) -> bool:
-        """Return whether the read is pending, or recent and successful; a place may have no names."""
+        """Return whether the read can be used: it is pending, or recent and successful; it may have found no names."""
         if not self.task.done():
             return True
         return now - self.began_at < lifetime and not self.task.cancelled() and self.task.result().are_known
@@ -130,11 +130,11 @@ class _NamesRead:
 class KnownNames:
     """A cache of the names known in each place; empty if the name book fails or is slow.
 
-    A place is read again after ten seconds, and as soon as a name is noted there.
+    A place is read again after ten seconds, and once a name was recorded there (:meth:`drop`).
     """
 
     def __init__(self, book: NameBook | None, pace: NameReadLimits = NameReadLimits()) -> None:
-        """Look names up in a name book; without one no names are known."""
+        """Look names up in a name book; if it is None, no names are known."""
         self._book = book
         self._pace = pace
         self._reads: OrderedDict[Scope, _NamesRead] = OrderedDict()
@@ -145,12 +145,12 @@ class KnownNames:
         self._reads.clear()
 
     def drop(self, scopes: Iterable[Scope] | None = None) -> None:
-        """Drop the names of places (None: of all) in which names were written, also while they are being read."""
+        """Drop the cached names of places (None: of all) after names were recorded there; pending reads, too."""
         for scope in list(self._reads) if scopes is None else scopes:
             self._reads.pop(scope, None)
 
     async def at(self, scene: Scene) -> Names:
-        """Return the names known in a scene's place; never raises."""
+        """Return the names known in a scene's place; empty if the name book fails or is slow. Never raises."""
         if self._book is None or (scene.kind == "operator" and not scene.group_id):
             return NOBODY
         scope, now = scene.scope, asyncio.get_running_loop().time()

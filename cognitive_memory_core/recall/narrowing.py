@@ -1,4 +1,4 @@
-"""Narrower readings for the time and people that a query names, whose rows others may crowd out in a large place."""
+"""Narrower read filters for the time and people that a query names: in a large place other rows may fill the result."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMED = 3  # named people that get a search of their own
 
 
 def narrowed(reading: ReadFilter, query: Query) -> Iterator[ReadFilter]:
-    """Yield readings for the time and people that a query names, where the given reading does not restrict them."""
+    """Yield a narrower read filter for the time, and for each person, that a query names, unless already restricted."""
     if query.window is not None and reading.window is None:
         yield replace(reading, window=query.window)
     for person in sorted(query.people)[:NAMED] if not reading.user_id else ():

@@ -15,15 +15,15 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 
 
 class ExactSearch(NearbyEvents, Protocol):
-    """Exact search over all vectors, which reports whether a reading is too large for it."""
+    """Exact search over all vectors, which reports whether a read filter admits too many rows for it."""
 
     async def is_wide(self, reading: ReadFilter) -> bool:
-        """Return whether the vectors to compare do not fit into memory."""
+        """Return whether the vectors that the filter admits are too many to be compared in memory."""
         ...
 
 
 class NearestVectors:
-    """NearbyEvents over both indexes; without the vector store a search is slower, but returns as much."""
+    """NearbyEvents over exact search and vector store; without the store a search is slower, but equally complete."""
 
     def __init__(self, exact: ExactSearch, wide: VectorIndex, events: EventLedger) -> None:
         """Search ``exact``, or ``wide`` if there are too many rows for it; ``events`` resolves the ids of ``wide``."""

@@ -67,7 +67,7 @@ def ranked(
     settings: Settings,
     as_shown: Callable[[Profile], Profile],
 ) -> list[ProfileHit]:
-    """Rank profiles, best first, by their text as shown (``as_shown``), so that hidden words never match."""
+    """Rank profiles, best first, by the text that ``as_shown`` returns, so that redacted words never match."""
     weight, floor = settings.lexical_weight, max(settings.query.min_relevance, LEAST)
     near = [(row.profile, question.similarity(row.vector)) for row in rows]
     likely = [
@@ -85,7 +85,7 @@ def ranked(
 
 
 def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
-    """In a group, keep only the better hit of a person's member profile and shared profile."""
+    """In a group, keep of each person's member profile and shared profile only the better hit."""
     if scene.kind != "group" or entity_type == "member":
         return list(hits)
     best: dict[str, ProfileHit] = {}

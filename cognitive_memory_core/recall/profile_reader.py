@@ -90,9 +90,9 @@ class ProfileReader:
         facts: FactBook,
         names: CurrentNames | None = None,
     ) -> None:
-        """Read a store and search its index with an embedder; ``facts`` knows whose profiles hold withdrawn facts.
+        """Read a store and search its index with an embedder; ``facts`` lists the profiles that hold withdrawn facts.
 
-        ``names`` renders the people in a profile's text; without it they keep the names that were written.
+        ``names`` puts present names into a profile's text; without it the names remain as they were written.
         """
         self._facts = facts
         self._store = store
@@ -107,14 +107,14 @@ class ProfileReader:
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
         """Return a profile as stored; None if there is none to show or its person opted out.
 
-        Raises NotPermitted if the scene may not read it, whether or not it exists; UnavailableError.
+        Raises NotPermitted if the scene may not read it, whether or not it exists, and UnavailableError.
         """
         if not (self._access.may_read_profile(scene, key) and await self._is_known(scene, key)):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
         return await self._read(scene, key)
 
     async def asked(self, scene: Scene, entity_type: object, entity_id: object) -> Profile | None:
-        """Return the profile for ``entity_type`` and ``entity_id``; raises BadArgument and as :meth:`find`.
+        """Return the profile for ``entity_type`` and ``entity_id`` as :meth:`find` does; also raises BadArgument.
 
         In a group, "user" means the person's shared profile if it is shared and the person is known there, otherwise
         the person's member profile.
@@ -206,11 +206,11 @@ class ProfileReader:
         return self._access.profile(scene, await self._named(profile))
 
     async def _named(self, profile: Profile) -> Profile:
-        """Return a profile with the people in its text as they are called now."""
+        """Return a profile with present names in its text."""
         return await self._names.of_profile(profile) if self._names else profile
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
-        """Return the key of a member's shared profile, which takes precedence over the member profile; else None."""
+        """Return the key of a member's shared profile, which is preferred to the member profile; None if not shared."""
         is_shared = key.entity_type == "member" and self._access.is_shared(key.user_id)
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 

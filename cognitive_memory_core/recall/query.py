@@ -29,7 +29,7 @@ _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 class Query:
     """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` the past time it names.
 
-    ``text`` is embedded by a model: a short text with its place and speaker, otherwise the text alone. ``intent`` is
+    ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``intent`` is
     the kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我. ``names`` are
     those known in the place.
     """
@@ -66,7 +66,7 @@ def query_of(
 
 
 def _window(said: str, reference: datetime, names: Names) -> Interval | None:
-    """Return the window that a text names; a member called 周末 is none."""
+    """Return the window that a text names; None if there is none. A person's name such as 周末 is no time."""
     window = time_window(said, reference)
     if window is None:
         return None
@@ -75,7 +75,7 @@ def _window(said: str, reference: datetime, names: Names) -> Interval | None:
 
 
 def _begun(window: Interval | None, reference: datetime) -> Interval | None:
-    """Return None for a window in the future: statements about it can have been made at any time."""
+    """Return a window, or None if it lies in the future: statements about it can have been made at any time."""
     return window if window is not None and window.start < reference else None
 
 

@@ -26,7 +26,7 @@ Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
 
 @dataclass(frozen=True)
 class Quotation:
-    """A line of the log, as an Event of kind "message", with lines beside it that the scene may read.
+    """A line of the log, as an Event of kind "message", with related lines that the scene may read.
 
     ``replied`` is the line that it replies to, ``next`` the one that follows it in the same session.
     """
@@ -71,7 +71,7 @@ class QuotationSearch:
 
 
 class Quotations:
-    """Finds messages that answer a question among those that are no longer in the chat's recent window."""
+    """Finds messages that answer a question, among those that are older than the place's newest lines."""
 
     def __init__(self, messages: MessageSearch, log: MessageLog, window: Window) -> None:
         """Search a log; ``window`` returns the ids of the newest messages of a place."""

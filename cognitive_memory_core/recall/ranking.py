@@ -31,7 +31,7 @@ _SECONDS_A_DAY = 86_400.0
 def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     """Map the BM25 scores of a lexical search, which have no fixed scale, to [0, 1].
 
-    The measure is absolute: the share of the query that a hit covers, each term weighted by its rarity in the language
+    The score is absolute: the share of the query that a hit covers, each term weighted by its rarity in the language
     and among the candidates; a term in no candidate counts as in one. Full coverage gives 1, one common pair out of
     many a value near 0. Half of the result is scaled by BM25 relative to the best hit, which accounts for rarity
     beyond these candidates and for text length.
@@ -45,9 +45,9 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
 
 
 def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Hit]:
-    """Fuse the legs, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
+    """Fuse two searches, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
 
-    None is a missing leg: the other is used alone. An event found by one leg only has 0 in the other.
+    None is an unavailable search: the other is used alone. An event that only one search found has 0 in the other.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
     found = {_identity(event): (event, _clamped(score), 0.0) for event, score in dense or ()}
@@ -59,7 +59,7 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
-    """Keep hits of positive relevance and at least ``min_relevance``, irrespective of the time named."""
+    """Keep hits whose relevance is positive and at least ``min_relevance``; the score does not matter."""
     return [hit for hit in hits if hit.relevance >= min_relevance and hit.relevance > 0.0]
 
 
@@ -75,7 +75,7 @@ def reranked(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit] | None:
 
 
 def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> list[Hit]:
-    """Add events about the people asked for, and raise each such hit to at least this relevance."""
+    """Return the hits with ``more`` events added, each of which has at least this relevance."""
     found = {_identity(hit.event): hit for hit in hits}
     for event in more:
         hit = found.get(_identity(event))
@@ -87,9 +87,9 @@ def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> lis
 
 
 def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
-    """Lower the score of hits outside the time that the query names, without dropping them.
+    """Lower the score of hits outside the time that the query names; none is dropped.
 
-    A window in which no hit lies says nothing of any of them, and is ignored.
+    If no hit lies in the window, it is ignored.
     """
     hits = list(hits)
     if window is None or not any(hit.event.happened_at in window for hit in hits):
@@ -98,7 +98,7 @@ def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
 
 
 def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) -> list[Hit]:
-    """Raise hits said by or about the people named, in proportion to the share of them that a hit involves."""
+    """Raise hits said by or about named people, in proportion to the share of these people that a hit involves."""
     if not people or not boost:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
@@ -119,8 +119,8 @@ def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit
 def backed(hits: Iterable[Hit], lines: Mapping[SourceLine, float]) -> list[Hit]:
     """Raise hits whose source lines a search of the log found, too; ``lines`` holds the scores of the lines found.
 
-    The two searches count as independent witnesses: ``1 - (1 - score) * (1 - line's score)``. A line is scored with
-    the talk around it, which an event is stored without.
+    Both scores count as independent evidence: ``1 - (1 - score) * (1 - line's score)``. A line is scored with
+    the lines around it, which are not part of the event.
     """
     hits = list(hits)
     if not lines:
@@ -137,7 +137,7 @@ def freshness(hit: Hit, decay: Decay, now: datetime) -> float:
 
 
 def collapsed(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
-    """Keep the first hit of equal texts, ``limit`` hits at most.
+    """Keep the first of the hits with equal texts, at most ``limit`` hits in all.
 
     Texts that are not absolute are equal only from the same sender.
     """
@@ -169,9 +169,9 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
 
 
 def newer_first(events: Iterable[Event]) -> list[Event]:
-    """Put the newest of several statements of one person on one matter first; the places of all others stay.
+    """Order statements of one person on one topic newest first, among their positions; other events do not move.
 
-    Two such statements may contradict each other; which one replaces another is known where a model said so
+    Such statements may contradict each other. Which one replaces another is known only if a model said so
     (:func:`followed`).
     """
     ordered = list(events)
@@ -187,7 +187,7 @@ def newer_first(events: Iterable[Event]) -> list[Event]:
 
 
 def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:
-    """Put before each event the one that replaces it, ``limit`` events at most; return them and the replaced ids."""
+    """Insert before each event those that replace it; return at most ``limit`` events, and the ids of replaced ones."""
     shown: list[Event] = []
     successors: dict[str, list[Event]] = {}
     for one in newer:
@@ -281,7 +281,7 @@ def _best_line(event: Event, lines: Mapping[SourceLine, float]) -> float:
 
 
 def _with_witness(score: float, line: float) -> float:
-    """Return the factor by which a line's score raises a hit's."""
+    """Return the factor by which the score of a source line raises that of its event."""
     return (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 and score > 0.0 else 1.0
 
 

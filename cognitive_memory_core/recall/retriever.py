@@ -97,7 +97,7 @@ class _SearchRequest:
 
     @property
     def candidates(self) -> int:
-        """Return how many candidates each leg is asked for; 0 for a query without terms."""
+        """Return how many candidates each of the two searches returns at most; 0 for a query without terms."""
         if not self.query.terms:
             return 0
         return min(self.limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
@@ -108,9 +108,9 @@ class _SearchRequest:
         return min(self.candidates, NARROWED)
 
     def outnumbered(self, rows: Sequence[Scored]) -> list[ReadFilter]:
-        """Return the narrower readings that are underrepresented in a full leg.
+        """Return the narrower read filters (:func:`narrowed`) that have too few rows among the candidates of a leg.
 
-        A reading is underrepresented if the leg holds fewer rows of it than the search may return.
+        Too few are fewer than the search may return. A leg that found fewer candidates than it may has none.
         """
         if len(rows) < self.candidates:
             return []
@@ -135,7 +135,7 @@ class _SearchRequest:
 
     @property
     def about(self) -> list[ReadFilter]:
-        """Return the readings of the people that an identity query asks about; empty for any other intent."""
+        """Return a read filter for each person that an identity query ("who is ...") asks about, else none."""
         if self.query.intent != "identity":
             return []
         people = [self.reading.user_id] if self.reading.user_id else sorted(self.query.people)[:ASKED_ABOUT]
@@ -145,13 +145,13 @@ class _SearchRequest:
     def embedded(self) -> str:
         """Return the text to embed; place and speaker are included only for a real model.
 
-        In the hashed characters of the local embedder they would outweigh the query.
+        With the local embedder, which hashes characters, they would outweigh the query.
         """
         return self.query.text if self.settings.models.embedding.model_name else self.query.said or self.query.text
 
 
 class Retriever:
-    """Searches events by vectors and by terms, within what a reading admits."""
+    """Searches events by vectors and by terms, within what a read filter admits."""
 
     def __init__(  # noqa: PLR0913, PLR0917  # all that a search rests on, in the order of the ports
         self,
@@ -187,7 +187,7 @@ class Retriever:
         return await asyncio.to_thread(read) if len(text) > LONG else read()
 
     def drop_names(self, scopes: Iterable[Scope] | None = None) -> None:
-        """Read the names of these places (None: of all) again for the next query there."""
+        """Drop the cached names of these places (None: of all), so that the next query there reads them again."""
         self._names.drop(scopes)
 
     async def search(
@@ -236,7 +236,7 @@ class Retriever:
         return list(found.values())
 
     async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
-        """Return only the best candidates with the reranker's scores; all hits unchanged if it fails."""
+        """Return the best candidates with the reranker's scores, without other hits; all hits unchanged if it fails."""
         asked = wish.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if self._reranker is None or not asked.enable_rerank or few or not hits:
@@ -307,7 +307,7 @@ async def _found_in_time(
 
 
 async def _asked(ask: CandidateSearch, wish: _SearchRequest, leg: _Leg) -> None:
-    """Ask a store for candidates, and for more of each named time or person that they hold too little of."""
+    """Search for candidates, then for more of each named time or person with too few rows among them."""
     leg.rows = await ask(wish.reading, wish.candidates)
     more = [ask(narrow, wish.more) for narrow in wish.outnumbered(leg.rows)]
     for found in await asyncio.gather(*more) if more else ():
@@ -341,7 +341,7 @@ def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequenc
 
 
 def _promising(wish: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
-    """Order hits by everything but their age: relevance, and the time, people and kind that the query names."""
+    """Order hits by relevance and by the time, people and kind that the query names, not by age."""
     timely = trace.note("time", preferring(above(hits, 0.0), wish.query.window))
     named = trace.note("people", naming(timely, wish.query.people))
     return trace.note("kind", leaning(named, wish.tilt.kinds))

@@ -22,7 +22,7 @@ _LineKey = tuple[Scope, str]
 
 
 class Search:
-    """Searches events and the log within what a reading admits."""
+    """Searches events and the log within what a read filter admits."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class Search:
         settings: Live[Settings],
         sources: TracedEvents | None = None,
     ) -> None:
-        """Combine the two searches; ``sources`` returns the events that were made of a line."""
+        """Combine the two searches; ``sources`` finds the events that were made from a line."""
         self._events = events
         self._messages = messages
         self._settings = settings
@@ -40,8 +40,8 @@ class Search:
     async def find(self, reading: ReadFilter, text: str, *, top_k: int) -> SearchResult:
         """Return at most ``top_k`` hits of the reading's kinds, best first; log lines only for kind "message".
 
-        Beside events a line's score is reduced. A line that an event was made of is replaced by that event, which then
-        scores at least :data:`TRACED` of what the line does.
+        If events are searched, too, the scores of lines are lowered. A line from which an event was made is replaced by
+        that event, whose score is then at least :data:`TRACED` times that of the line.
         """
         query = await self._events.asked(text, reading.scene)
         if "message" not in reading.kinds:
@@ -61,7 +61,7 @@ class Search:
         return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
     async def _traced(self, reading: ReadFilter, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
-        """Add the events that were made of the lines found, and raise those found already to what their lines score."""
+        """Add the events made from the lines found; each scores at least :data:`TRACED` times its best line."""
         lines = {_key(hit): hit for hit in said}
         if self._sources is None or not lines:
             return list(known)

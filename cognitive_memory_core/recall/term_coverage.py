@@ -20,7 +20,7 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
     """Return, for each text, the share of the query's term weight that it contains, in [0, 1].
 
     A term's weight is its rarity in the language and among ``among`` texts (None: the given ones); a term in no text
-    counts as in one. Of a long query only as many of the heaviest terms make up the whole as are searched.
+    counts as in one. Of a long query only the heaviest terms count, as many as are searched.
     """
     count = len(texts) if among is None else among
     asked = frozenset(terms)
@@ -39,5 +39,5 @@ def saturated(coverage: float, half_point: float = SATURATION) -> float:
 @cleared_on_erasure
 @lru_cache(maxsize=8192)
 def usual_weight(term: str) -> float:
-    """Return how much a term tells by its characters alone, in (0, 1]."""
+    """Return the weight of a term by its characters alone, in (0, 1]: lower for frequent ones."""
     return math.prod(map(telling, term))

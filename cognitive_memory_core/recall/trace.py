@@ -21,9 +21,9 @@ LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "un
 
 @dataclass
 class SearchTrace:
-    """The hits after each step of one search; ``settings`` are used in it instead of those in force, if given.
+    """A record of one search: the hits after each step. Its ``settings``, if given, replace those in force.
 
-    ``parts`` are those of the scores of lines, in a search of the log.
+    ``parts`` are the parts of each line's score (:func:`parts_of`); only a search of the log has them.
     """
 
     settings: Settings | None = None
@@ -31,7 +31,7 @@ class SearchTrace:
     steps: dict[Step, tuple[Hit, ...]] = field(default_factory=dict[Step, tuple[Hit, ...]])
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:
-        """Record the hits after a step, and return them; the first record of a step stands."""
+        """Record the hits after a step unless it was recorded before; return the hits."""
         self.steps.setdefault(step, tuple(hits))
         return list(hits)
 
@@ -42,7 +42,7 @@ class SearchTrace:
 
 
 class _NoTrace(SearchTrace):
-    """Records nothing: what a search uses that nobody asked to explain."""
+    """Records nothing; used by searches that need no explanation."""
 
     @property
     def is_kept(self) -> bool:
@@ -61,9 +61,9 @@ NO_TRACE: SearchTrace = _NoTrace()
 class Candidate:
     """One event that a search considered, with its score taken apart.
 
-    ``relevance`` is made of ``similarity`` and ``lexical``, or given by the reranker (``judged``, None without one).
-    ``factors`` multiply it in their order to ``score``. ``rank`` is its place in the result from 1 on; for a candidate
-    that is not in it, 0, and ``cut`` names the step that left it out.
+    ``relevance`` is computed from ``similarity`` and ``lexical``, or is the reranker's score (``judged``, None without
+    one). ``relevance`` times all ``factors``, given in their order, is ``score``. ``rank`` is the position in the
+    result, from 1 on; 0 if the candidate is not in it, and ``cut`` names the step that dropped it.
     """
 
     event: Event
@@ -78,7 +78,7 @@ class Candidate:
 
 
 def candidates_of(trace: SearchTrace) -> list[Candidate]:
-    """Return the candidates of a recorded search: its result first, the others by the score that they reached."""
+    """Return the candidates of a recorded search: first those in the result, then the others by their last score."""
     places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
     ranks = {_key(hit): rank for rank, hit in enumerate(trace.steps.get("diversity", ()), 1)}
     keys = dict.fromkeys(key for step in ("found", "widened") for key in places.get(step, {}))
@@ -90,8 +90,8 @@ def candidates_of(trace: SearchTrace) -> list[Candidate]:
 class LineCandidate:
     """One line of the log that a context considered, with its score taken apart.
 
-    ``parts`` add up to ``relevance``; ``factors`` multiply it to ``score``. ``rank`` is its place among the lines
-    shown, from 1 on; 0 for one that is not, and ``cut`` names the step that left it out.
+    The sum of ``parts`` is ``relevance``; times all ``factors`` it is ``score``. ``rank`` is the position among the
+    lines shown, from 1 on; 0 if the line is not shown, and ``cut`` names the step that dropped it.
     """
 
     line: Event
@@ -104,7 +104,7 @@ class LineCandidate:
 
 
 def lines_of(trace: SearchTrace) -> list[LineCandidate]:
-    """Return the lines of a recorded search: those shown first, the others by the score that they reached."""
+    """Return the lines of a recorded search: first those shown, then the others by their last score."""
     places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
     ranks = {key: rank for rank, key in enumerate(places.get("untold", {}), 1)}
     found = [_line(hit, trace, places, ranks.get(_key(hit), 0)) for hit in trace.steps.get("found", ())]
@@ -153,7 +153,7 @@ def _candidate(key: _Key, places: _Places, rank: int) -> Candidate:
 
 
 def _is_judged(places: _Places) -> bool:
-    """Return whether a reranker decided: it leaves out candidates, or gives other relevance."""
+    """Return whether a reranker was used: candidates were dropped by it, or have another relevance."""
     found, judged = places.get("found", {}), places.get("judged", {})
     return any(found[key].relevance != hit.relevance for key, hit in judged.items() if key in found)
 

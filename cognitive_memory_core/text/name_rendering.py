@@ -1,4 +1,4 @@
-"""Names in stored statements, rendered from the ids beside them: as people are called now, and as they were then."""
+"""Renders names in stored statements from the ids beside them: the present name, with the former one noted once."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LABEL = re.compile(r"[(（]([^()（）\s]{1,128})[)）]")
 
 
 def labelled(texts: Iterable[str]) -> frozenset[str]:
-    """Return what stands in brackets like an id behind a name; some of it may be anything else."""
+    """Return the texts in brackets that may be ids behind names; some may be something else."""
     return frozenset(match[1] for text in texts for match in _LABEL.finditer(text))
 
 
 def with_current_names(text: str, people: Mapping[str, Person]) -> str:
     """Return a statement with the present name in each ``name(id)`` of a known person.
 
-    Where the statement has another name of that person, the first such label tells it. A label whose name was never
-    seen on its person is left as it is, and so is everything that has no id beside it.
+    The first replaced label of a person notes the replaced name. A label with a name that the person never had is
+    unchanged, and so is a name without an id.
     """
     pieces: list[str] = []
     at = 0
@@ -42,7 +42,7 @@ def with_current_names(text: str, people: Mapping[str, Person]) -> str:
 
 
 def _written(before: str, person: Person) -> str:
-    """Return the name of a person at the end of a text, the longest that is a whole word; "" if there is none."""
+    """Return the longest name of a person that ends a text as a whole word; "" if there is none."""
     found = (name for name in _names(person) if before.endswith(name) and not _is_tail(before, name))
     return max(found, key=len, default="")
 

@@ -15,7 +15,7 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 class Spared:
-    """The characters of one text that are not read as words."""
+    """The positions in one text whose characters are not read as words."""
 
     def __init__(self, length: int, spans: Iterable[Span] = ()) -> None:
         """Mark the characters of the spans as spared."""

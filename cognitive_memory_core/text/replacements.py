@@ -16,7 +16,7 @@ class Edit:
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Apply edits; of two overlapping ones the first given applies."""
+    """Return the text with the edits applied; of two overlapping ones only the first given is."""
     taken = bytearray(len(text))
     chosen: list[Edit] = []
     for edit in edits:

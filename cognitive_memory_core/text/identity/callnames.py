@@ -57,7 +57,7 @@ def callname(text: str) -> str:
 def callnames(name: str) -> tuple[str, ...]:
     """Return the forms by which a person of this name is addressed: the full name and its leading word.
 
-    A name of one character, a small number, or a word that everybody says is not used to address anybody.
+    A name of one character, a small number or a word in general use gives no form.
     """
     whole = clean_name(name)
     spellings = dict.fromkeys((callname(whole), callname(spoken(whole))))
@@ -67,7 +67,7 @@ def callnames(name: str) -> tuple[str, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=8192)
 def parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a Chinese name by which others may know who is meant: 海棠 of 海棠未眠, 晓雨 of 林晓雨.
+    """Return the parts of a Chinese name that suffice to recognise the person: 海棠 of 海棠未眠, 晓雨 of 林晓雨.
 
     A part has a character that is not among the most frequent, since 一点 and 电子 are words and not nicknames.
     """
@@ -83,12 +83,12 @@ def parts(name: str) -> tuple[str, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=8192)
 def characters(name: str) -> frozenset[str]:
-    """Return the rare Chinese characters of a name; with a title each of them may call its bearer: 棠姐, 老齐."""
+    """Return the rare Chinese characters of a name; each may address the person when joined to a title: 棠姐, 老齐."""
     return frozenset(filter(_is_rare, _HAN.findall(callname(clean_name(name)))))
 
 
 def titled(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the surnames that a normalised text joins to a title, each after its position: (0, "王") for "王老师"."""
+    """Yield position and surname of each surname beside a title in a normalised text: (0, "王") for "王老师"."""
     for match in _TITLED.finditer(text):
         if match.group() not in _COMMON:
             yield match.start(), match["after"] or match["before"]

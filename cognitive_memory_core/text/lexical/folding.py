@@ -1,4 +1,4 @@
-"""One spelling for patterns: half width, simplified, lower case, no accents; positions are preserved."""
+"""Folding of texts so that a pattern needs one spelling: half width, simplified Chinese, lower case, no accents."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ _TABLE = {code: char.lower() for code, char in _WIDE.items()} | _PAIRS | _SMALL
 
 
 def folded(text: str) -> str:
-    """Return the folded text; it has the same length, so that positions apply to both texts."""
+    """Return the folded text. It has the length of the original, so that a position applies to both."""
     return text.translate(_TABLE)

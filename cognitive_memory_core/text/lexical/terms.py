@@ -54,7 +54,7 @@ def index_terms(text: str) -> list[str]:
 def query_terms(text: str, *, characters: bool = False) -> list[str]:
     """Return the distinct terms of a question in order: pairs and words, or single characters if there are no pairs.
 
-    Very frequent terms and question words are used only if nothing else is left. With ``characters`` single characters
+    Very frequent terms and question words are used only if there are no others. With ``characters`` single characters
     are added beside the pairs, except the most frequent: short lines of chat may share characters
     without sharing a pair.
     """
@@ -76,7 +76,7 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
-    """Split a folded text into (run, word) tuples: a run of unspaced script or a word; the other one is ""."""
+    """Split a folded text into (run, word) tuples: either a run of unspaced script, or a word; the other is ""."""
     folded = unicodedata.normalize("NFKC", text[:_READ]).casefold()
     return _PIECE.findall(folded.translate(_FOLDED))
 

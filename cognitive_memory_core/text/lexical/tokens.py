@@ -18,17 +18,17 @@ _SENTENCE = re.compile(r"[^。！？!?\r\n]*(?:[。！？!?]+[”’」』】〕
 def token_count(text: str) -> int:
     """Estimate the number of tokens of a text; the estimate is high rather than low.
 
-    Each sort of character counts what it takes in the dearest of the vocabularies in use, of which none is dear in
-    everything (``python -m benchmarks tokens``): a Chinese character 1 where it is one of the commonest, 1.6 where it
-    is among the 3,755 of daily use, 2.1 otherwise; an emoji 4, every other sign that is not ASCII 1; a digit 1, an
-    ASCII letter a quarter, a capital a half, a space 0.1, other ASCII 1.
+    Each kind of character counts as many tokens as in the vocabulary that needs most for this kind, of those measured
+    by ``python -m benchmarks tokens``: a Chinese character 1 if it is among the commonest, 1.6 if it is among the 3,755
+    of daily use, 2.1 otherwise; an emoji 4, every other sign that is not ASCII 1; a digit 1, an ASCII letter a
+    quarter, a capital a half, a space 0.1, other ASCII 1.
     """
     kinds = text.translate(_KINDS)
     return (sum(kinds.count(kind) * cost for kind, cost in _HUNDREDTHS.items()) + 99) // 100
 
 
 def sentences_of(text: str) -> list[str]:
-    """Split a text after 。！？!? with closing quotes and brackets, and at line ends; joined, they are the text."""
+    """Split a text after 。！？!? with closing quotes and brackets, and at line ends; the parts joined are the text."""
     return [part for part in _SENTENCE.findall(text) if part]
 
 

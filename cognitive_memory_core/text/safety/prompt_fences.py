@@ -26,7 +26,7 @@ def defused(text: str) -> str:
     """Return a text as one line that can neither close its block nor pass for another part of a prompt.
 
     Angle and square brackets of every width and lookalike are replaced by harmless ones, and backticks by
-    quotes: no tag, chat-template token, [INST], 【系统】, [CQ:…] or code fence is left, nor does NFKC restore one.
+    quotes: no tag, chat-template token, [INST], 【系统】, [CQ:…] or code fence remains, nor does NFKC restore one.
     The first sign of &lt; and similar entities is replaced, so that decoding entities restores none either. There is no
     list of forbidden words to evade. Signs are replaced, not escaped: the text does not grow, a second
     pass changes nothing, and no reader can unescape it. The caller must write a prefix before the line,

@@ -46,7 +46,7 @@ class Vocabulary:
         return tuple(word for start in starts for word in self._by_start[start] if word in text)
 
     def _pieces(self, text: str) -> set[str]:
-        """Return all substrings of a text with the beginning and length of a word, and all characters."""
+        """Return a text's characters, and its substrings with the first two characters and the length of a word."""
         starts = enumerate(map("".join, pairwise(text)))
         return {text[at : at + length] for at, start in starts for length in self._lengths.get(start, ())} | {*text}
 
@@ -88,14 +88,14 @@ class Redaction:
 
 
 def hides_alone(name: str) -> bool:
-    """Return whether a name may be hidden without an id: a number, a smile or a word like 我 identifies nobody."""
+    """Return whether a name may be hidden without an id beside it; not a number, a smiley or a word like 我."""
     has_letter = any(char.isalpha() and not char.isnumeric() for char in name)
     is_word = is_leaning_word(name) or name in sentences.stored_text.SOMEBODY
     return len(name) >= SHORTEST_NAME and has_letter and not is_word
 
 
 def _ordered(words: Iterable[str]) -> tuple[str, ...]:
-    """Sort the longest first, so that a name inside another leaves no remainder."""
+    """Sort the words by length, longest first, so that no part of a longer name remains."""
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 

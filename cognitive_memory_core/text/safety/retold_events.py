@@ -1,4 +1,4 @@
-"""Detection of lines that retell an event: its source messages, and lines of the bot that repeat it."""
+"""Detection of lines that retell an event: lines of the bot, and of the event's sender, that repeat it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LABEL = re.compile(r"[^\s，。！？、：；,.!?:;()（）]{1,32}[(（][0-9]{
 
 
 def retells(message: Message, event: Event) -> bool:
-    """Return whether a line retells an event by its words.
+    """Return whether a line repeats an event in the same or similar words.
 
-    Lines of the bot count in the event's scope and towards its sender. If an event has no source messages, earlier
-    lines of its sender in that scope count, too.
+    Only lines of the bot in the event's scope or to the event's sender can do so and, if the event has no source
+    messages, earlier lines of its sender in that scope.
     """
     if message.is_bot:
         is_there = message.scene.scope == event.scope or _is_towards_sender(message, event)
@@ -30,7 +30,7 @@ def retells(message: Message, event: Event) -> bool:
 def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] | None = None) -> Callable[[str], str]:
     """Return a function that removes the sentences retelling one of these events from a text.
 
-    ``corrected`` names the events that stand in place of one, by its id; what they say too is kept.
+    ``corrected`` maps the id of a corrected event to the events that replace it; what these also say is kept.
     """
     standing = corrected or {}
     statements = [statement_of(event, *standing.get(event.id, ())) for event in events]
@@ -42,7 +42,7 @@ def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] 
 
 
 def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
-    """Return the claim of an event, without the names of people, which any line may contain, and what others say."""
+    """Return the claim of an event without names of people (any line may have them) and the texts of ``standing``."""
     return _statement(event.text, event.sender_name, event.sender_id, *(one.text for one in standing))
 
 

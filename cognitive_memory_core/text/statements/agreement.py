@@ -24,7 +24,7 @@ LEAST_CONTRARY = 2  # characters of Chinese or words
 
 
 class Line(NamedTuple):
-    """One cited line with its wall-clock time, by which its relative days are resolved; None if unknown."""
+    """One cited line with its wall-clock time (None if unknown), from which words such as "yesterday" are resolved."""
 
     text: str
     when: datetime | None = None
@@ -33,11 +33,11 @@ class Line(NamedTuple):
 def disagreements(
     statement: str, lines: Sequence[Line], names: Collection[str] = (), around: str = ""
 ) -> tuple[Disagreement, ...]:
-    """Return in what a statement contradicts the lines that it was made of.
+    """Return the kinds of contradiction between a statement and the lines from which it was made; () if there is none.
 
-    ``names`` are of people and places. Figures may come from the texts ``around`` if the cited lines hold none or the
-    statement tells what was before. Lines that contradict one another support both: 不去 and later 还是去吧. Only what
-    both texts mention is compared, so that a summary may leave things out.
+    ``names`` are of people and places. Figures may come from the texts ``around`` if the cited lines contain none or
+    the statement tells what held before. Lines that contradict one another support both: 不去 and later 还是去吧. Only
+    what both texts mention is compared, so that a summary may leave things out.
     """
     told = _bare(statement, names)
     share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
@@ -51,7 +51,7 @@ def disagreements(
 
 
 def opposes(statement: str, line: str) -> bool:
-    """Return whether a line firmly contradicts a statement: at least two of its words, of which neither text says both.
+    """Return whether a line affirms two or more words that a statement denies, or denies ones that it affirms.
 
     周日不艾特人 opposes 周日可以艾特人; 群名不改 does not oppose 改周六两点.
     """
@@ -81,7 +81,7 @@ def _bare(text: str, names: Collection[str]) -> str:
 
 
 def _quoted_by_both(told: str, said: Sequence[Line]) -> frozenset[str]:
-    """Return the words that a line and the statement put between quotation marks: a slogan may end as a question."""
+    """Return the words that both a line and the statement quote; a quoted slogan may look like a question."""
     in_lines = {match[1] for line in said for match in _QUOTED.finditer(line.text) if len(match[0]) < len(line.text)}
     return frozenset(match[1] for match in _QUOTED.finditer(told) if match[1] in in_lines)
 
@@ -93,7 +93,7 @@ def _unasked(text: str, quoted: Collection[str]) -> str:
 
 
 def _spoken(lines: Sequence[str]) -> list[Clause]:
-    """Return the clauses of all lines; a question that a later line may answer counts as undecided, not as asked."""
+    """Return the clauses of all lines; a question that a later line may answer is no longer marked as asked."""
     parsed = [clauses_of(line) for line in lines]
     spoken: list[Clause] = []
     for index, clauses in enumerate(parsed):
@@ -105,7 +105,7 @@ def _spoken(lines: Sequence[str]) -> list[Clause]:
 
 
 def _is_put(clause: Clause, line: str) -> bool:
-    """Return whether a line puts something to others, so that a bare no answers it."""
+    """Return whether a line asks or proposes something, so that a bare "no" answers it."""
     return clause.asks or clause.wishes or line.rstrip("。！!~ ").endswith("吧")
 
 
@@ -114,7 +114,7 @@ def _denials(told: Sequence[Clause], said: Sequence[Clause]) -> list[Disagreemen
 
 
 def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
-    """Return how a clause contradicts all of the clauses that it shares most words with."""
+    """Return how a clause contradicts every clause that it shares most words with; None if it agrees with one."""
     overlaps = [(_overlap(clause, other), other) for other in said]
     most = max((weight for weight, _ in overlaps), default=0.0)
     if most < _SHARED:
@@ -134,12 +134,12 @@ def _asks_alike(clause: Clause, other: Clause) -> bool:
 
 
 def _compared(clause: Clause, other: Clause) -> dict[str, int]:
-    """Return the common words: 1 if both affirm or both deny it, -1 if only one of them does, 0 if either is open."""
+    """Map each common word to 1 if both affirm or both deny it, -1 if they differ, 0 if either leaves it undecided."""
     return {word: clause.signs[word] * other.signs[word] for word in clause.signs.keys() & other.signs.keys()}
 
 
 def _overlap(clause: Clause, other: Clause) -> float:
-    """Return the weight of the common words; those of which either leaves open whether they hold count half."""
+    """Return the weight of the common words; a word that either clause leaves undecided counts half."""
     common = clause.signs.keys() & other.signs.keys()
     decided = [word for word in common if clause.signs[word] and other.signs[word]]
     return (weight_of(common) + weight_of(decided)) / 2

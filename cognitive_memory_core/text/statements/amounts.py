@@ -1,4 +1,4 @@
-"""Amounts of money in a text that its source does not contain: 67块5 is not 675元."""
+"""Finds amounts of money in a text that its source does not contain: 675元 is not in 67块5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claims that only their speaker vouches for: rank, ownership, orders to the bot, where to pay, others' consent."""
+"""Detection of claims that rest on the speaker's word alone: rank, ownership, orders to the bot, whom to pay."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def dictates(line: str) -> bool:
 
 
 def borrows_a_name(text: str, bearers: Mapping[str, Collection[str]], known: Collection[str]) -> bool:
-    """Return whether a text writes a known name with an id that nobody known has."""
+    """Return whether a text has a known name beside an id that is not known."""
     return any(
         match[2] not in known and any(match[1].endswith(name) for name in bearers)
         for match in _LABEL.finditer(plain(text))

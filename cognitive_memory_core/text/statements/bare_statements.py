@@ -1,4 +1,4 @@
-"""A statement without its frame: who said it, ids, dates and signs. Two statements are compared by what is left."""
+"""Statements without speaker, ids, dates and punctuation, so that two of them can be compared by content."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def outspoken(statement: str) -> str:
-    """Return what a statement says, folded, without who said it, ids, dates and times."""
+    """Return a statement folded (:func:`folded`) and without its speaker, ids, dates and times."""
     return _SPEECH.sub("", _NOTES.sub("", folded(statement[:_READ])), count=1).strip(_FRAME)
 
 
 def unquoted(statement: str) -> str:
-    """Return the words inside the quotation that a statement consists of; another statement is unchanged."""
+    """Return the words of a statement that is one quotation, without the quotation marks; others are unchanged."""
     quoted = _QUOTATION.match(statement)
     return quoted[1] if quoted else statement
 
 
 def character_pairs(said: str) -> frozenset[str]:
-    """Return the pairs of neighbouring characters of a text, signs left out."""
+    """Return the pairs of neighbouring characters of a text, after removing punctuation and spaces."""
     plain = _SIGNS.sub("", said)
     return frozenset(plain[at : at + 2] for at in range(len(plain) - 1))

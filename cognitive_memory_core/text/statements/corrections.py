@@ -12,5 +12,5 @@ _CORRECTION = re.compile(
 
 
 def puts_right(text: str) -> bool:
-    """Return whether a text has a word of correction or change; the text need not be a correction."""
+    """Return whether a text contains a word of correction or change; such a text may still correct nothing."""
     return bool(_CORRECTION.search(text))

@@ -1,4 +1,4 @@
-"""Lines of a profile that name a day: which of them tell what happened then, and a day that is named twice."""
+"""Dates in lines of a profile: lines about one day, and a day that a line names twice."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _MARKS = re.compile(r"^(?:[-*+•·#>\s]|\(?\d{1,2}[.、)）](?!\d))+")
 
 
 def begins_with_day(line: str) -> bool:
-    """Return whether a line begins with the day on which something happened, rather than since which it holds."""
+    """Return whether a line begins with the day on which something happened, not the day since which it holds."""
     return bool(_DATED.match(line))
 
 
 def once_dated(line: str) -> str:
-    """Return a line without bullets and numbering; a date in brackets at its end goes if the line names it before."""
+    """Return a line without bullets, numbering, and a date in brackets at its end that the line names before."""
     said = _MARKS.sub("", line)
     noted = _NOTED.search(said)
     if not noted:

@@ -1,4 +1,4 @@
-"""Events that happened or will happen once, as opposed to lasting states."""
+"""Detection of events that happened or will happen once, as opposed to lasting states."""
 
 from __future__ import annotations
 

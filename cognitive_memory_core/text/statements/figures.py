@@ -1,4 +1,4 @@
-"""Figures of a statement that its lines do not contain: numbers with their units, hours and days."""
+"""Finds figures of a statement that its cited lines do not contain: numbers with units, hours and days."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ def differing_figures(statement: str, lines: Sequence[Dated], around: str = "") 
 
 
 def _without_past(told: str, around: str) -> str:
-    """Return a statement without the clauses that repeat earlier hours and days from the surrounding texts."""
+    """Return a statement without clauses on the past whose hours and days the surrounding texts name."""
     return "，".join(one for one in _CLAUSE.split(told) if not (_FORMERLY.search(one) and _is_timed_by(one, around)))
 
 
 def _is_timed_by(clause: str, around: str) -> bool:
-    """Return whether texts name every hour and day of a clause."""
+    """Return whether the texts ``around`` name every hour and day of a clause."""
     hours, spans = set(_hours(around)), list(_named(around, None))
     is_timed = all(hour in hours for hour in _hours(clause))
     return is_timed and all(_meet(days, spans) for days in _dated(clause, None))
@@ -169,7 +169,7 @@ def _kind(unit: str) -> str:
 
 
 def _untimed(text: str) -> str:
-    """Return a statement without times and hours, which are compared apart."""
+    """Return a statement without times and hours, which are compared separately."""
     chars = list(text)
     for mention in mentions(text):
         chars[mention.start : mention.stop] = " " * (mention.stop - mention.start)
@@ -197,7 +197,7 @@ def _hours(text: str) -> Iterator[int]:
 
 
 def _differ_in_days(told: str, lines: Sequence[tuple[str, datetime | None]]) -> bool:
-    """Return whether a day of the statement is none that the lines name; the days of the lines are allowed."""
+    """Return whether a statement names a day that is neither named in the lines nor the day of a line."""
     given = [span for text, when in lines for span in _named(text, when)]
     if not given:
         return False
@@ -232,7 +232,7 @@ def _today(when: datetime) -> Stretch:
 
 
 def _spans(mention: Mention, now: datetime) -> Iterator[Stretch]:
-    """Yield the spans that an expression may mean; one without a year recurs."""
+    """Yield the calendar spans that a time expression may mean; a date without a year gives several."""
     for span in filter(None, (mention.at(now, lean) for lean in _LEANS)):
         yield span
         if mention.kind == "yearless":

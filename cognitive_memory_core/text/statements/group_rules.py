@@ -1,4 +1,4 @@
-"""Whether a text sets or forbids something for a group, and whether it is a command or an order about the memory."""
+"""Detection of lines that set, end or forbid something in a group, commands to a bot, and orders about its memory."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _OF_MEMORY = Pattern(
 
 
 def sets_rules(text: str) -> bool:
-    """Return whether a line of chat may set, change or end something that a group keeps to."""
+    """Return whether a line of chat may set, change or end a rule of a group."""
     return bool(_RULES.compiled.search(folded(text[:_READ])))
 
 
 def ends_rules(text: str) -> bool:
-    """Return whether a line of chat says that something no longer holds: it is cancelled, stopped or replaced."""
+    """Return whether a line of chat says that something is cancelled, stopped or replaced."""
     return bool(_ENDS.compiled.search(folded(text[:_READ])))
 
 

@@ -105,5 +105,5 @@ def intent_of(said: str) -> Intent:
 
 
 def speaks_of_asker(said: str) -> bool:
-    """Return whether a question is about the asker, too: 我对什么过敏, but not 告诉我谁过敏."""
+    """Return whether a question is about its asker, among others: 我对什么过敏, but not 告诉我谁过敏."""
     return bool(_ONESELF.compiled.search(folded(said[:READ])))

@@ -1,4 +1,4 @@
-"""Words that depend on speaker, day or place and so keep a statement from being absolute."""
+"""Detection of words that depend on speaker, day or place, so that a statement with them is not absolute."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ _FINE = Pattern(f"{_NOBODY}|{_ENGLISH_NOBODY}")
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
-    """Find the words that keep a statement from being absolute, in the order of the text.
+    """Return the words for which a statement is not absolute, in the order of the text.
 
     Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
     """
@@ -95,7 +95,7 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 
 
 def sightings(text: str, spared: Spared) -> list[Sighting]:
-    """Find the offences and 群里 outside the spared spans, with positions, in the order of the text."""
+    """Return the offences, and 群里, outside the spared spans, in the order of the text."""
     found = [*_offending(text, spared), *_words(text, spared, (("place", _GROUP),))]
     return sorted(found, key=lambda sighting: sighting.start)
 

@@ -1,4 +1,4 @@
-"""A Markdown text as sections; parsing and writing round-trip."""
+"""Parsing of a Markdown text into sections, and the inverse, which restores the text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sections_of(text: str) -> list[OutlineSection]:
 
 
 def written(sections: Iterable[OutlineSection]) -> str:
-    """Join sections to a text."""
+    """Return sections as Markdown text; the inverse of :func:`sections_of`."""
     lines = [line for one in sections for line in ((one.heading, *one.lines) if one.heading else one.lines)]
     return "\n".join(lines)
 

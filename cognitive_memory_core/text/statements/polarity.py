@@ -1,6 +1,6 @@
-"""The polarity of clauses: which of their words are affirmed, which are denied, and which clauses ask.
+"""The polarity of clauses: which of their words are affirmed or denied, and which clauses are questions.
 
-Different ways to deny are mapped to one: 拒绝, 不肯 and 没答应 to a denied consent, 难道我会 and 才怪 to a denial.
+Different forms of denial are mapped to one: 拒绝, 不肯 and 没答应 to denied consent, 难道我会 and 才怪 to a denial.
 """
 
 from __future__ import annotations
@@ -167,17 +167,17 @@ def clauses_of(text: str) -> list[Clause]:
 
 
 def dismisses(text: str) -> bool:
-    """Return whether a line only rejects what was said before it: 做梦, 免谈."""
+    """Return whether a line consists of a rejection of what was said before: 做梦, 免谈."""
     return bool(_REJECTED.compiled.fullmatch(_reworded(_spelled(text).strip("。！!~ "))))
 
 
 def declines(text: str) -> bool:
-    """Return whether a line only answers a question or a proposal with no: 不能, 不行."""
+    """Return whether a line consists of "no" as an answer to a question or proposal: 不能, 不行."""
     return bool(_ALONE.fullmatch(_reworded(_spelled(text).strip("。！!~ "))))
 
 
 def weight_of(words: Iterable[str]) -> float:
-    """Return how much words tell about the topic: near 0 for the most frequent, 1 for a rare one."""
+    """Return the sum of the words' weights, each near 0 for a very frequent word and 1 for a rare one."""
     return sum(_CANONICAL.get(word) or (1.0 if word.isascii() else telling(word) ** 2) for word in words)
 
 
@@ -188,7 +188,7 @@ def _spelled(text: str) -> str:
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
 def _reworded(part: str) -> str:
-    """Map ways to deny to one; cached, since a statement repeats most parts of its lines."""
+    """Map different forms of denial to one; cached, because a statement repeats most parts of its lines."""
     if not _ANY_REWORDED.compiled.search(part):
         return part
     for pattern, word in _REWORDED:

@@ -39,7 +39,7 @@ _LEAST_STEP = 2  # characters
 
 @dataclass(frozen=True)
 class ProblemReading:
-    """What the words of a problem and of its solution tell, and the numbers and codes of the problem."""
+    """The terms of a problem and of its solution, and the numbers and codes in the problem."""
 
     problem: frozenset[str]
     solution: frozenset[str]
@@ -56,7 +56,7 @@ class ProblemReading:
         return bool(self.codes and other.codes) and self.codes.isdisjoint(other.codes)
 
     def is_same(self, other: ProblemReading) -> bool:
-        """Return whether two problems are the same by their words; a like solution counts a little."""
+        """Return whether two problems are the same by their words; similar solutions count a little."""
         if self.is_of_other_code(other):
             return False
         alike = _likeness(self.problem, other.problem)
@@ -66,14 +66,14 @@ class ProblemReading:
 
 
 def shared(text: str, told: str) -> float:
-    """Return which share of what a text tells stands in another one, in [0, 1]."""
+    """Return which share of the term weight of ``text`` the other text contains, in [0, 1]."""
     terms = _terms(text)
     whole = _weight(terms)
     return _weight(terms & frozenset(query_terms(_AGAIN.sub("", _LABEL.sub("", told))))) / whole if whole else 0.0
 
 
 def asks(problem: str) -> bool:
-    """Return whether a problem is a question that an answer settles."""
+    """Return whether a problem is a question, which an answer solves."""
     return bool(_QUESTION.search(problem[:_READ]))
 
 

@@ -1,4 +1,4 @@
-"""Profiles in stored form: one name, plain tags, clean text, whatever a model or an editor wrote."""
+"""Sanitising of profiles that a model or an editor wrote, before they are stored."""
 
 from __future__ import annotations
 

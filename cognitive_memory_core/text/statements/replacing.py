@@ -1,7 +1,7 @@
-"""Whether a newer statement gives another value for what an older one is about, or says that it holds no longer.
+"""Detects a newer statement that gives another value for the subject of an older one, or says that it has ended.
 
-Two readings are compared by what both are about (pairs of characters, weighed by how rare they are) and by their values
-(hours, days, sizes, versions, codes, quoted names, numbers with a unit). The date of saying it is no value.
+Statements are compared by topic (pairs of characters, weighed by how rare they are) and by values (hours, days, sizes,
+versions, codes, quoted names, numbers with a unit). The date on which a statement was made is no value.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ _WORDS = re.compile("[一-龥]+|[a-z]{2,}")
 
 @dataclass(frozen=True)
 class ValueReading:
-    """What a statement is about, its values as ``(type, value)``, and whether it tells of a change.
+    """The topic of a statement, its values as ``(type, value)``, and whether it tells of a change or a former state.
 
-    ``ended`` are the words beside those that end something.
+    ``ended`` are the words beside a word of ending, such as "cancelled".
     """
 
     about: frozenset[str]
@@ -85,13 +85,13 @@ class ValueReading:
 
 
 def tells_of_a_change(text: str) -> bool:
-    """Return whether a statement says that something changes or ended, or was only meant for a time."""
+    """Return whether a statement says that something changes, ended, or formerly held."""
     said = folded(text[:_READ])
     return any(pattern.compiled.search(said) for pattern in (_CHANGES, _FORMERLY, _ENDS))
 
 
 def may_replace(older: ValueReading, newer: ValueReading, weigh: Weigh, like: float = LIKE) -> bool:
-    """Return whether the newer of two statements replaces the older; ``weigh`` is higher for rarer words."""
+    """Return whether the newer of two statements may replace the older; ``weigh`` returns the weight of words."""
     common = older.about & newer.about
     if not common:
         return False
@@ -102,7 +102,7 @@ def may_replace(older: ValueReading, newer: ValueReading, weigh: Weigh, like: fl
 
 
 def _differ(older: ValueReading, newer: ValueReading) -> bool:
-    """Return whether both have values of one type, and none of these in common."""
+    """Return whether both have values of the same type but no such value in common."""
     kinds = {kind for kind, _ in older.values} & {kind for kind, _ in newer.values}
     return any(not {value for kind, value in older.values & newer.values if kind == one} for one in kinds)
 

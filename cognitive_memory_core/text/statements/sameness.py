@@ -1,6 +1,6 @@
 """A guard against false duplicates: statements that differ in a negation, number or name are never the same.
 
-It does not detect unrelated statements: similarity proposes a pair, this can only reject it.
+It does not detect unrelated statements: the caller selects pairs by similarity, and this module only rejects some.
 """
 
 from __future__ import annotations
@@ -143,9 +143,9 @@ _FIRST = re.compile("先(?!生|前|后|进|锋|知|天)(.{2})")
 def may_be_same(a: str, b: str, speaker: str = "") -> bool:
     """Return whether two statements may mean the same; False if they differ in something that changes the meaning.
 
-    That is: a negation, an opposite, before and after, numbers and dates, people and their order, certainty, or one
-    replaced word. A name means the same with its id and without. If ``speaker`` said both, an introduction that names
-    the speaker and a date is ignored. The first 1,000 characters of each count.
+    Such are a negation, an opposite, before and after, numbers and dates, people and their order, certainty, or one
+    replaced word. A name counts as equal with and without its id. If ``speaker`` said both, an introduction that names
+    the speaker and a date is ignored. Only the first 1,000 characters of each are compared.
     """
     a, b = (unsaid(text[:_READ], speaker) if speaker else text[:_READ] for text in (a, b))
     one, other = _StatementReading.of(_labelled_like(a, b)), _StatementReading.of(_labelled_like(b, a))
@@ -155,9 +155,9 @@ def may_be_same(a: str, b: str, speaker: str = "") -> bool:
 
 
 def contradicts(a: str, b: str) -> bool:
-    """Return whether two clauses about the same thing cannot both be true: one denies the other, or numbers differ.
+    """Return whether two clauses on one topic cannot both be true: one denies the other, or their numbers differ.
 
-    Unlike :func:`may_be_same`, it allows a clause to contain more or less than the other.
+    Unlike in :func:`may_be_same`, one clause may say more than the other.
     """
     one, other = _StatementReading.of(a), _StatementReading.of(b)
     mine, theirs = set(one.numbers), set(other.numbers)
@@ -279,7 +279,7 @@ def _is_of_another_sort(one: _StatementReading, other: _StatementReading) -> boo
 
 
 def _is_turned_round(one: _StatementReading, other: _StatementReading) -> bool:
-    """Return whether order changes the meaning: the same words in another order, or exchanged beginnings."""
+    """Return whether the statements have the same words in another order, or exchanged beginnings."""
     if sorted(one.tokens) == sorted(other.tokens):
         return one.timeless != other.timeless
     return _changed_places(one.head, other.head, one, other) or _changed_places(_first(one), _first(other), one, other)
@@ -308,7 +308,7 @@ _DIFFERENCES: tuple[Callable[[_StatementReading, _StatementReading], bool], ...]
 
 
 def _sides(reading: _StatementReading, sides: tuple[Pattern, Pattern]) -> list[int]:
-    """Return the sides of a contrast that a statement takes, in order, without consecutive repetitions."""
+    """Return which of two opposite words a statement has, as indexes in order, without consecutive repetitions."""
     found = [(match.start(), side) for side, pattern in enumerate(sides) for match in pattern.finditer(reading.words)]
     return [side for side, _ in groupby(side for _, side in sorted(found))]
 

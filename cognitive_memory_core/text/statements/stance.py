@@ -97,7 +97,7 @@ _OF_SELF = Pattern("(?:我(?!们|家|这|觉得|认为|建议|提议)|本人|俺
 
 
 def stance_of(line: str) -> Stance:
-    """Return what a line does to what was said before it; one that agrees with a proviso does neither."""
+    """Return the stance of a line to what was said before; "none" for a line that agrees on a condition."""
     said = folded(line[:_READ]).strip()
     if _VOTE.fullmatch(said):
         return "agrees"
@@ -109,12 +109,12 @@ def stance_of(line: str) -> Stance:
 
 
 def proposes(line: str) -> bool:
-    """Return whether a line puts something to others: 能不能改到周六, 改到周六吧."""
+    """Return whether a line proposes something to others: 能不能改到周六, 改到周六吧."""
     return bool(_PROPOSES.compiled.search(folded(line[:_READ])))
 
 
 def tells_of_self(line: str) -> bool:
-    """Return whether a line tells what its speaker did, has or plans, and no habit: 周四我要健身."""
+    """Return whether a line tells what its speaker did, has or plans, but not a habit: 周四我要健身."""
     return bool(_OF_SELF.compiled.search(folded(line[:_READ])))
 
 

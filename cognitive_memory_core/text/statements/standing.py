@@ -1,4 +1,4 @@
-"""What a rule of a group says of the present: which of its days recur, and which clauses tell what no longer holds."""
+"""Analysis of a group's rule: which of its days recur, and which of its clauses tell what no longer holds."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ _AGAIN = Pattern(
 
 
 def recurs(offence: Offence, statement: str, lines: Sequence[str]) -> bool:
-    """Return whether a day in a rule recurs: 周二晚九点开周会, of which no line says that it is meant once.
+    """Return whether a day in a rule recurs, such as 周二 in 周二晚九点开周会.
 
-    The rule or one of its lines must speak of repetition, or forbid something; 从这周起 is no single week.
+    The rule or one of its lines must contain a word of repetition (从这周起 is one), or forbid something while none
+    says that it is for once.
     """
     if offence.kind != "time" or not _RECURRING_DAY.fullmatch(folded(offence.word)):
         return False
@@ -46,15 +47,15 @@ def recurs(offence: Offence, statement: str, lines: Sequence[str]) -> bool:
 
 
 def untimed(statement: str) -> str:
-    """Return a statement without days and hours, which a line may write otherwise: 20:30 for 八点半."""
+    """Return a statement without days and hours, which a line may write in another form: 20:30 for 八点半."""
     return _TIMES.compiled.sub(" ", statement)
 
 
 def present(statement: str, lines: Sequence[str], before: str = "") -> str:
-    """Return what lines must support: a statement without what stands in the version before, and without the past.
+    """Return what lines must support of a statement: no clauses of the version ``before``, and none on the past.
 
-    周会改到周四，不再在周二 becomes 周会改到周四. Where a line tells of a change, a clause on what no longer holds is
-    left out unless a line affirms it. A statement that says nothing else is returned whole.
+    周会改到周四，不再在周二 becomes 周会改到周四. If a line tells of a change, a clause on what no longer holds is
+    removed unless a line affirms that it holds. If no clause remains, the whole statement is returned.
     """
     told = _REPLACED.compiled.sub(lambda match: "" if _is_of(match["old"], before) else match[0], statement)
     changes = any(map(ends_rules, lines))
@@ -73,11 +74,11 @@ def present(statement: str, lines: Sequence[str], before: str = "") -> str:
 
 
 def _is_of(text: str, before: str, share: float = _HALF) -> bool:
-    """Return whether so many of a text's pairs of characters stand in another text."""
+    """Return whether the other text contains at least ``share`` of a text's pairs of characters."""
     pairs = {term for term in index_terms(_NO_LONGER.compiled.sub("", text)) if len(term) > 1}
     return bool(pairs) and len(pairs & {*index_terms(before)}) >= share * len(pairs)
 
 
 def _is_affirmed(clause: str, lines: Sequence[str]) -> bool:
-    """Return whether a line says in the same words that it does hold."""
+    """Return whether a line says in the same words that a negated clause does hold."""
     return any("polarity" in disagreements(clause, [Line(line)]) and _is_of(clause, line) for line in lines)

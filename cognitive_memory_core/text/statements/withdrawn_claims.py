@@ -32,7 +32,7 @@ class Trace:
 
     @classmethod
     def of(cls, text: str, but: Iterable[str] = ()) -> Trace:
-        """Return the terms by which a text is recognised: without its times and the terms of the texts in ``but``."""
+        """Return the terms of a text, without those of its times and of the texts in ``but``."""
         return cls(_telling(_terms(_timeless(text))) - frozenset(term for other in but for term in _terms(other)))
 
     @property
@@ -47,7 +47,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class WithdrawnClaim:
-    """A statement that must no longer be repeated; the texts in ``but`` and the names in them may be."""
+    """A statement that must no longer be repeated; the words of the texts in ``but`` may still be said."""
 
     text: str
     but: tuple[str, ...] = ()
@@ -79,12 +79,12 @@ class WithdrawnClaim:
 
 
 def pieces(text: str) -> list[str]:
-    """Split a text after each sentence, semicolon and line; joined, the parts are the text."""
+    """Split a text after each sentence, semicolon and line; the parts joined are the text."""
     return [part for part in _SPLIT.split(text) if part]
 
 
 def without(text: str, goes: Callable[[str], bool]) -> str:
-    """Remove the pieces of a text for which ``goes`` is true; a line without remaining pieces is removed."""
+    """Return a text without the :func:`pieces` for which ``goes`` is true, and without lines that this empties."""
     kept = (_spared(line, goes) for line in text.split("\n"))
     return "\n".join(line for line in kept if line is not None)
 

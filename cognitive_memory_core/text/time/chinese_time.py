@@ -203,7 +203,7 @@ def _date(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 
 def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    """Return the second Sunday of a month, or its last Friday; without a year of the latest such month."""
+    """Return a day such as the second Sunday or last Friday of a month; without a year, of the latest such month."""
     found = match.groupdict()
     if found.get("which"):
         first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])

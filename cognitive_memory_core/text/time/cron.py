@@ -1,4 +1,4 @@
-"""Reads cron expressions of five fields, as APScheduler does, which is not needed for it."""
+"""Parsing of cron expressions of five fields as APScheduler parses them, without importing APScheduler."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _FIELDS = (_MINUTE, _HOUR, _DAY, _MONTH, _WEEKDAY)
 def is_cron(expression: str) -> bool:
     """Return whether a text has the five fields minute, hour, day, month, weekday (0 is Monday), and is ever due.
 
-    The day may also be "last". A day that none of the months has, such as 30 February, is never due.
+    The day may also be "last". A text whose day occurs in none of its months, such as 30 February, is rejected.
     """
     texts = expression.lower().split()
     if len(texts) != len(_FIELDS):

@@ -1,4 +1,4 @@
-"""Hours in a question: 下午三点, 傍晚, at 3pm, midnight; of a day that is named, or of the latest matching day."""
+"""Hours in a question (下午三点, 傍晚, at 3pm, midnight), on a day that it names or on the latest matching day."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> Stretch | None:
-    """Return the hours on the latest day on which they have begun, or with ``ahead`` on the next with some left."""
+    """Return the hours on the latest day on which they have begun, or with ``ahead`` on the next on which they end."""
     span = _span(match, "")
     if span is None:
         return None
@@ -107,7 +107,7 @@ def clock_at_end(text: str) -> re.Match[str] | None:
 
 
 def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
-    """Return the times of day that a clock time can mean, counted from midnight; ``part`` of the day is said beside it.
+    """Return the times of day that a clock time can mean, from midnight; ``part`` is the part of the day beside it.
 
     Eight o'clock is in the morning or in the evening unless something says which.
     """

@@ -18,7 +18,7 @@ _TICK = timedelta(microseconds=1)
 
 
 def interval_of(time_from: datetime | str | None, time_to: datetime | str | None, zone: tzinfo) -> Interval | None:
-    """Build the window between two times, both included; None if neither is given.
+    """Return the window from one time to another, both included; None if neither is given.
 
     Naive values are read in ``zone``, a bare date at the end includes its day, reversed ends are swapped with a
     warning. Raises BadArgument for an invalid time.

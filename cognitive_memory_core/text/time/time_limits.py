@@ -1,4 +1,4 @@
-"""Time limits as people write them: how long (2小时, 1h30m), or until when (到18:00, 到明天早上8点)."""
+"""Parsing of time limits as people write them: how long (2小时, 1h30m), or until when (到18:00, 到明天早上8点)."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _YEAR = 364 * DAY
 
 
 def time_limit(text: str, now: datetime) -> datetime | None:
-    """Return when a time limit that begins ``now`` ends, in the zone of ``now``; None if the text is none.
+    """Return when a time limit that begins ``now`` ends, in the zone of ``now``; None if the text is no time limit.
 
-    A day without a clock time ends the limit where that day, or the part of it that is named, begins. Of several days
-    or hours that fit, the next one is meant; the result is in the past only if a day that is past is named. Raises
-    BadArgument for an instant without a zone.
+    A limit that names a day without a clock time ends when that day, or the named part of it, begins. Of several
+    possible days or hours the next one is returned; the result is in the past only if the text names a past day.
+    Raises BadArgument if ``now`` has no zone.
     """
     checked_zoned(now, "now")
     said = folded(text).strip()
@@ -87,9 +87,9 @@ def _ends(said: str, now: datetime) -> Iterator[datetime]:
 
 
 def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
-    """Yield where the days begin that an expression can mean, with the part of the day that it names.
+    """Yield the begin of each day, or part of a day, that an expression can mean, and the name of the part or "".
 
-    A part of a day without a day is today's or tomorrow's.
+    A part of a day without a day is that of today or tomorrow.
     """
     whole = _only(named)
     for each in (whole,) if whole else (_only(f"今天{named}"), _only(f"明天{named}")):

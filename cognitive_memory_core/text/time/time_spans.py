@@ -61,7 +61,7 @@ class Stretch:
 
 
 def hours_of(part: str) -> tuple[int, int]:
-    """Return the hours of a part of a day, counted from midnight; those of the whole day for an unknown part."""
+    """Return when a part of a day begins and ends, in hours from midnight; 0 and 24 for an unknown part."""
     return _HOURS.get(part, (0, 24))
 
 

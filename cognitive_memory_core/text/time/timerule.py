@@ -41,9 +41,10 @@ _MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of a
 
 @dataclass(frozen=True)
 class TimeFrame:
-    """The reference for a time expression: the wall clock, and which of several days an open expression means.
+    """The reference for a time expression: the wall clock, and which day an expression such as "Friday" means.
 
-    "back" is the latest one that has begun, today's included; "past" and "ahead" exclude today's.
+    ``lean`` "back" means the latest such day up to and including today, "past" the latest before today, and "ahead"
+    the next after today.
     """
 
     now: datetime
@@ -93,7 +94,7 @@ def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
 
 
 def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> Stretch:
-    """Return the span of a few units back; negative counts lie ahead. It has no wording: any date is too precise."""
+    """Return the span of a few units ago, or ahead if ``most`` and ``least`` are negative; it has no wording."""
     first, last = frame.now - most * _SPANS[unit], frame.now - least * _SPANS[unit]
     if unit in ("second", "minute", "hour"):
         return Stretch(min(first, last), max(first, last))

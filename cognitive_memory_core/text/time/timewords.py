@@ -98,7 +98,7 @@ def mentions(text: str) -> list[Mention]:
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
 def _mentioned(text: str) -> tuple[Mention, ...]:
-    """Cache the mentions of a text, which gate, rules and index request in turn."""
+    """Return the mentions of a text, cached, because gate, rules and index request the same ones."""
     return tuple(_mentions(text))
 
 
@@ -110,7 +110,7 @@ def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> 
     it is the first. Before a day its month counts, or the week before it; after it whatever lies up to now.
     A bare month, date or weekday refers to the past, today included. Hours beside a day narrow it; hours alone are
     those of the latest day on which they have begun, or of the next one if the clause looks ahead. A time word that
-    is one of the ``names`` of people is no time. Raises BadArgument for a reference without a zone.
+    is one of the ``names`` of people is ignored. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
@@ -170,7 +170,7 @@ def is_time(word: str) -> bool:
 
 
 def leaning(text: str) -> Iterator[Mention]:
-    """Find the time expressions whose meaning depends on the day on which they are read."""
+    """Yield the time expressions whose meaning depends on the day on which they are read."""
     found = [mention for mention in mentions(text) if not _is_name(text, mention)]
     is_listed = bool(_WEEKDAYS.search(text))
     for index, mention in enumerate(found):
@@ -204,14 +204,14 @@ def _mentions(text: str) -> Iterator[Mention]:
 
 
 def _asked(mention: Mention, text: str, now: datetime) -> Stretch | None:
-    """Return the span of a mention that may be asked about: no present, no habit, nobody called 周末."""
+    """Return the span of a mention; None if it means the present, a habit, or a person called 周末."""
     if mention.kind == "now" or (mention.kind == "open" and (_is_habit(text, mention) or _is_person(text, mention))):
         return None
     return mention.at(now)
 
 
 def _is_person(text: str, mention: Mention) -> bool:
-    """Return whether a weekend is spoken of as a person: 周末是谁, @周末."""
+    """Return whether 周末 ("weekend") is used as a person's name here: 周末是谁, @周末."""
     if text[mention.start : mention.stop] != "周末":
         return False
     before = text[max(mention.start - 4, 0) : mention.start]
@@ -219,7 +219,7 @@ def _is_person(text: str, mention: Mention) -> bool:
 
 
 def _bounded(stretch: Stretch, mention: Mention, text: str, now: datetime) -> Stretch:
-    """Return what lies before or after a day, where a word beside it says so; otherwise its span unchanged."""
+    """Return the span before or after a day if a word beside it says so; otherwise the day's span."""
     if stretch.stop - stretch.start > DAY or mention.part:
         return stretch
     read = folded(text[:READ])
@@ -242,7 +242,7 @@ def _hull(first: Stretch, second: Stretch) -> Stretch:
 
 
 def _touch(first: tuple[Mention, Stretch], second: tuple[Mention, Stretch]) -> bool:
-    """Return whether one begins where the other ends, in the text and on the calendar."""
+    """Return whether the second mention begins where the first ends, both in the text and on the calendar."""
     return first[0].stop == second[0].start and first[1].stop == second[1].start
 
 
@@ -261,7 +261,7 @@ def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
 
 
 def _tense(text: str, start: int, stop: int) -> Lean | None:
-    """Return whether the clause around an expression is past or ahead; None if both or neither."""
+    """Return whether the clause around an expression is about the past or the future; None if about both or neither."""
     first = max(start - _TENSE_READ, 0)
     ends = [match.end() for match in _CLAUSE_END.finditer(text, first, stop) if match.end() <= start]
     before, after = text[ends[-1] if ends else first : start], _CLAUSE_END.split(text[stop : stop + _TENSE_READ])[0]
@@ -272,7 +272,7 @@ def _tense(text: str, start: int, stop: int) -> Lean | None:
 
 
 def _is_name(text: str, mention: Mention) -> bool:
-    """Return whether a mention is a name, as of a cat called 昨日."""
+    """Return whether the text uses a time expression as a name, such as a cat called 昨日."""
     is_end = _NAME_ENDS.match(text, mention.stop)
     return bool(is_end and _CALLED.search(text[max(mention.start - 4, 0) : mention.start]))
 

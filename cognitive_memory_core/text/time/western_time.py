@@ -212,7 +212,7 @@ def _first_day(holiday: str, number_of_year: int) -> date:
 
 
 def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    """Return the second Sunday of a month, or its last Friday; without a year of the latest such month."""
+    """Return a day such as the second Sunday or last Friday of a month; without a year, of the latest such month."""
     found = match.groupdict()
     if found.get("which"):
         first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
@@ -285,7 +285,7 @@ def _numeric(match: re.Match[str], frame: TimeFrame) -> Stretch:
 
 
 def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    """Parse 01/15/2024 and 15/01/2024; if both are possible, the month comes first, but before dots the day."""
+    """Parse 01/15/2024 and 15/01/2024; if both orders are possible, the day is first between dots, else the month."""
     first, second, named = int(match["a"]), int(match["b"]), _full_year(match["y"])
     is_day_first = first > _MONTHS_OF_A_YEAR or match["s"] == "."
     number_of_month, number_of_day = (second, first) if is_day_first else (first, second)
