@@ -117,12 +117,14 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
 
 
 def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> str:
-    """List the events already remembered, numbered from E1, each with its day and speaker."""
-    shown = (
-        f"E{number}. {_day(event.happened_at, zone)} {_teller(event, roster)}{cut(event.text, NEIGHBOUR)}"
-        for number, event in enumerate(events, 1)
-    )
-    return "\n".join(shown)
+    """List the events already remembered, numbered from E1, each with its day once and its speaker."""
+
+    def shown(event: Event) -> str:
+        day = _day(event.happened_at, zone)
+        said = f"{_teller(event, roster)}{cut(event.text, NEIGHBOUR)}"
+        return said if event.text.startswith(day) else f"{day} {said}"
+
+    return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events, 1))
 
 
 def beliefs(standing: Iterable[Belief], zone: tzinfo | None) -> str:

@@ -112,7 +112,7 @@ def judge_amid(text: str, heard: str, around: Around, job_context: JobContext) -
     written = plain(read)
     bearers = known.bearers(f"{written}\n{said}")
     lost = set(standing(said, known.ids, bearers)).difference(standing(written, known.ids, bearers))
-    strange = strange_numbers(unnamed(written, bearers), given.plain, known.ids)
+    strange = strange_numbers(unnamed(written, bearers), f"{given.plain}\n{known.remembered}", known.ids)
     foreign = (*strange, *mislabelled(written, bearers, known.ids))
     return Verdict(
         offences(read, names=known.names),
