@@ -30,8 +30,8 @@ T = TypeVar("T")
 class Breaker:
     """Counts consecutive failures of a part; at the limit refuses calls for a growing pause, then lets one call probe.
 
-    Only UnavailableError counts, without Busy: a part that answers, however badly, is available. If an error has a
-    ``retry_after``, the part is not called before that time, even after the first failure.
+    Only UnavailableError counts, except Busy: a part that answers, however badly, is available. If an error has a
+    ``retry_after``, calls are refused until that time, even after the first failure.
     """
 
     def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -134,7 +134,7 @@ class GuardedChat:
         self._breaker = breaker
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer."""
+        """Ask the model and return its answer, parsed; raises as :class:`Chat` and :class:`Breaker` do."""
         return await self._breaker.call(lambda: self._chat.ask(ask))
 
 
@@ -176,7 +176,7 @@ class GuardedStore:
     """A vector store behind a breaker."""
 
     def __init__(self, store: SleepingStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
-        """Guard a store; a call that takes longer than ``overdue`` seconds does not block the others."""
+        """Guard a store; a call that takes longer than ``overdue`` seconds counts as failed."""
         self._store = store
         self._breaker = breaker
         self._overdue = overdue
@@ -186,7 +186,7 @@ class GuardedStore:
         return await self._working(self._store.open)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Make an empty generation behind the one in use."""
+        """Create an empty generation beside the one in use."""
         return await self._working(lambda: self._store.begin(fingerprint, dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:
@@ -212,7 +212,7 @@ class GuardedStore:
         return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))
 
     async def is_there(self) -> bool:
-        """Return whether a generation is in use, which is asked of the disk alone."""
+        """Return whether a generation is in use; this reads the disk only, so the breaker is not involved."""
         return await self._store.is_there()
 
     async def sleep(self) -> None:

@@ -1,4 +1,4 @@
-"""Caller-supplied models, wrapped to keep their ports: our errors, our form of vectors, a deadline."""
+"""Wraps models supplied by the caller so that they fulfil their ports: errors, form of vectors, deadline."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CancelledFromWithin(RuntimeError):
 
 
 class CallerEmbedder:
-    """Turns whatever an embedder raises into our errors, and whatever numbers it answers into usable vectors."""
+    """Converts an embedder's exceptions to errors of this library and its answers to vectors; rejects unusable ones."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -51,19 +51,19 @@ class CallerEmbedder:
         return [_vector(numbers) for numbers in vectors]
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed queries."""
+        """Embed a query; raise BadAnswer for an unusable vector."""
         return _vector(await _embedded(lambda: self._embedder.embed_query(text)))
 
 
 class CallerReranker:
-    """Turns whatever a reranker raises into our errors, and whatever it answers into a score for each text."""
+    """Converts a reranker's exceptions to errors of this library; rejects answers that are not a score per text."""
 
     def __init__(self, reranker: Reranker) -> None:
         """Wrap a reranker."""
         self._reranker = reranker
 
     async def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return a score in [0, 1] for each text, or BadAnswer."""
+        """Return a score in [0, 1] for each text; raise BadAnswer for any other answer."""
         if not texts:
             return []
         said = sentences.models.RERANKER_FAILED
@@ -75,7 +75,7 @@ class CallerReranker:
 
 
 class CallerChat:
-    """Turns whatever a chat model raises into our errors."""
+    """Converts a chat model's exceptions to errors of this library."""
 
     def __init__(self, chat: Chat, seconds: float) -> None:
         """Wrap a chat model whose answers may take this many seconds."""
@@ -83,7 +83,7 @@ class CallerChat:
         self._seconds = seconds
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer."""
+        """Ask the model and return its answer, parsed; raises UnavailableError after the time limit."""
         return await _translated(lambda: self._chat.ask(ask), self._seconds, sentences.models.CHAT_FAILED)
 
 

@@ -1,4 +1,4 @@
-"""Gives large blocks back to the system when they are freed, where glibc would keep them for later."""
+"""Makes glibc return large freed blocks to the system; by default it would keep them for reuse."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # mallopt's numbers in malloc.h
 
 
 def return_large_blocks() -> None:
-    """Make blocks of a megabyte get pages of their own from now on; do nothing without glibc.
+    """Give blocks of a megabyte and more memory mappings of their own from now on; do nothing without glibc.
 
-    Vectors and postings are copied as they grow: without this the process keeps the room of the largest copies.
+    Vectors and postings are copied as they grow: without this the process would keep the memory of the largest copies.
     """
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL(None)

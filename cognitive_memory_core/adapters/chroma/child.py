@@ -127,7 +127,7 @@ def _attempted(answer: Callable[[Request | Answer], Answer], request: Request | 
 
 
 def resident_bytes() -> int | None:
-    """Return this process's resident bytes, or its peak where only that is known; None if neither is."""
+    """Return this process's resident memory in bytes, its peak where only that is known, None where neither is."""
     try:
         pages = int(Path("/proc/self/statm").read_bytes().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

@@ -102,7 +102,7 @@ class CollectionBackend(Protocol):
         ...
 
     def is_away(self, error: Exception) -> bool:
-        """Return whether an error concerns the connection or the process, not the generation."""
+        """Return whether an error is of the connection or the process, so that the generation may be sound."""
         ...
 
     def close(self, number: int) -> None:
@@ -110,7 +110,7 @@ class CollectionBackend(Protocol):
         ...
 
     def remove(self, number: int) -> bool:
-        """Remove a generation, or a part of a large one; return True once nothing is left that can be removed."""
+        """Remove a generation, or a part of a large one; return True when no further call is needed."""
         ...
 
 
@@ -151,7 +151,7 @@ class FolderBackend:
         return number in self._open and self._open[number].stamp == self._stamp(number)
 
     def is_away(self, error: Exception) -> bool:
-        """Return whether the process lacks file handles or memory, which would affect the next generation too."""
+        """Return whether the process lacks file handles or memory; another generation would fail as well."""
         return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
 
     def close(self, number: int) -> None:
@@ -161,7 +161,7 @@ class FolderBackend:
             opened.client.close()
 
     def remove(self, number: int) -> bool:
-        """Delete the folder; where Windows keeps a file open it stays until a later attempt."""
+        """Delete the folder, or as much of it as the system allows; a later attempt deletes the rest. Return True."""
         self.close(number)
         shutil.rmtree(self._folder(number), ignore_errors=True)
         return True
@@ -192,7 +192,7 @@ class ServerBackend:
         self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._births()])
 
     def numbers(self) -> set[int]:
-        """Return the numbers found; raises Foreign if any collection belongs to another bot."""
+        """Return the numbers of the stored generations; raises Foreign if any collection belongs to another bot."""
         births = self._births()
         for _, birth in births:
             self._owner.check(birth)

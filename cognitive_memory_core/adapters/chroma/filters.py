@@ -1,7 +1,7 @@
-"""Compiles a reading's scope and narrowing into a Chroma ``where``, from typed values only, never from free text.
+"""Compiles a read filter into a Chroma ``where``, from typed values only, never from free text.
 
-Chroma's rules hold by construction: one operator per clause, at least two clauses in ``$and`` and ``$or``, no empty
-list, and every value under an explicit operator, so that no value can be read as one.
+The result keeps Chroma's rules: one operator per clause, at least two clauses in ``$and`` and ``$or``, no empty list,
+and every value under an explicit operator, so that no value can be taken for an operator.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def chroma_filter(reading: ReadFilter) -> Where:
 
 
 def event_metadata(event: Event) -> Metadata:
-    """Return an event's metadata (seed 001's ten fields, kind, agent and subjects); no value is None."""
+    """Return an event's metadata: the ten fields of older versions, kind, agent and subjects; no value is None."""
     metadata: Metadata = {
         "user_id": event.user_id,
         "group_id": event.group_id,

@@ -27,9 +27,9 @@ def size_of(folder: Path) -> int:
 
 
 def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
-    """Copy the folder into ``scratch`` and yield its events as JSON lines; one over the bound is yielded as b"".
+    """Copy the folder into ``scratch`` and yield its events as JSON lines; a line that is too long is yielded as b"".
 
-    Raises ForeignFolderUnreadable after what could be read, OSError or shutil.Error if the folder cannot be copied.
+    Raises ForeignFolderUnreadable after yielding what could be read, OSError or shutil.Error if copying fails.
     """
     copy = scratch / COPY
     shutil.copytree(folder, copy, ignore=_links, copy_function=shutil.copyfile)

@@ -139,7 +139,7 @@ class GenerationRequests:
         return all(self._place.remove(number) for number in others)
 
     def events(self, generation: Generation) -> Collection:
-        """Return a generation's collection; raises Gone if another one, or none, is stored under its number."""
+        """Return the collection of an opened generation; raises Gone if its number is unused or reused by another."""
         copy = self._copies.get(generation.number)
         if copy is None or copy.generation.birth != generation.birth or not self._place.is_there(generation.number):
             raise Gone
@@ -150,7 +150,7 @@ class GenerationRequests:
         self._place.close(number)
 
     def _drop_the_old(self) -> None:
-        """Retry removing older folders in which a file was open; a generation being built has a higher number."""
+        """Remove every generation older than the one in use, for example one whose file was open earlier."""
         for number in self._place.numbers():
             if number < (self._pointer.read() or 0):
                 self._place.remove(number)
@@ -228,7 +228,7 @@ def _(request: Nearest, generations: GenerationRequests) -> Answer:
 
 
 def _of_one_agent(request: Nearest, events: Collection) -> NearestIds | None:
-    """Search without the filter and filter the result: Chroma evaluates a filter row by row, however many rows pass.
+    """Search without the filter and filter the result, because Chroma evaluates a filter on every row.
 
     Returns None if so many of the nearest rows belong to another agent that the filter is needed.
     """

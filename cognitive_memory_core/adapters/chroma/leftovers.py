@@ -14,9 +14,9 @@ _GENERATION = re.compile(r"[0-9]{4,9}")
 
 
 def seems_in_use(folder: Path, *, server: str) -> bool:
-    """Return whether the pointer names a generation on this server or, for "", one in the folder that exists; blocking.
+    """Return whether the pointer names a generation on this server or, for "", an existing one in the folder; blocking.
 
-    After a move to or from a server it names one elsewhere, so that the index is built anew.
+    False after a change of the server in the settings; the index is then built anew.
     """
     pointer = Pointer(folder)
     number = pointer.read()
@@ -28,7 +28,7 @@ def seems_in_use(folder: Path, *, server: str) -> bool:
 def clear_generations(folder: Path) -> None:
     """Remove every generation of the embedded store, as far as the system allows; blocking.
 
-    Vectors reveal what people said, so those that will not be opened again are not left on disk.
+    Vectors that will not be used again are removed because they reveal what people said.
     """
     with contextlib.suppress(OSError):
         for path in folder.iterdir():

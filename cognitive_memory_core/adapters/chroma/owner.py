@@ -1,4 +1,4 @@
-"""Identifies whose collections a server's database holds, since a database may be shared by mistake.
+"""Identifies whose collections a server's database holds, because bots may share a database by mistake.
 
 Every collection carries the ``owner`` and ``home`` of the bot that made it. The owner is a random id, made once and
 kept in Chroma's local folder; it alone decides. The home is a digest of that folder's location: host, path and inode of

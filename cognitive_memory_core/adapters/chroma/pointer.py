@@ -46,7 +46,7 @@ class Pointer:
         self._disk.rewrite(self._file, b"%04d\n" % number)
 
     def note_server(self, server: str) -> None:
-        """Write where the generation is, if another place is noted."""
+        """Store the server's digest unless it is stored already."""
         if server == self.server():
             return
         if server:

@@ -54,7 +54,7 @@ class ChildProcess:
     """One child process, from its start to its end."""
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        """Start the process, not reached by a Ctrl-C meant for the bot; raises OSError if the system refuses."""
+        """Start the process so that a Ctrl-C for the bot does not reach it; raises OSError if the system refuses."""
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
             list(command),
             stdin=subprocess.PIPE,
@@ -75,7 +75,7 @@ class ChildProcess:
         return self._process.poll() is not None
 
     def exchange(self, letter: Envelope) -> Envelope:
-        """Send a request and block until its answer; raises BadFrame for a request too large, of which nothing is sent.
+        """Send a request and block until its answer; raises BadFrame, and sends nothing, if the request is too large.
 
         Raises ProcessEnded if no answer will come; the process is reaped then.
         """

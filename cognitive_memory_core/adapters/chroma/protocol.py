@@ -53,7 +53,7 @@ class PutInUse:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Removes a part of what is not in use; answered with :class:`Swept`."""
+    """Removes a part of the generations not in use; answered with :class:`Swept`."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Done:
-    """The write has been done."""
+    """The request was carried out; it returns nothing."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Swept:
-    """Whether nothing removable is left beside the generation in use."""
+    """Whether all generations but the one in use are removed, as far as the system allows."""
 
     is_clean: bool
 

@@ -74,7 +74,8 @@ class ChromaStore:
     async def open(self) -> Generation | None:
         """Load the generation (one complete build of the index) in use; None if there is none.
 
-        None also if it is damaged or of another version: the caller builds a new one. Raises if the store is away.
+        None also if it is damaged or of another version: the caller builds a new one. Raises UnavailableError if the
+        store cannot be reached.
         """
         number = _expected(protocol.InUse, await self._supervisor.write(protocol.FindInUse())).number
         return None if number is None else await self._opened(number)
@@ -120,7 +121,10 @@ class ChromaStore:
     async def nearest(
         self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
-        """Search; raises UnavailableError at once while a long request is running."""
+        """Return the ids of the rows nearest to ``vector`` that ``reading`` admits, with cosines, best first.
+
+        Raises UnavailableError, at once while a long request is running.
+        """
         block = _single(vector, generation, "query")
         if limit <= 0:
             return []

@@ -29,8 +29,8 @@ _LIKE_DEATHS = 4  # counted as so many deaths, since another process or an opera
 class Bounds:
     """Time limits in seconds and memory limits in bytes.
 
-    ``queueing`` is how long a search waits for another request to finish, ``searching`` how long for its answer; a
-    search that runs for ``hanging`` is taken to hang.
+    ``queueing`` is how long a search waits for another request to finish, ``searching`` how long for its answer. The
+    process is killed if a search runs for ``hanging``.
     """
 
     locking: float = 15.0
@@ -128,7 +128,7 @@ class Supervisor:
         return await self._finished(_Call(request, self._bounds.hanging), self._bounds.searching)
 
     def queueing_left(self) -> float:
-        """Return how many more seconds a search should wait for the running request; 0.0 if that takes too long."""
+        """Return how many more seconds a search should wait for the running request; 0.0 if it has run too long."""
         if self._in_hand_since is None:
             return self._bounds.queueing
         return max(0.0, self._in_hand_since + self._bounds.queueing - time.monotonic())
@@ -161,7 +161,7 @@ class Supervisor:
         self._health = _Health()
 
     def _ended(self) -> Future[int | None]:
-        """Queue the end of the process and of the thread, once; the running request is cut short."""
+        """Queue the end of the process and of the thread, only once; a request still running is aborted."""
         if self._ending is None:
             child = self._child
             if self._worker.is_busy and child is not None:

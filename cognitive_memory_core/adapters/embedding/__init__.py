@@ -1,4 +1,4 @@
-"""The only path to an embedder: queries go first and are cached for a minute, other texts follow in batches."""
+"""The only path to an embedder: queries take precedence and are cached for a minute; other texts go in batches."""
 
 from .queue import EmbeddingQueue
 

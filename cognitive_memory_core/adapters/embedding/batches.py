@@ -1,4 +1,4 @@
-"""Sends background texts to an embedder in batches, after every query."""
+"""Embeds the texts of background work in batches; a batch does not start while a query is running."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _BatchLimits:
         return AT_ONCE if self._at or len(self._rooms) == 1 else 1
 
     def learn(self, room: int, count: int, seconds: float) -> None:
-        """Grow the batch size if that saves time or adds little latency; shrink it if it does neither."""
+        """Adapt the size after a batch: grow if that saves time or adds little latency, shrink if it does neither."""
         at = self._rooms.index(room)
         if count * 2 <= room or at != self._at:  # far from full, or started before the last change
             return
@@ -62,7 +62,7 @@ class _BatchLimits:
             self._at += 1
 
     def _gains(self, at: int) -> bool:
-        """Return whether a size takes clearly less time per text than the one below; an untried size may."""
+        """Return whether a size takes clearly less time per text than the next smaller one; True if it is untried."""
         smaller, larger = self._seconds[at - 1], self._seconds[at]
         return smaller is None or larger is None or larger <= GAIN * smaller
 
@@ -70,8 +70,8 @@ class _BatchLimits:
 class Batches:
     """Sends texts in batches of at most ``most``, two at once; no batch starts while a query is running.
 
-    Texts of several callers share a batch. A model that is slow per text gets one batch of 16 texts at a time, since a
-    query may have to wait for it; a model that is only far away gets full batches.
+    Texts of several callers share a batch. A model that is slow per text gets one batch of 16 texts at a time, because
+    a query may have to wait for it; a model that only has a long round trip gets full batches.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Batches:
         patience: float = LONGEST_GIVING_WAY,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed batches with ``embed``; while ``is_quiet`` is not set they wait, at most ``patience`` seconds."""
+        """Embed batches with ``embed``; each waits until ``is_quiet`` is set, at most ``patience`` seconds."""
         self._patience = patience
         self._embed = embed
         self._pace = _BatchLimits(most)
@@ -94,7 +94,7 @@ class Batches:
         self._is_closed = False
 
     async def vectors(self, texts: Sequence[str]) -> list[Vector]:
-        """Return one vector per text, in order; raises what the embedder raises for a batch with some of them.
+        """Return one vector per text, in order; raises what the embedder raises for any of their batches.
 
         If a caller is cancelled or fails, its texts that were not sent yet are dropped; other callers' batches
         continue. Raises UnavailableError once closed, also in waiting calls.
@@ -149,7 +149,7 @@ class Batches:
             await self._deliver_apart(batch, refused)
 
     async def _give_way(self) -> None:
-        """Wait while queries run; ``asyncio.wait_for`` may lose a cancellation before Python 3.12."""
+        """Wait while queries run; not by ``asyncio.wait_for``, which may lose a cancellation before Python 3.12."""
         waiter = asyncio.ensure_future(self._is_quiet.wait())
         try:
             await asyncio.wait({waiter}, timeout=self._patience)
@@ -157,7 +157,7 @@ class Batches:
             waiter.cancel()
 
     def _taken(self) -> list[_EmbeddingRequest]:
-        """Take the next requests that fit into one batch, skipping those whose callers left."""
+        """Take the next requests that fit into one batch, without those whose callers were cancelled."""
         batch: list[_EmbeddingRequest] = []
         room = self._pace.room
         while self._waiting and len(self._waiting[0].texts) <= room:

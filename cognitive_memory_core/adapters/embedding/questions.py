@@ -110,7 +110,7 @@ class Questions:
             self.is_quiet.set()
 
     def _checked(self, vector: Vector) -> Vector:
-        """Reject a vector without direction or of an unexpected length; accept a length that changed for good."""
+        """Raise BadAnswer for a vector without direction, or of another length than the last one, good or bad."""
         length, self._length = self._length or len(vector), len(vector)
         norm = math.hypot(*vector)
         if len(vector) != length or not math.isfinite(norm) or not norm:

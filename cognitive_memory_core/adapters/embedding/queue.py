@@ -20,10 +20,10 @@ async def unguarded(act: Callable[[], Awaitable[Vector]]) -> Vector:
 
 
 class EmbeddingQueue:
-    """Runs queries before every batch that has not started; equal queries share one call for a minute.
+    """Starts no batch while a query is running; equal queries share one call for a minute.
 
-    Only queries go through the ``guard`` (a breaker's call): a background text that always fails must not block
-    queries, and background callers pause by themselves.
+    Only queries go through the ``guard`` (a breaker's call): a background text that always fails must not make the
+    breaker refuse queries, and background callers pause by themselves.
     """
 
     def __init__(
@@ -55,11 +55,11 @@ class EmbeddingQueue:
         return await self._batches.vectors(texts)
 
     async def embed_query(self, text: str) -> Vector:
-        """Embed a query, as :meth:`embed_documents`; cancelling one caller leaves the call to the others."""
+        """Embed a query; raises as :meth:`embed_documents`. Cancelling one caller leaves a shared call running."""
         return await self._questions.vector(text)
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed background queries, after all others and without the guard; raises as the others."""
+        """Embed the queries of background work as batches, without the guard; raises as :meth:`embed_documents`."""
         return await self._unhurried.vectors(texts)
 
     async def close(self) -> None:

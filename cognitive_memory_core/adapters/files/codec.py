@@ -122,9 +122,9 @@ def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Labe
 
 
 def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo | None] | None:
-    """Read the label of an object as :func:`encoded` writes it, at a fifth of the cost of full validation.
+    """Return the fields of a label if the object is as :func:`encoded` writes it, which is cheaper than validation.
 
-    Returns None for any other object, which the full validation then decides on.
+    Returns None for any other object, which must be validated in full.
     """
     is_dialogue = body.get("kind") == "dialogue"
     if _types(body, _WRITTEN if is_dialogue else _WRITTEN_IN_TURNS) not in _SHAPES or body["schema_version"] != VERSION:
@@ -153,7 +153,7 @@ def _items(body: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def message_ids_of(work: Turn | Dialogue) -> MessageHashes:
-    """Return the hashes of the messages that :func:`without_message` would find in the work's file."""
+    """Return the hashes of all message ids in a turn or dialogue that :func:`without_message` can remove."""
     if isinstance(work, Dialogue):
         return hashes_of(writable_text(line.id) for line in work.messages)
     held = [line.id for line in work.recent_messages if isinstance(line, Message)]
@@ -207,7 +207,7 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
 
 
 def without_message(body: Body, message_id: str) -> Body | None:
-    """Remove a withdrawn message from a job's object; return None if nothing said by a person is left."""
+    """Return a job's object without a withdrawn message; None if no person's words would remain."""
     held = {key: _items(body, key) for key in _HOLDERS if isinstance(body.get(key), list)}
     kept = {key: [item for item in items if _id_in(item, key) != message_id] for key, items in held.items()}
     lost = {key: items for key, items in kept.items() if items != held[key]}

@@ -38,7 +38,7 @@ class DirectoryOwner:
         self._is_lost = False
 
     def watch(self, path: Path) -> None:
-        """Note which file stands at a path now; :meth:`problem` reports when it is gone or another one. Blocking."""
+        """Record the identity of the file at a path; :meth:`problem` then reports its loss or replacement. Blocking."""
         self._known[path] = _identity(path)
 
     def problem(self) -> str:

@@ -1,9 +1,9 @@
-"""The copy of memos in ``end_summaries.json``, which the mode without cognitive memory also reads and writes.
+"""The copy of memos in ``end_summaries.json``, which chat plugins without this memory also read and write.
 
 The file is a JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (in older files of
-plain strings). Our rows also have an ``id``, which the other mode omits when it rewrites the list: a row without one
-that tells the same at the same second is ours. Before foreign rows are dropped, the whole file is copied to
-``end_summaries.before-*.json``.
+plain strings). Our rows also have an ``id``, which other programs drop when they rewrite the list: a row without one
+counts as ours if text, kind of place and second are those of a memo. Before rows of other programs are dropped, the
+whole file is copied to ``end_summaries.before-*.json``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Row = Mapping[str, object]
 
 
 class EndSummaries:
-    """MemoMirror into one file, which is at most :data:`PAUSE` seconds behind while :attr:`loop` runs."""
+    """MemoMirror over one file, which is at most :data:`PAUSE` seconds behind while :attr:`loop` runs."""
 
     def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
         """Initialise without touching the disk."""
@@ -98,7 +98,7 @@ class EndSummaries:
             self._waiting.pop(next(iter(self._waiting)))
 
     def _merge(self, batch: Mapping[str, Row]) -> None:
-        """Append to the current content of the file, which the other mode may have changed meanwhile."""
+        """Append to the current content of the file, which other programs may have changed."""
         data, standing = self._standing()
         known = {str(row["id"]) for row in standing if _is_named(row)}
         told = {_told(cast("Row", row)) for row in standing if isinstance(row, dict) and "id" not in row}
@@ -164,14 +164,14 @@ def _is_named(row: object) -> TypeGuard[Row]:
 
 
 def _told(row: Row) -> tuple[object, ...]:
-    """Return what a row tells and when; two rows of the same kind of place that agree in it are one."""
+    """Return a row's text, second and kind of place; two rows with equal ones are the same memo."""
     at, place = _instant(row), row.get("location")
     kind = cast("Row", place).get("type") if isinstance(place, dict) else None
     return str(row.get("summary")), at, str(kind)
 
 
 def _in_order(standing: Sequence[object], new: Sequence[Row]) -> list[object]:
-    """Return all rows, oldest first; standing ones keep their order, and those without a time count as older."""
+    """Return all rows, oldest first; those in the file keep their order, and those without a time come first."""
     rows = list(standing)
     for row in new:
         at, place = _instant(row), len(rows)
@@ -182,7 +182,7 @@ def _in_order(standing: Sequence[object], new: Sequence[Row]) -> list[object]:
 
 
 def _instant(row: object) -> float | None:
-    """Return when a row was written, in whole seconds since the epoch; None if it does not tell."""
+    """Return when a row was written, in whole seconds since the epoch; None if it has no readable time."""
     stated = cast("Row", row).get("timestamp") if isinstance(row, dict) else None
     try:
         at = datetime_of(str(stated))

@@ -1,6 +1,6 @@
 """Removes a person or a place from the bytes of a file of any origin and encoding.
 
-Each function returns the remaining bytes: empty if the file must go, None if it is unchanged.
+Each function returns the remaining bytes: empty if the file must be deleted, None if it is unchanged.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ def _texts_of(data: bytes) -> Iterator[str]:
 
 
 def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
-    """Hide a person in text that is not a list; text with a memo to be removed, or undecodable, is removed whole."""
+    """Hide a person in text that is no JSON list; a text that has a memo to remove or is undecodable becomes empty."""
     place_id = place.place_id
 
     def hidden(text: str) -> str:
@@ -266,7 +266,7 @@ def _unescaped(match: re.Match[str]) -> str:
 
 
 def _may_tell(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Return whether a job must be parsed; a quick check in which any escape counts as a possible mention."""
+    """Return whether a job may mention a person and must be parsed; a quick check: any escape may be a mention."""
     text = data.decode("utf-8", "replace")
     return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
 
@@ -287,7 +287,7 @@ def _readings(data: bytes) -> Iterator[str]:
 
 
 def _without_id(identifier: str, text: str) -> str:
-    """Remove an id from a text, if it is long enough not to be a count."""
+    """Remove an id from a text; a short id is kept, because it could be a count."""
     found = rf"(?<![0-9A-Za-z]){re.escape(identifier)}(?![0-9A-Za-z])"
     return re.sub(found, "", text) if len(identifier) >= LONG_ID else text
 

@@ -1,7 +1,7 @@
 """File operations of the queue: each step is one rename, or one durable write followed by one unlink.
 
-A crash between the two leaves a job in two folders. :meth:`JobFiles.survey` then keeps one: the newest instant (it was
-revived), else the buried one (it holds the error), else the one with more attempts.
+A crash between write and unlink leaves a job in two folders. :meth:`JobFiles.survey` then keeps one: that with the
+newest instant (it was revived), else the buried one (it holds the error), else the one with more attempts.
 
 An unreadable job is buried by renaming it: its bytes are kept, whatever their size, and the reason is determined again
 whenever buried jobs are listed.
@@ -35,9 +35,9 @@ _SETTLED_AFTER = 1.0  # seconds without a write after which a file copied in by 
 
 
 class JobFiles:
-    """The folders pending, processing and failed. Blocking; an entry is used by one call at a time.
+    """Moves job files between the folders pending, processing and failed. Blocking.
 
-    If a step raises, the entry still states where its file is.
+    An entry may be used by one call at a time. If a call raises, the entry still states where its file is.
     """
 
     def __init__(self, root: Path, disk: Disk) -> None:
@@ -127,7 +127,7 @@ class JobFiles:
     def withdraw(self, entry: JobEntry, message_id: str) -> bytes | None:
         """Remove a message from a job's file; return None if the file does not hold it or is not a valid job.
 
-        Otherwise returns the new content; empty if nothing of the job was left, and then the file has been removed.
+        Otherwise return the new content; empty if no person's words remained, and then the file was deleted.
         """
         try:
             body = self._body(entry)
@@ -240,7 +240,7 @@ class JobFiles:
         return entry
 
     def is_there(self, entry: JobEntry) -> bool:
-        """Return whether a job's file is still where it was left."""
+        """Return whether a job's file is still where the entry says."""
         return self._disk.find(self._path(entry)) is not None
 
     def _names_in(self, folder: str) -> list[str]:
@@ -312,7 +312,7 @@ class JobFiles:
         entry.folder, entry.name, entry.instant, entry.attempts = folder, str(name), name.instant, attempts
 
     def _try_to_sync(self, folder: str) -> None:
-        """Sync a folder; errors are logged only, since losing this move in a power cut loses no job."""
+        """Sync a folder; errors are only logged, because a power cut could undo the move but lose no job."""
         try:
             self._disk.sync_folder(self._root / folder)
         except StorageRefused as refused:

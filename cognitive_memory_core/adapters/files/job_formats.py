@@ -1,4 +1,4 @@
-"""The formats of job files: version 1, and the flat format of the system that seeds 000 and 001 describe.
+"""The formats of job files: version 1, and the flat format of the system before this one.
 
 Version 1 is the turn's or dialogue's own fields beside a head; the flat format is converted to it before it is read.
 """
@@ -113,7 +113,7 @@ def _as_list(value: object) -> Any:
 
 
 def _as_seed_instant(value: object) -> object:
-    """Return a local time in the zone of the seed's system; a blank one means unknown."""
+    """Return a local time in the zone of the older system; a blank one means unknown."""
     if not isinstance(value, str) or value.isdigit():
         return value
     try:

@@ -81,7 +81,7 @@ class ProfileErasure:
         return None
 
     def _removed(self, location: ProfileLocation) -> set[ProfileKey]:
-        """Remove everything at a location; the file that states the key goes last."""
+        """Remove everything at a location, the file with the key last; return the key if anything existed."""
         past, there = [*self._past(location)], [*self._there(location)]
         key = self.key_at(location) if past or there else None
         for path in (*past, *sorted(there, key=lambda path: path == location.file)):
@@ -114,7 +114,7 @@ class ProfileErasure:
             return False
 
     def _without(self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide) -> bytes | None:
-        """Return the remaining content of a file; None if it mentions nobody who is to be forgotten."""
+        """Return the remaining content of a file; None if it does not mention the person."""
         if _is_plain(data) and not _tells(data, user_id, hide):
             return None
         try:
@@ -144,7 +144,7 @@ class ProfileErasure:
             self.disk.remove(path)
 
     def _close(self, folder: Path) -> None:
-        """Remove an empty folder, since its name identifies somebody."""
+        """Remove a folder if it is empty, because its name identifies somebody."""
         if folder.is_dir() and not folder.is_symlink():
             with refusals(folder):
                 self.disk.act("rmdir", os.rmdir, folder)

@@ -193,9 +193,9 @@ class FileProfiles:
             raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN) from None
 
     def _make_room(self, folder: Path, *, is_first: bool) -> None:
-        """Create a folder and its parents for their owner only; before a first file their names are made durable.
+        """Create a folder and its parents for their owner only; for its first file, also sync the folders above.
 
-        A folder created earlier is not checked again: unless the file is its first, the folder has just been read.
+        For a later file a folder created by this object is not checked again, because it has just been read.
         """
         if not is_first and folder in self._made:
             return
@@ -228,7 +228,7 @@ class FileProfiles:
         return False
 
     def _prune(self, location: ProfileLocation) -> None:
-        """Remove the oldest revisions; after an error the rest is removed next time."""
+        """Remove the oldest revisions beyond the limit; after an error, the next call removes the rest."""
         with contextlib.suppress(StorageRefused):
             names = self._paths.listed(location.history)
             for name in names:

@@ -125,7 +125,7 @@ class FileQueue:
         await self._finished(self._complete(claim))
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Return the job to its place; its scope pauses for ``delay`` seconds, so that the order is kept."""
+        """Return a claimed job to its place in the order; no job of its scope is claimed for ``delay`` seconds."""
         await self._finished(self._requeue(claim, delay=delay, counted=counted))
 
     async def bury(self, claim: Claim, error: str) -> None:
@@ -133,7 +133,7 @@ class FileQueue:
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
-        """Requeue the claims of a dead process; a job that was claimed at too many deaths is buried instead."""
+        """Requeue the jobs that a dead process had claimed; bury those that were claimed at too many such deaths."""
         return await self._finished(self._recover())
 
     async def revive(self, job_id: str | None = None) -> int:
@@ -146,7 +146,7 @@ class FileQueue:
         return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those that a job learns from; reads only the files of jobs that may hold one."""
+        """Return the ids among ``message_ids`` that a job learns from; reads only files of jobs that may hold one."""
         return await self._finished(self._holding(scope, frozenset(message_ids)))
 
     def counts(self) -> QueueCounts:
@@ -171,7 +171,7 @@ class FileQueue:
         return await self._finished(self._names_of(user_id))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Rewrite every file, also those that are no job's, then sync the folders; return how many changed."""
+        """Remove the person from every file, a valid job or not, then sync the folders; return how many changed."""
         cleaning = partial(file_erasure.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 

@@ -33,10 +33,10 @@ class JobState(Enum):
 class JobEntry:
     """One job: where its file is, and what can be answered without reading it. ``scope`` is None if unreadable.
 
-    ``message_ids`` are hashes of the messages in it; None if only its file tells. While ``is_kept``, its file is
-    being changed and it cannot be claimed.
+    ``message_ids`` are hashes of the messages in it; None if they are known from its file only. While ``is_kept``, its
+    file is being changed and it cannot be claimed.
 
-    A suspect was running at each of the last crashes; it is run alone, so that it cannot take other jobs down.
+    A suspect was running at each of the last crashes; it runs alone, so that another crash affects no other job.
     """
 
     instant: int
@@ -110,7 +110,7 @@ class ScheduleIndex:
         return sorted(self._failed.values(), key=lambda entry: entry.place)
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
-        """Return the buried jobs beyond a limit, the longest buried first; a limit of 0 means none."""
+        """Return the buried jobs that exceed a limit, the longest buried first; 0 means no limit."""
         failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
         excess = len(failed) - max_files if max_files else 0
         oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
@@ -272,7 +272,7 @@ class ScheduleIndex:
             self._lanes.pop(lane.key, None)
 
     def _wake(self, elapsed: float) -> None:
-        """Let the scopes whose pause is over be served again."""
+        """Make the scopes whose pause is over claimable again."""
         while self._resting and self._resting[0][0] <= elapsed:
             until, _, lane = heapq.heappop(self._resting)
             if lane.rests_until == until:

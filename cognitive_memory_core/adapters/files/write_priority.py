@@ -12,7 +12,7 @@ LOOKS = 5  # checks, :data:`CALM` seconds apart, after which a background step p
 
 
 class WritePriority:
-    """Lets writes that somebody waits for go before background ones; for one event loop.
+    """Delays background writes while one that a caller waits for is running; for one event loop.
 
     On one disk and under one interpreter lock two writes at once take longer than one after the other.
     """

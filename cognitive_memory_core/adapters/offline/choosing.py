@@ -1,4 +1,4 @@
-"""Which passages of a chat line are kept as memories where no model judges them: a stricter choice than ``worthy``."""
+"""Chooses the passages of a chat line that become memories without a model, more strictly than ``worthy``."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def takes_back(message: str) -> bool:
 
 
 def puts_right(message: str, wrong: str) -> str:
-    """Return a line with the correction that its sender sent after it, as one sentence; "" if it corrects nothing."""
+    """Return the line ``wrong`` with the correction in ``message``, as one sentence; "" if it corrects nothing."""
     read = folded(message[:_READ])
     slip = _SLIP.search(read)
     if not slip or len(_NO_WORDS.sub("", read[: slip.start()] + read[slip.end() :])) < _SHORTEST_CORRECTION:
@@ -158,7 +158,7 @@ def _length(letters: str) -> int:
 def _runs(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     """Return the spans of sentences that are kept; adjacent ones are joined while they are short.
 
-    A sentence that turns the one before round is kept with it, or neither is.
+    A sentence that reverses the one before it (不去…改…) is kept together with it, or neither is kept.
     """
     runs: list[tuple[int, int]] = []
     at = previous = 0
@@ -173,7 +173,7 @@ def _runs(text: str, names: Collection[str]) -> list[tuple[int, int]]:
 
 
 def is_dated(sentence: str) -> bool:
-    """Return whether a sentence names a day other than the passing one."""
+    """Return whether a sentence names a day other than the present one."""
     kinds = ("absolute", "yearless", "relative", "open")
     found = (mention for mention in mentions(sentence) if mention.kind in kinds)
     return any(sentence[mention.start : mention.stop] not in _PASSING_DAYS for mention in found)

@@ -21,7 +21,7 @@ _COUNT = re.compile(
 
 @dataclass(frozen=True)
 class RuleLook:
-    """Checks each line of a person until the dialogue is worth a call."""
+    """Decides by rules; reads people's lines until one makes the dialogue worth a call."""
 
     async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return False if no line is worth keeping or long, and all lines together are short."""

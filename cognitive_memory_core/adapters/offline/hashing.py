@@ -45,7 +45,7 @@ class HashingEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Return the method, its version and the length of its vectors."""
+        """Return a text that names the method, its version and the length of its vectors."""
         return f"hashing-v1-{self._dimensions}"
 
     @property

@@ -103,8 +103,8 @@ class LastingClause:
 def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | None:
     """Return the first clause of a line that begins with its speaker and states something lasting about them.
 
-    A clause below six characters takes the next one with it, if there is one. Clauses that ask, suppose, name somebody
-    of ``others`` (names), speak of rank or debts, or lean on a day do not count.
+    A clause below six characters is joined with the next. Clauses that ask, suppose, name somebody in ``others``
+    (names), speak of rank or debts, or depend on a day do not count.
     """
     clauses = list(_clauses(said))
     for index, (start, clause) in enumerate(clauses):
@@ -122,7 +122,7 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
 
 @dataclass(frozen=True)
 class EndedMatter:
-    """What a clause says to have ended for its speaker: 吃素 in 从今天起不吃素了."""
+    """A matter that a clause says has ended for its speaker: 吃素 in 从今天起不吃素了."""
 
     clause: str
     matter: str
@@ -134,7 +134,7 @@ class EndedMatter:
 
 
 def ended_matters(said: str) -> list[EndedMatter]:
-    """Return what a line says to have ended for its speaker."""
+    """Return the matters that a line says have ended for its speaker."""
     found = ((clause, _ENDED.fullmatch(folded(clause))) for _, clause in _clauses(said))
     return [EndedMatter(clause, ended["matter"]) for clause, ended in found if ended]
 

@@ -41,10 +41,10 @@ class RuleMerger:
     """Merges facts into a profile by rules: each is a dated line, and two that contradict each other both stay.
 
     If the profile exceeds ``profile.max_chars`` characters, the oldest lines written by this class are removed, and a
-    line of the profile counts how many. Text written by a model or a person stays.
+    note in the profile states how many. Text written by a model or a person stays.
 
-    For a withdrawn fact (its event was forgotten or corrected) its line is removed, and every sentence or tag by a
-    model or a person that repeats more than half of it. Other tags are not changed.
+    The line of a withdrawn fact (its event was forgotten or corrected) is removed, and with it every sentence or tag by
+    a model or a person that repeats more than half of it. Other tags are not changed.
     """
 
     settings: Live[Settings]
@@ -91,7 +91,7 @@ class _Page:
         return written(OutlineSection(heading, tuple(lines)) for heading, lines in self._sections).strip()
 
     def add(self, title: str, said: str, day: str) -> None:
-        """Append a line to a section; it replaces an equal line of ours and is dropped if others wrote an equal one."""
+        """Append a line to a section; it replaces an equal line by rules, but yields to an equal one by others."""
         key = duplicate_key(said)
         ours = {line for _, lines in self._sections for line in lines if _key_of_ours(line) == key}
         if any(_key(line) == key for _, lines in self._sections for line in lines if line not in ours):
@@ -118,7 +118,7 @@ class _Page:
         self._drop_empty()
 
     def end(self, ended: EndedMatter, day: str) -> None:
-        """Put the clause that ends a matter in the place of our lines up to a day that claim it."""
+        """Replace the lines written by rules up to a day that claim a matter by the clause that ends it."""
         title = ""
         for heading, lines in self._sections:
             found = ((line, sentences.stored_text.noted(line)) for line in lines)
@@ -129,7 +129,7 @@ class _Page:
             self.add(title, sentences.stored_text.QUOTED_CLAUSE.format(clause=ended.clause), day)
 
     def shrink(self, limit: int) -> None:
-        """Remove the oldest lines of ours until the rest fits, and note how many were removed in all."""
+        """Remove the oldest lines written by rules until the page fits, and note how many were removed in all."""
         count = self._take_count()
         while len(self.text) + (len(sentences.stored_text.left_out_lines(count)) + 2 if count else 0) > limit:
             oldest = min(self._ours(), default=None)
@@ -152,7 +152,7 @@ class _Page:
         )
 
     def _take_count(self) -> int:
-        """Remove the earlier note and return its number."""
+        """Remove the note on removed lines and return how many it counts, 0 without one."""
         found = 0
         for _, lines in self._sections:
             counts = [sentences.stored_text.left_out_count(line) for line in lines]
@@ -161,7 +161,7 @@ class _Page:
         return found
 
     def _ours(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the day and position of each line of ours."""
+        """Yield the day and position of each line written by rules."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
                 if noted := sentences.stored_text.noted(line):
@@ -174,7 +174,7 @@ class _Page:
         return self._opened(title)
 
     def _opened(self, title: str) -> list[str]:
-        """Insert a section in its order among ours."""
+        """Insert a section at its place in the order of the rules' sections; return its lines."""
         earlier = frozenset(self._order[: self._order.index(title)])
         titles = [OutlineSection(heading).title for heading, _ in self._sections]
         at = max((index for index, one in enumerate(titles) if one in earlier), default=0) + 1
@@ -188,7 +188,7 @@ class _Page:
         return lines
 
     def _drop_empty(self) -> None:
-        """Remove empty sections of ours."""
+        """Remove the empty ones among the rules' sections."""
         self._sections = [
             (heading, lines)
             for heading, lines in self._sections
@@ -197,7 +197,7 @@ class _Page:
 
 
 def _page(profile: Profile | None, *, is_group: bool) -> _Page:
-    """Open a profile; a group's sections under a person's headings, which earlier versions wrote, get its own."""
+    """Parse a profile into a page; a group's sections under a person's headings, from earlier versions, are renamed."""
     sections = sections_of(profile.summary if profile else "")
     if not is_group:
         return _Page(sections, _OF_PERSONS)
@@ -212,7 +212,10 @@ def _page(profile: Profile | None, *, is_group: bool) -> _Page:
 
 
 def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, WithdrawnClaim]]:
-    """Yield each withdrawn fact as noted and as claimed; words of new facts and the person's name may stay."""
+    """Yield each withdrawn fact's text as noted in a profile, and a recogniser of text that retells it.
+
+    The recogniser ignores words of new facts and the person's name.
+    """
     new = tuple(fact.text for fact in facts if not fact.is_withdrawn)
     for fact in facts:
         if fact.is_withdrawn:
@@ -222,9 +225,9 @@ def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, Wit
 
 
 def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
-    """Return what a fact tells of the person, without their label, and where it belongs; None if nothing lasting.
+    """Return what a fact says of the person, without their label, and its section; None if it is nothing lasting.
 
-    Of a quotation only a clause counts in which its speaker says something lasting of themselves.
+    A quotation counts only if its speaker is the person and says something lasting of themselves.
     """
     text = fact.text.strip()
     if quotation := sentences.stored_text.quoted_words(text, person.id):
@@ -246,7 +249,7 @@ def _field_of(fact: Fact) -> str:
 
 
 def _ended_by(person: Person, fact: Fact) -> list[EndedMatter]:
-    """Return what the person says of themselves in a quotation to be no longer so."""
+    """Return the matters that the person says, in a quotation, have ended for them."""
     quotation = sentences.stored_text.quoted_words(fact.text.strip(), person.id)
     return ended_matters(quotation[0]) if quotation else []
 

@@ -30,7 +30,7 @@ class Phrasing:
     cast: Cast
 
     def phrase(self, line: str, when: datetime) -> str:
-        """Return a line whose meaning does not depend on day and place, as far as rules can achieve that."""
+        """Return the line with names, dates and group made explicit, as far as rules can."""
         text = one_line(line[:_LINE_READ])
         spared = spared_in(text, self.cast.names)
         edits = [*self._links(text), *self._places(sightings(text, spared)), *datings(text, when, spared)]

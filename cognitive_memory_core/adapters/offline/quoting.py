@@ -45,14 +45,14 @@ class QuotedPassage:
 
 @dataclass(frozen=True)
 class Quoting:
-    """Quotes what ``me`` said in one place, to ``you`` if it answers somebody."""
+    """Quotes what ``me`` said in one place; ``you`` is the person addressed, if any."""
 
     cast: Cast
     me: Person
     you: Person | None = None
 
     def answer(self, line: str, when: datetime, answered: str) -> QuotedPassage:
-        """Quote a line with the line of ``you`` that it answers beside it; absolute if both are."""
+        """Quote a line, and beside it the line of ``you`` that it answers; the result is absolute if both are."""
         told = Quoting(self.cast, self.you or self.me).quote(answered, when)
         begun = shortened(one_line(answered[:_LINE_READ]).translate(_CORNERED), ANSWERED_LENGTH)
         speaker = (self.you or self.me).label
@@ -105,7 +105,7 @@ class Quoting:
             yield self.cast.place.label
 
     def _people(self, text: str) -> list[str]:
-        """Return the labels of the other people named; a name inside another word is a thing."""
+        """Return the labels of the other people named; a name inside another word does not count."""
         quotes = Spared(len(text), quoted(text))
         spans = sorted(
             ((at, stop, name) for name in self.cast.by_name if name in text for at, stop in occurrences(text, name)),
@@ -133,7 +133,7 @@ def _stands_alone(text: str, at: int) -> bool:
 
 
 def _dates(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, Stretch]]:
-    """Return the time words that name days, with their spans; durations and hours are left as they are said."""
+    """Return the time words that name days, with their spans of time; durations and hours are omitted."""
     found = resolved(text, when, spared)
     return [(mention, stretch) for mention, stretch in found if _names_days(text[mention.start : mention.stop])]
 
@@ -145,7 +145,7 @@ def _names_days(word: str) -> bool:
 def _dated(text: str, dates: list[tuple[Mention, Stretch]]) -> Iterator[str]:
     """Yield the dates beside a quotation, each after its word unless it is the only time in the text.
 
-    现在 has none: it is the day on which it was said.
+    现在 gets no date: it means the day on which it was said.
     """
     is_alone = len(mentions(text)) == 1
     for mention, stretch in dates:

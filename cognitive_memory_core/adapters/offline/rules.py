@@ -127,7 +127,7 @@ class RuleHistorian:
 
 
 def _sender(message: Message) -> Person:
-    """Return the sender under the name of that time."""
+    """Return a message's sender with the name they had then."""
     return Person(message.sender_id, clean_name(message.scene.user_name))
 
 
@@ -140,7 +140,7 @@ def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Pe
 
 
 def _taken_back(messages: Sequence[Message]) -> frozenset[str]:
-    """Return the ids of the lines that their sender soon after calls a joke or a mistake."""
+    """Return the ids of the lines that their sender called a joke or a mistake soon afterwards."""
     found: list[str] = []
     for index, message in enumerate(messages):
         if not message.is_bot and takes_back(message.text):
@@ -165,9 +165,10 @@ def _kind(passage: str) -> EventKind:
 
 
 def _subjects(quotation: QuotedPassage, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
-    """Return whom a quotation is about: the others whom it names, and its speaker if it is about themselves.
+    """Return the ids of those whom a quotation is about: the others whom it names, and its speaker where it is.
 
-    It does if it holds something lasting of them, ends it, or begins with them and names nobody else.
+    It is about its speaker if it states or ends something lasting of them (``holds``), or begins with them and names
+    nobody else.
     """
     others = tuple(user_id for user_id in cast.standing_in(quotation.text) if user_id != sender.id)
     is_of_sender = holds or (not others and begins_with_speaker(passage))

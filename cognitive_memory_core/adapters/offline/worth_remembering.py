@@ -128,7 +128,7 @@ def told_length(message: str) -> int:
 
 
 def kind_of(text: str) -> EventKind:
-    """Return the kind: a preference, knowledge (it holds), or an event (it happened or will happen)."""
+    """Return a text's kind: "preference", "knowledge" (it holds), or "event" (it happened or will happen)."""
     said = folded(text)
     if _TASTE.search(said):
         return "preference"

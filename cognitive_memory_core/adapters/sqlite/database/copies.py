@@ -18,7 +18,7 @@ PART = ".part"
 
 
 def write(connection: Connection, path: Path) -> None:
-    """Copy the current ledger into a file; the final name appears only once the copy is complete and synced.
+    """Copy the current ledger into a file, which gets its name only when the copy is complete and synced.
 
     Raises StorageRefused; the partial copy is removed.
     """

@@ -1,7 +1,7 @@
-"""Connection ownership: one writing thread and a few reading threads, all off the event loop.
+"""Owns the connections: one writing thread and a few reading threads, all off the event loop.
 
-Reads submitted in one turn of the event loop share one trip to a reading thread. Writes that wait for the writer share
-a transaction and its sync (group commit), each in its own savepoint.
+Reads submitted in one iteration of the event loop share one trip to a reading thread. Writes that wait for the writer
+share a transaction and its sync (group commit), each in its own savepoint.
 """
 
 from __future__ import annotations
@@ -282,7 +282,7 @@ def _writer(path: Path) -> Connection:
 
 
 def _narrow(path: Path) -> None:
-    """Restrict existing files to their owner; SQLite gives the files that it creates beside them the same mode."""
+    """Make the existing files accessible to their owner only; SQLite gives its side files the same mode."""
     for ending in FILES:
         with suppress(OSError):  # missing, or on a file system without modes
             path.with_name(path.name + ending).chmod(0o600)
@@ -303,7 +303,7 @@ def _connection(uri: str) -> Connection:
 
 
 def _refuse_reading_alone(connection: Connection) -> None:
-    """Fail early on a read-only file: SQLite silently opens it read-only and then refuses every write."""
+    """Raise for a read-only file now, because SQLite opens it silently and then refuses every write."""
     connection.execute("DELETE FROM meta WHERE FALSE")
 
 

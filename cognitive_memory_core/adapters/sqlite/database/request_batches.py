@@ -43,7 +43,7 @@ class DatabaseRequest(Generic[T]):
 
 
 class RequestBatches:
-    """Collects requests and sends them to an executor; those of two turns of the event loop share a batch.
+    """Collects requests and sends them to an executor; those of two iterations of the event loop share a batch.
 
     While every thread is busy, later requests are collected into one batch as well. Requests start in order of
     submission.

@@ -130,7 +130,7 @@ def bound(*values: Any) -> tuple[Any, ...]:
 
 
 def digest(text: str) -> str:
-    """Return the hash of :func:`duplicate_key` by which equal statements are found in an index."""
+    """Return the hash of a text's :func:`duplicate_key`, by which equal statements are found in an index."""
     return derived_id(duplicate_key(text))
 
 

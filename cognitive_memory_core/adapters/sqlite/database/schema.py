@@ -420,7 +420,7 @@ STEPS: tuple[str, ...] = (
 
 
 def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) -> None:
-    """Apply the migrations that the file lacks, each atomically, after keeping a copy of it.
+    """Copy the file, then apply the migrations that it lacks, each atomically.
 
     Raises UnavailableError for a file of a newer version.
     """
@@ -434,7 +434,7 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
 
 
 def refuse_newer(path: Path) -> None:
-    """Raise UnavailableError for a file of a newer version; SQLite does not open it and nothing beside it changes."""
+    """Raise UnavailableError for a file of a newer version, without opening it by SQLite, which could change it."""
     _refuse_newer(path, file_header.stamp_of(path), len(STEPS))
 
 

@@ -43,7 +43,7 @@ class RowHolder(Protocol):
 class SqliteEraser:
     """Erasure of persons and places in a database.
 
-    A person's opt-out and the switch of a private chat are kept: both need the id to have an effect.
+    A person's opt-out and the switch of a private chat are kept: neither would work without the person's id.
     """
 
     def __init__(self, database: Database, *held: RowHolder) -> None:
@@ -68,7 +68,7 @@ class SqliteEraser:
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of erased rows; raises UnavailableError while another process reads the file.
 
-        The purge stays due after that, after StorageRefused, and if ``is_over`` is false.
+        The purge is still due after an error, and if ``is_over`` is false.
         """
         async with self._copying, self._erasing:
             await purge(self._database)
@@ -76,14 +76,14 @@ class SqliteEraser:
                 await self._database.write(tombstones.purged, at)
 
     async def purge_due(self) -> PurgeState:
-        """Return since when a purge is due, and when the last purge was."""
+        """Return when the oldest unpurged erasure was, if any, and when the last purge was."""
         return await self._database.read(tombstones.purge_state)
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
         """Write a consistent copy, readable by its owner only and without the bytes of erased rows.
 
-        It is recorded as a backup before it is made, so that no copy goes unrecorded. A purge that is due stays due: it
-        covers more than this file.
+        It is recorded as a backup before it is made, so that no copy goes unrecorded. A purge that is due is done first
+        for the ledger's file, but stays due for the other files.
         """
         async with self._copying:
             if (await self.purge_due()).erased_at is not None:
@@ -93,7 +93,7 @@ class SqliteEraser:
             await self._database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
-        """List the copies made by export and backup, oldest first, after recording ``made``, without ``deleted``."""
+        """Record the copy ``made``, drop the path ``deleted``, then list all copies made by export and backup."""
         if made is not None:
             await self._database.write(copies.note, made)
         if deleted:
@@ -186,7 +186,7 @@ def _names(connection: Connection, user_id: str) -> list[str]:
 
 
 def _places(connection: Connection, user_id: str) -> list[str]:
-    """Return the keys of the places where a person was seen; in other places the same name is another person's."""
+    """Return the keys of the places where a person was seen; elsewhere the same name is taken for another person's."""
     seen = [*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id")]
     queries = [select("DISTINCT scope", table, f"{person} = ?") for table, person in seen]
     return sorted({row[0] for query in queries for row in connection.execute(query, bound(user_id))})

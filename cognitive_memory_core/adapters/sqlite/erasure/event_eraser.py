@@ -47,7 +47,7 @@ class SqliteEventEraser:
         await self._database.write(hidden_lines.forget, event_id, at)
 
     async def untold(self) -> list[Event]:
-        """Return the forgotten or withdrawn events of which no equal event stands."""
+        """Return the forgotten or withdrawn events for which there is no equal active event."""
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def forgotten(self, user_id: str, since: datetime) -> list[Event]:

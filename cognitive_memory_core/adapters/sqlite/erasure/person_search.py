@@ -14,10 +14,10 @@ _FUNCTION = "names_somebody"
 
 
 class PersonSearch:
-    """A person's names and id as search strings; their number is not bounded."""
+    """Searches for a person's names and id, as many as there are."""
 
     def __init__(self, connection: Connection, needles: Iterable[str]) -> None:
-        """Prepare a search on a connection; only one is registered at a time."""
+        """Register the search on a connection, where it replaces an earlier one."""
         self._needles = sorted({needle for needle in needles if needle})
         self._by_start: dict[str, list[str]] = {}
         for needle in self._needles:
@@ -25,12 +25,12 @@ class PersonSearch:
         connection.create_function(_FUNCTION, 1, self.name, deterministic=True)
 
     def name(self, text: str) -> bool:
-        """Return whether a text contains a needle; the cost hardly depends on the number of needles."""
+        """Return whether a text contains any of the search strings; the cost hardly depends on their number."""
         starts = {*text, *map("".join, pairwise(text))}
         return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
 
     def within(self, texts: str) -> Filter:
-        """Compile the search in an SQL expression."""
+        """Compile the condition that an SQL expression contains one of the search strings."""
         if len(self._needles) > FEW:
             return f"{_FUNCTION}({texts})", ()
         found = select("1", "json_each(?) needle", f"instr({texts}, needle.value)")

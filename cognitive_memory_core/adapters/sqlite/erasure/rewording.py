@@ -42,7 +42,7 @@ class Rewording:
     places: Sequence[str]
 
     def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
-        """Hide the person in events; returns the number of changed texts, and the ids of events joined to another."""
+        """Hide the person in events; returns the number of changed texts, and the ids of events merged into another."""
         texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
         named, values = self._within(texts)
         which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
@@ -103,7 +103,7 @@ class Rewording:
         return without_changer(change, self.user_id, self._hiding(change))
 
     def _hiding(self, said: Belief | Change) -> Callable[[str], str]:
-        """Return the hiding function where the person was seen or is named by id; elsewhere the texts stay."""
+        """Return the hiding function if the person was seen in the place or is named by id, else :class:`str`."""
         is_meant = said.scope.key in self.places or any(self.user_id in text for text in texts_of(said))
         return self.hide if is_meant else str
 
@@ -146,7 +146,7 @@ def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
 
 
 def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:
-    """Rewrite an event; return False if it was merged into a standing event with the same text and erased.
+    """Rewrite an event; return False if it was merged into an active event with the same text, and erased.
 
     Its recorded observation is dropped, too: the original words name the person.
     """

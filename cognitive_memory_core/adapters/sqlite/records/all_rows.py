@@ -80,7 +80,7 @@ class SqliteArchive:
         self._database = database
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream rows page by page: no transaction stays open between two, so an idle stream blocks no writer."""
+        """Stream rows page by page; no transaction stays open between pages, so an idle stream blocks no writer."""
         for table in _TABLES:
             after = 0
             while user_id is None or table.person:
@@ -123,7 +123,7 @@ def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str,
 
 
 def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
-    """Leave out a vector of another length or without a direction; the event waits for a new one."""
+    """Return the row without its vector if that has another length or no direction; it will be embedded again."""
     if not isinstance(row, EmbeddedEvent) or row.vector is None:
         return row
     is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
@@ -182,7 +182,7 @@ def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombst
 
 
 def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
-    """Write an event unless it or an equal one is known; counting it again would not be idempotent."""
+    """Write an event unless it or an equal one is known, which then is not counted again: imports are idempotent."""
     event = row.event
     if event_rows.is_known(connection, event) or duplicates.standing_twin(connection, event) is not None:
         return False

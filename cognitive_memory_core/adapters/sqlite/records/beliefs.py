@@ -62,7 +62,7 @@ class SqliteBeliefs:
         self._database = database
 
     async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
-        """Write edits in one transaction; returns those that still applied."""
+        """Write those edits that still apply, in one transaction; returns them."""
         return await self._database.write(_commit, edits)
 
     async def find(self, belief_id: str) -> Belief | None:
@@ -74,7 +74,7 @@ class SqliteBeliefs:
         return await self._database.read(_page, scope, status, bounded(limit), bounded(offset))
 
     async def history(self, chain_id: str) -> list[Belief]:
-        """Return all versions of a chain, oldest first."""
+        """Return all versions of the belief with this ``chain_id``, oldest first."""
         return await self._database.read(_chain, chain_id)
 
     async def changes(self, scope: Scope, since: datetime) -> list[Change]:
@@ -102,7 +102,7 @@ class SqliteBeliefs:
         return await self._database.read(_near, scope, fingerprint, vector)
 
     async def note(self, scope: Scope, read: Sequence[str]) -> None:
-        """Record a run that was given these messages."""
+        """Record that a run of evolution in a place has read these messages."""
         await self._database.write(_note, scope, read)
 
     async def unread(self) -> list[GroupActivity]:
@@ -117,7 +117,7 @@ def found(connection: Connection, which: Filter) -> list[tuple[int, Belief]]:
 
 
 def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> None:
-    """Take a withdrawn message from under the beliefs that rest on it; those left with none are retired."""
+    """Remove a withdrawn message from the sources of beliefs; a belief that loses its last source is retired."""
     resting = "b.scope = ? AND EXISTS (SELECT 1 FROM json_each(b.message_ids) WHERE value = ?)"
     for _, belief in found(connection, (resting, bound(scope.key, message_id))):
         edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at)
@@ -127,7 +127,7 @@ def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime
 
 
 def erase(connection: Connection, beliefs: Sequence[Belief]) -> None:
-    """Erase versions with their changes, and link the versions that are left."""
+    """Erase versions of beliefs with their changes, and link the remaining versions to each other."""
     ids = listed(bound(*(belief.id for belief in beliefs)))
     connection.execute(delete("beliefs", f"id IN {LISTED}"), (ids,))
     connection.execute(delete("belief_changes", f"belief_id IN {LISTED}"), (ids,))
@@ -158,7 +158,7 @@ def absorb(connection: Connection, row: Belief | Change, erased: Tombstones) -> 
 
 
 def _absorb_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
-    """Write a version unless it is known or only erased people said it."""
+    """Write a version unless it is known, only erased people said it, or another active belief says the same."""
     left = tuple(one for one in belief.supporters if not erased.covers_person(one, belief.updated_at))
     known = "id = ? OR (chain_id = ? AND version = ?)"
     query = select("1", "beliefs", known)
@@ -214,7 +214,10 @@ def _not_withdrawn(connection: Connection, belief: Belief) -> tuple[str, ...]:
 
 
 def _states(connection: Connection, belief: Belief) -> bool:
-    """Return whether another chain of the place actively states the same as an active belief."""
+    """Return whether a belief is active, and another active belief of its place has the same statement.
+
+    Other versions of the same belief (equal ``chain_id``) do not count.
+    """
     where = "scope = ? AND duplicate_key = ? AND status = 'active' AND chain_id <> ?"
     values = (belief.scope.key, digest(belief.statement), *bound(belief.chain_id))
     return belief.status == "active" and bool(connection.execute(select("1", "beliefs", where), values).fetchone())
@@ -225,7 +228,7 @@ def _insert(connection: Connection, belief: Belief) -> None:
 
 
 def _put(connection: Connection, belief: Belief) -> None:
-    """Rewrite a known version; a vector of other words is deleted."""
+    """Rewrite a stored version; its vector is deleted if the statement changed or the version is not active."""
     query = select("seq, duplicate_key", "beliefs", "id = ?")
     seq, key = connection.execute(query, bound(belief.id)).fetchone()
     connection.execute(update("beliefs", BELIEF_COLUMNS, "seq = ?"), (*belief_values(belief), seq))

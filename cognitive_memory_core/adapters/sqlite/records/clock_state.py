@@ -30,7 +30,7 @@ class SqliteClockBook:
         await self._database.write(_keep, state)
 
     async def bring_back(self, after: datetime, to: datetime) -> int:
-        """Redate tombstones later than ``after`` to ``to``; returns their number."""
+        """Set the time of tombstones later than ``after`` to ``to``; returns their number."""
         if not await self._database.read(_lie_after, after):
             return 0
         return await self._database.write(_bring_back, after, to)

@@ -36,7 +36,7 @@ class SqliteConsent:
         await self._database.write(_set_switch, switch)
 
     async def switches(self) -> list[PlaceSwitch]:
-        """Return the switches that are not "on", also those whose time is over."""
+        """Return the switches that are not "on", including expired ones."""
         return await self._database.read(_switches)
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:

@@ -13,7 +13,7 @@ from .event_rows import add_sources, put_anew
 
 
 def standing_twin(connection: Connection, event: Event) -> int | None:
-    """Return the seq of the standing event with the same text, scope and sender."""
+    """Return the seq of the active event with the same text, scope and sender."""
     twin = connection.execute(
         "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL",
         bound(event.scope.key, event.sender_id, digest(event.text)),
@@ -22,16 +22,16 @@ def standing_twin(connection: Connection, event: Event) -> int | None:
 
 
 def named_twin(connection: Connection, event: Event, event_id: str | None) -> int | None:
-    """Return the seq of the standing event with this id, if its scope and sender are the same."""
+    """Return the seq of the active event with this id, if its scope and sender are the same."""
     query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
     twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
     return None if twin is None else twin[0]
 
 
 def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
-    """Return whether all messages of this event are sources of an equal one already, standing or retired.
+    """Return whether all messages of this event are already sources of an equal one, active or retired.
 
-    The event at ``named`` counts as equal whatever its wording.
+    The event at the seq ``named`` counts as equal, whatever its text.
     """
     if not event.message_ids:
         return False
@@ -43,9 +43,9 @@ def is_counted(connection: Connection, event: Event, named: int | None = None) -
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
-    """Merge a repeated statement into the standing event at ``seq``; it then has the source messages of both.
+    """Count a repeated statement in the active event at ``seq``, which gets its source messages.
 
-    If either has no message ids, the result has none; the other's messages are kept as sources only.
+    If either has no ``message_ids``, the result has none, and the messages of the other are kept as sources only.
     """
     standing = _at(connection, seq)
     seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
@@ -59,9 +59,9 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
 
 
 def lift(connection: Connection, seq: int, event: Event) -> str | None:
-    """Replace the text of the standing event at ``seq`` by that of a repeated statement if only the latter is absolute.
+    """Replace the text of the active event at ``seq`` by that of a repeated statement if only the latter is absolute.
 
-    Returns its id; None if it is unchanged, also when another standing event has the new text.
+    Returns the id of the changed event; None if nothing changed, also when another active event has the new text.
     """
     standing = _at(connection, seq)
     better = lifted(standing, event)

@@ -20,7 +20,7 @@ def opted_out(connection: Connection) -> frozenset[str]:
 
 
 def is_known(connection: Connection, event: Event) -> bool:
-    """Return whether an event of this id is stored, standing or retired, or was erased after it was forgotten."""
+    """Return whether an event of this id is stored, active or retired, or was erased after it was forgotten."""
     query = "SELECT 1 FROM events WHERE id = ?1 UNION ALL SELECT 1 FROM gone WHERE digest = ?2"
     return connection.execute(query, bound(event.id, _digest(event.id))).fetchone() is not None
 
@@ -38,7 +38,7 @@ def rests_on_nothing(connection: Connection, event: Event) -> bool:
 
 
 def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
-    """Return when an event's last message was withdrawn; None if one of ``sources`` is left or it never had any."""
+    """Return when the last message of an event was withdrawn; None if ``sources`` remain or it never had messages."""
     if sources or not event.message_ids:
         return None
     query = select("max(at_us)", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
@@ -64,7 +64,7 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
 
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
-    """Replace the texts and fields of a stored event; a vector of other texts is deleted."""
+    """Replace the texts and fields of a stored event; its vector is deleted if the texts changed."""
     values = event_values(new)
     connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
     gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")
@@ -78,7 +78,7 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
-    """Retire standing events; returns how many stood."""
+    """Retire events; returns how many of them were active."""
     return connection.execute(
         "UPDATE events SET retired_at = ?, revision = ?"
         " WHERE retired_at IS NULL AND seq IN (SELECT value FROM json_each(?))",

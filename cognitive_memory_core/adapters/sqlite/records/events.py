@@ -43,7 +43,7 @@ class SqliteEvents:
         return await self._database.read(_find, event_id)
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Return the standing events among these, in the order asked for."""
+        """Return the active events among these, in the order of ``event_ids``."""
         return await self._database.read(_fetch, event_ids)
 
     async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
@@ -51,7 +51,7 @@ class SqliteEvents:
         return await self._database.read(_recent, reading, bounded(limit), bounded(offset))
 
     async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
-        """Return the standing events that the reading admits and that rest on one of these messages."""
+        """Return the active events that the reading admits and that have one of these messages as a source."""
         return await self._database.read(_made_of, lines, reading) if lines else []
 
     async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
@@ -63,13 +63,13 @@ class SqliteEvents:
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Restore a retired event, or return its standing equal; None if unknown or all its messages are withdrawn."""
+        """Restore a retired event and return it, or its equal if one is active; None if it is unknown or withdrawn."""
         return await self._database.write(_restore, event_id)
 
 
 @dataclass(frozen=True)
 class _CommittedEvent:
-    """The standing event that a draft's event became; ``facts_of`` is set if it is new or its text was replaced."""
+    """The active event that a draft's event became; ``facts_of`` is set if it is new or its text was replaced."""
 
     seq: int
     facts_of: str | None
@@ -97,7 +97,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
 
 
 def _enter(connection: Connection, event: Event, named: str | None, *, corrects: bool) -> _CommittedEvent | None:
-    """Write an event, or count it with its twin; None if nothing was written or the event is retired."""
+    """Write an event, or count it in an equal one; None if nothing was written or the event is retired."""
     if event_rows.is_known(connection, event):
         return None
     named_twin = duplicates.named_twin(connection, event, named)

@@ -58,7 +58,7 @@ class SqliteFacts:
         return await self._database.read(_withdrawing)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Record a failed merge if a fact waits for the profile; an erased profile has none."""
+        """Record a failed merge, unless no fact waits for the profile, because it was erased."""
         await self._database.write(_fail, key, error, at)
 
     async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
@@ -66,7 +66,7 @@ class SqliteFacts:
         return await self._database.read(fed_by, scope)
 
     async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
-        """Return, by observation, the standing event that the same words became earlier in this scope."""
+        """Return, by observation, the active event that the same words of this sender became earlier in the scope."""
         return await self._database.read(_heard, scope, sender_id, observations)
 
 
@@ -96,7 +96,7 @@ def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
 
 
 def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
-    """Return whether a corrected event had a fact for the profile of this one; a person's own needs none."""
+    """Return whether a corrected event had a fact for the profile of ``fact``; True if that is not a group's."""
     if fact.key.entity_type != "group":
         return True
     of_event = "event_seq = (SELECT seq FROM events WHERE id = ?)"
@@ -105,7 +105,7 @@ def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
 
 
 def remember_heard(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
-    """Record which standing event an observation became, replacing an earlier record."""
+    """Record which active event an observation became, replacing an earlier record."""
     if observation.strip():
         connection.execute(
             "INSERT OR REPLACE INTO heard VALUES (?, ?, ?, ?)",
@@ -114,7 +114,7 @@ def remember_heard(connection: Connection, event: Event, event_seq: int, observa
 
 
 def _given(connection: Connection) -> str:
-    """Return the SQL condition for facts that wait; people are checked only if somebody opted out."""
+    """Return the SQL condition for facts that wait to be merged; it checks opt-outs only if there are any."""
     return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 

@@ -47,7 +47,7 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
 
 
 def lift(connection: Connection, event_id: str) -> None:
-    """Show the lines that retell a forgotten event again while the event stays retired in favour of an equal one."""
+    """Show the hidden lines of a forgotten event again; it stays retired, because an equal event is active."""
     of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
     connection.execute(of_event, bound(event_id))
 
@@ -60,14 +60,14 @@ def note(connection: Connection, lines: Iterable[tuple[int, Message]]) -> None:
 
 
 def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
-    """Return the lines, stored or not, except those that were withdrawn or retell a forgotten event."""
+    """Return the lines without those that were withdrawn or retell a forgotten event; they need not be stored."""
     is_anything = _is_anything_forgotten(connection)
     left = (message for message in messages if not _is_out(connection, message))
     return [message for message in left if not (is_anything and _told_by(connection, message))]
 
 
 def refresh(connection: Connection) -> None:
-    """Recompute the lines of all forgotten events if the rule changed."""
+    """Hide more lines of all forgotten events if the rule of what retells one changed."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         for row in connection.execute("SELECT seq FROM forgotten").fetchall():
@@ -95,7 +95,7 @@ def _alike(connection: Connection, event: Event) -> list[tuple[int, Message]]:
 
 
 def _told_by(connection: Connection, message: Message) -> list[int]:
-    """Return the forgotten events that a line is a source of or retells, except events of which an equal one stands."""
+    """Return the seqs of forgotten events that a line is a source of, or retells while no equal event is active."""
     scope, sources = message.scene.scope.key, "forgotten f JOIN events e ON e.seq = f.seq"
     resting = f"{sources} JOIN event_sources s ON s.seq = e.seq"
     query = select("e.seq", resting, "s.message_id = ? AND e.scope = ?")
@@ -119,6 +119,6 @@ def _is_anything_forgotten(connection: Connection) -> bool:
 
 
 def hidden_seqs(connection: Connection, seqs: Sequence[int]) -> list[int]:
-    """Return the seqs of the lines that are hidden because of some events."""
+    """Return the seqs of the lines that are hidden because of the events with these seqs."""
     query = "SELECT DISTINCT seq FROM veils WHERE event_seq IN (SELECT value FROM json_each(?))"
     return [row[0] for row in connection.execute(query, (listed(seqs),))]

@@ -1,4 +1,4 @@
-"""Stretches in which people are not recorded."""
+"""Incognito stretches: periods in which a person is not recorded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SqliteIncognito:
         self._database = database
 
     async def keep(self, stretch: Incognito) -> None:
-        """Store an incognito period; if its start is known, replace its end."""
+        """Store a stretch; if one with its start is known, replace the end."""
         await self._database.write(_keep, stretch)
 
     async def stretches(self) -> list[Incognito]:

@@ -39,7 +39,7 @@ class SqliteListings:
         return await self._database.read(_events, agent, listing, (bounded(limit), bounded(offset)), without)
 
     async def wordings(self, event: Event) -> list[Event]:
-        """Return the other wordings of an event, oldest first."""
+        """Return the events with the place, sender, time and messages of another, which are its other wordings."""
         return await self._database.read(_wordings, event)
 
     async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:

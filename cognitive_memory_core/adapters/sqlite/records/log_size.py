@@ -1,4 +1,4 @@
-"""How much the message log weighs, and which of its messages go first."""
+"""The size of the message log, and which of its messages are deleted first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
 @dataclass(frozen=True)
 class Oldest:
-    """Messages to delete, their weight, and where the search goes on; None at the end of the log."""
+    """Messages to delete, their size, and the place where the search continues; None at the end of the log."""
 
     seqs: Sequence[int]
     weight: int
@@ -30,13 +30,13 @@ def last(connection: Connection) -> int:
 
 
 def weight(connection: Connection, first: int) -> int:
-    """Weigh the messages of :data:`WEIGHED_TOGETHER` row numbers."""
+    """Return the size of the messages of :data:`WEIGHED_TOGETHER` row numbers from ``first`` on."""
     query = select(f"coalesce(sum({_WEIGHT}), 0)", "messages", "seq >= ? AND seq < ?")
     return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
 
 
 def oldest(connection: Connection, place: LogPlace, excess: int, spared: int, *, limit: int) -> Oldest:
-    """Choose messages after a place until they weigh ``excess``; the ``spared`` newest of each scope are left out."""
+    """Choose messages after a place until their size is ``excess``; the ``spared`` newest of each scope are kept."""
     query = select(f"seq, at_us, scope, {_WEIGHT}", "messages", "(at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
     rows = connection.execute(query, (*place, limit)).fetchall()
     kept_from = {scope: _kept_from(connection, scope, spared) for scope in {row[2] for row in rows}}
@@ -50,7 +50,7 @@ def oldest(connection: Connection, place: LogPlace, excess: int, spared: int, *,
 
 
 def _kept_from(connection: Connection, scope: str, spared: int) -> LogPlace:
-    """Return where the spared newest messages of a scope begin; older ones may be deleted."""
+    """Return where the ``spared`` newest messages of a scope begin; older ones may be deleted."""
     if spared <= 0:
         return (2**63 - 1, 0)
     query = select("at_us, seq", "messages", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?")

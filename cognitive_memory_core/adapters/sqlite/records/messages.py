@@ -48,7 +48,7 @@ class SqliteLog:
         return await self._database.read(_find, scope, message_ids)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return the messages of a place among these that an event has as a source."""
+        """Return the ids among these of messages of a place that an event has as a source."""
         return await self._database.read(_learned, scope, message_ids)
 
     async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
@@ -56,7 +56,7 @@ class SqliteLog:
         return await self._database.read(passages_around, messages, reading, bounded(reach))
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the lines except those that were withdrawn or retell a forgotten event."""
+        """Return the lines without those that were withdrawn or retell a forgotten event."""
         return await self._database.read(hidden_lines.shown, messages)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
@@ -64,7 +64,7 @@ class SqliteLog:
         return await self._database.write(_withdraw, scope, message_id, at)
 
     async def prune(self, before: datetime) -> int:
-        """Delete older messages, withdrawals and done marks of jobs; returns the number of messages."""
+        """Delete messages, withdrawals and done marks of jobs before an instant; returns the number of messages."""
         await self._database.write(_prune_marks, micros(before))
         pruned = 0
         while dropped := await self._database.write(_prune_some, micros(before)):
@@ -72,7 +72,7 @@ class SqliteLog:
         return pruned
 
     async def shrink(self, most: int, *, spared: int) -> int:
-        """Delete the oldest messages until the rest weighs at most ``most`` bytes; returns their number.
+        """Delete the oldest messages until the rest has at most ``most`` bytes; returns the number deleted.
 
         The ``spared`` newest messages of each place stay.
         """
@@ -83,7 +83,7 @@ class SqliteLog:
         return shrunk
 
     async def _weight(self) -> int:
-        """Weigh the log in slices, so that other reads wait for one of them at most."""
+        """Return the size of the log, read in slices, so that other reads wait for one slice at most."""
         last = await self._database.read(log_size.last)
         firsts = range(0, last + 1, log_size.WEIGHED_TOGETHER)
         return sum([await self._database.read(log_size.weight, first) for first in firsts])
@@ -151,7 +151,7 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
-    """Remove a message from the sources of events; returns the events left without any source."""
+    """Remove a message from the sources of events; returns the seqs of events that have no other source."""
     connection.executemany(
         "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
     )
@@ -173,7 +173,7 @@ def _prune_some(connection: Connection, before_us: int) -> int:
 def _shrink_some(
     connection: Connection, excess: int, place: log_size.LogPlace, spared: int
 ) -> tuple[int, log_size.LogPlace | None, int]:
-    """Delete messages from a place in the log on; returns the excess and the place that are left, and the number."""
+    """Delete messages after a place in the log; returns the remaining excess, the next place, and their number."""
     found = log_size.oldest(connection, place, excess, spared, limit=PRUNED_TOGETHER)
     return excess - found.weight, found.next, drop(connection, found.seqs)
 

@@ -22,7 +22,7 @@ class SqliteMissed:
         self._database = database
 
     async def note(self, case: MissedEvent) -> None:
-        """Store a case of a stored event."""
+        """Store a case if its event is stored."""
         await self._database.write(_note, case)
 
     async def cases(

@@ -71,7 +71,7 @@ class SqliteProfiles:
 
 
 def reword(connection: Connection, seq: int, profile: Profile) -> None:
-    """Rewrite a profile; if its words changed, its vector is deleted."""
+    """Rewrite a profile; its vector is deleted if the text changed."""
     values = _values(profile)
     words = connection.execute("SELECT words FROM profiles WHERE seq = ?", (seq,)).fetchone()[0]
     connection.execute(update("profiles", _COLUMNS, "seq = ?"), (*values, seq))
@@ -124,7 +124,7 @@ def _readable(
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
     """Return the SQL condition for the ``profiles p`` that a scene may read, and its parameters.
 
-    A profile of all places is readable in a group only if its person asks or is known there by name.
+    In a group, a person's profile of all places is readable only if the person asks or is known there by name.
     """
     if scene.kind == "operator":
         return "p.agent = ?", bound(scene.agent)

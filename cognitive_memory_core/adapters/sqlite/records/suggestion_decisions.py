@@ -39,7 +39,7 @@ class SqliteDecisions:
 def add(connection: Connection, decision: SuggestionDecision, erased: Tombstones | None = None) -> bool:
     """Write a decision unless it is known or none of its events is stored; returns whether it was written.
 
-    Who decided is left out if they were erased since.
+    The person who decided is omitted if they were erased after the decision.
     """
     if erased is not None and erased.covers_person(decision.decided_by, decision.decided_at):
         decision = replace(decision, decided_by="")

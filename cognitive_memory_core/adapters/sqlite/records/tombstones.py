@@ -11,7 +11,7 @@ from ..database.rows import instant_of, micros
 
 
 def tombstones_of(connection: Connection) -> Tombstones:
-    """Read all tombstones; without any, this is one query of an empty table."""
+    """Read all tombstones; cheap while there are none."""
     found = connection.execute("SELECT digest, at_us FROM erasures").fetchall()
     marks = {digest: instant_of(at_us) for digest, at_us in found}
     return Tombstones(_key(connection), marks) if marks else Tombstones()
@@ -31,12 +31,12 @@ def lay(connection: Connection, digest: str, at: datetime) -> None:
 
 
 def lay_due(connection: Connection, at: datetime) -> None:
-    """Record that a purge (removal of erased bytes from the files) is due, since ``at``."""
+    """Record that a purge (removal of erased bytes from the files) is due because of an erasure at ``at``."""
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 
 
 def purge_state(connection: Connection) -> PurgeState:
-    """Return since when a purge is due, and when the last one was."""
+    """Return when the oldest unpurged erasure was, if any, and when the last purge was."""
     return PurgeState(_moment(connection, "purge_due_us"), _moment(connection, "purged_us"))
 
 

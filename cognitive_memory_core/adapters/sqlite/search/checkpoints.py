@@ -21,7 +21,7 @@ class SqliteCheckpoints:
         return await self._database.read(_mark, birth)
 
     async def furthest(self) -> Checkpoint | None:
-        """Return the furthest mark of all generations."""
+        """Return the furthest checkpoint of all generations; None without any."""
         return await self._database.read(_furthest)
 
     async def note(self, birth: str, mark: Checkpoint) -> None:

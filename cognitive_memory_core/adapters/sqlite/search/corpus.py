@@ -25,8 +25,8 @@ T = TypeVar("T")
 class Corpus(Generic[T]):
     """Events, or the log: their tables, conversion and access rule.
 
-    ``standing`` selects rows that may be shown at all. ``terms_of`` returns the terms of a row of ``words_from``;
-    ``place_of`` returns the place that holds all that a reading admits, or None if it cannot be read separately.
+    ``standing`` is the SQL condition of rows that may be shown at all. ``terms_of`` returns the terms of a row of the
+    columns ``words_from``; ``place_of`` returns the smallest cached place with all that a reading admits, or None.
     """
 
     table: str

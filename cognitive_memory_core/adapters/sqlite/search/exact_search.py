@@ -73,7 +73,7 @@ class SqliteExactSearch:
         await asyncio.gather(*self._loading.values())
 
     async def _load(self, place: VectorPlace) -> None:
-        """Load a place's vectors slice by slice, so that other reads wait for one of them at most."""
+        """Load a place's vectors slice by slice, so that other reads wait for one slice at most."""
         try:
             async with self._turns:  # one place at a time: places that do not fit together would evict each other
                 while await self._database.read(self._is_loading, place):
@@ -84,7 +84,7 @@ class SqliteExactSearch:
             del self._loading[place]
 
     async def is_wide(self, reading: ReadFilter) -> bool:
-        """Return whether a search would read more vectors from disk than an approximate index would cost.
+        """Return whether an approximate index is likely faster, because a search would read many vectors from disk.
 
         Such an index applies a filter row by row: for a filtered place it pays only from several times the cache limit.
         """
@@ -100,7 +100,7 @@ class SqliteExactSearch:
         return count_of(connection, place.filter) * row > bound
 
     def _held_form(self, place: VectorPlace) -> Form | None:
-        """Return the form in which a place is cached; drop a place that outgrew its form before it evicts others."""
+        """Return the form in which a place is cached; drop it from the cache if it has outgrown that form."""
         for form in _FORMS:
             held = self._cache.find((form, place))
             if held is not None and held.size * place.dimensions * FLOAT_BYTES <= self._most(form):
@@ -175,7 +175,7 @@ class _Compared:
 class _Bounded:
     """Rows with bounds of their cosines; candidates for the nearest are read from the ledger.
 
-    The closer together the cosines lie relative to the rounding error, the more are read: at worst all.
+    The closer the cosines are to each other, relative to the rounding error, the more rows are read; at worst all.
     """
 
     connection: Connection

@@ -1,4 +1,4 @@
-"""The scope rule and its narrowings as SQL, compiled from typed readings only, never from user text."""
+"""Compiles read filters to SQL, from typed values only, never from user text."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Segment:
         return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
 
     def runs(self, asked: Terms) -> tuple[Rows, Rows]:
-        """Return the start and stop of each term's postings; both are equal for a term that no row contains."""
+        """Return the start and stop of each term's postings, which are equal for a term that no row contains."""
         if not len(self.terms):
             return np.zeros(len(asked), np.int32), np.zeros(len(asked), np.int32)
         at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
@@ -135,7 +135,7 @@ def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
 
 
 def _each(begin: Rows, end: Rows) -> NDArray[np.int64]:
-    """List all positions between each begin and its end, in order."""
+    """Return all positions from each begin up to its end, in order."""
     lengths = (end - begin).astype(np.int64)
     before = np.cumsum(lengths) - lengths
     return np.repeat(begin - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)

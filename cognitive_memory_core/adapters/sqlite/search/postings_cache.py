@@ -87,7 +87,7 @@ class PostingsCache:
         return None
 
     def _is_refused(self, key: Hashable, departed: int) -> bool:
-        """Return whether a place stays refused: only removals make a place smaller."""
+        """Return whether a place is still taken for too large; after some searches a removal ends that."""
         refusal = self._refused.pop(key, None)
         if refusal is None or (refusal.asks >= AGAIN and refusal.departed != departed):
             return False
@@ -129,7 +129,7 @@ def _last(connection: Connection, corpus: Corpus[Any]) -> int:
 
 
 def _new_seqs(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings, last: int) -> list[int]:
-    """Return a place's new rows: from all new rows while those are few, else from the place's index."""
+    """Return the seqs of a place's new rows, read from all new rows if those are few, else by the place's index."""
     is_short = last - old.last <= max(len(old.postings.seqs), TOGETHER)
     source = f"{corpus.table} e{' NOT INDEXED' if is_short else ''}"
     after = "e.seq" if is_short else "+e.seq"

@@ -24,7 +24,7 @@ def note(connection: Connection, table: str, seqs: Iterable[int]) -> None:
 
 
 def latest(connection: Connection, table: str) -> int:
-    """Return the number of the last removal; 0 if there was none."""
+    """Return the sequence number of the last removal; 0 if there was none."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (table,)).fetchone()
     return 0 if row is None else row[0]
 

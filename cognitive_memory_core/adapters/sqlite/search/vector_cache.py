@@ -98,7 +98,7 @@ def rounded(seqs: Seqs, matrix: Matrix) -> Columns:
 
 
 def cosines(matrix: Matrix, asked: Cosines) -> Cosines:
-    """Multiply row by row: the threads of one large product wait up to 20 ms for each other on a busy machine."""
+    """Return the cosine of each row; not as one product, whose threads wait for each other on a busy machine."""
     return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
 
 

@@ -16,7 +16,7 @@ _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:
-    """Return the vector length of a model's oldest standing event; 0 if there is none.
+    """Return the vector length of a model's oldest active event; 0 if there is none.
 
     The oldest one is used so that later vectors are checked against those already stored.
     """
@@ -41,7 +41,7 @@ def changes_left(connection: Connection, after: Checkpoint) -> int:
 
 
 def embedded_ids(connection: Connection, fingerprint: str) -> frozenset[str]:
-    """Return the ids of all standing events with a vector of a model."""
+    """Return the ids of all active events with a vector of a model."""
     rows = connection.execute(select("e.id", "events e", _STANDING), bound(fingerprint)) if fingerprint else ()
     return frozenset(row[0] for row in rows)
 

@@ -45,7 +45,7 @@ def scanned(connection: Connection, place: VectorPlace, asked: Cosines) -> tuple
 
 
 def compared(connection: Connection, place: VectorPlace, seqs: Seqs, asked: Cosines) -> tuple[Seqs, Cosines]:
-    """Return the cosines of the vectors of the given events, those that stand."""
+    """Return the cosines of the vectors of those among the given events that are active."""
     return _compared(_rows(connection, place.fingerprint, _among(seqs)), asked)
 
 
@@ -78,7 +78,7 @@ def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
 
 
 def _rows(connection: Connection, fingerprint: str, which: Filter) -> Iterator[Row]:
-    """Read seq and vector of the standing events with a vector of the model."""
+    """Read seq and vector of the active events with a vector of the model."""
     stands = "e.retired_at IS NULL AND +e.embedded_as = ? AND e.revision > 0"  # +: not by the index of all places
     source = "events e CROSS JOIN vectors v ON v.seq = e.seq"  # CROSS reads the events first
     query = select("e.seq, v.vector", source, f"{which[0]} AND {stands}")

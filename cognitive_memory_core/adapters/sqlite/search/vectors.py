@@ -26,7 +26,7 @@ class SqliteVectors:
         self._index = index
 
     async def waiting(self, fingerprint: str, limit: int) -> list[tuple[str, str]]:
-        """Return ids and texts of standing events without a vector of this embedding model, oldest first."""
+        """Return ids and texts of active events without a vector of this embedding model, oldest first."""
         self._index.follow(fingerprint)
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
@@ -41,12 +41,12 @@ class SqliteVectors:
         await self._database.write(_store, fingerprint, rows)
 
     async def lag(self, fingerprint: str) -> int:
-        """Count the standing events without a vector of this fingerprint (embedding model)."""
+        """Count the active events without a vector of this fingerprint (embedding model)."""
         self._index.follow(fingerprint)
         return await self._database.read(_lag, fingerprint)
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Return the vector length of a model's oldest standing event; 0 if there is none."""
+        """Return the vector length of a model's oldest active event; 0 if there is none."""
         return await self._database.read(vector_changes.dimensions_of, fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
@@ -103,7 +103,7 @@ def _lag(connection: Connection, fingerprint: str) -> int:
 
 
 def _other_models(connection: Connection, fingerprint: str) -> Iterator[str]:
-    """Iterate over the other models of standing events, one index seek each; "" stands for no vector."""
+    """Iterate over the other models of active events, one index seek each; "" is for events without a vector."""
     query = "SELECT min(embedded_as) FROM events WHERE embedded_as > ? AND retired_at IS NULL"
     name: str | None = ""
     while name is not None:

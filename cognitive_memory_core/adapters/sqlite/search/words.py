@@ -84,13 +84,13 @@ def _merge(connection: Connection, table: str, pages: int) -> int:
 
 
 def event_words(event: Event) -> Words:
-    """Return place, voice and body of an event; the body has its texts, its speaker's name and its date."""
+    """Return what is indexed of an event: place, voice, and a body of its texts, its speaker's name and its date."""
     said = (event.text, event.pain, event.solution, event.outcome)
     return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
 
 
 def message_words(message: Message) -> Words:
-    """Return place, voice and body of a message."""
+    """Return what is indexed of a message: place, voice and body."""
     name = "" if message.is_bot else message.scene.user_name
     return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
 
@@ -108,9 +108,9 @@ def message_terms(row: Row) -> list[str]:
 
 
 def match(terms: Sequence[str], reading: ReadFilter) -> str | None:
-    """Build a query for any of the terms within the places of a scene; None if no term is left.
+    """Build a query for any of the terms within the places of a scene; None if no term can be searched.
 
-    Of many terms those that are rarest in the language are used: how many rows have a term is not known here.
+    Of many terms those that are rarest in the language are used, because the rows of a term are not counted here.
     """
     rarest = sorted(terms, key=lambda term: -math.prod(map(telling, term)))[:SEARCHED]
     asked = [f'"{word}"' for word in map(_plain, rarest) if word]
