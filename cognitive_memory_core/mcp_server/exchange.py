@@ -25,7 +25,7 @@ class UnknownResource(MistakeError):
 
 
 def memory_exchange(caller: ToolCaller) -> Exchange:
-    """Return the answers of a memory to ``METHODS``, all of them in the caller's scene.
+    """Return a function that answers ``METHODS`` from the memory, always in the caller's scene.
 
     A call that is refused is answered with ``isError``; a resource that cannot be read raises UnknownResource.
     """

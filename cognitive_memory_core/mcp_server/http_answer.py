@@ -18,7 +18,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 async def answer_http(exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer an ASGI request; its server lives as long as the request, so no answer can reach another caller.
 
-    Only POST is served: there is no session to end, and nothing to stream. The caller has checked who asks.
+    Only POST is served: there is no session to end, and nothing to stream. Authenticate the request before.
     """
     if scope["method"] != "POST":
         await _refuse(send, 405, (b"allow", b"POST"))

@@ -71,8 +71,7 @@ class Reporting:
         settings, now = self.settings.current, self.clock.now()
         today = now.astimezone(settings.zone).date()
         since = today - timedelta(days=days - 1)
-        counts = await self.ledger.stored(), await self.ledger.spoken()
-        places, taught = await asyncio.to_thread(_totalled, agent, *counts)  # as many as people in places
+        places, taught = await self._totals(agent)
         spent, tallies = await self.ledger.spent(since), await self.ledger.tallies(since)
         counted = Counter[str]()
         for _, name, count in tallies:
@@ -94,6 +93,21 @@ class Reporting:
             retention=tuple(_retention(await self.ledger.logged(), now)),
             missed=tuple(await self._missed(agent)),
         )
+
+    async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
+        """Return the figures of places and of who taught there, from as many counts as there are people in places."""
+        with _uncollected():
+            counts = [await self.ledger.stored()], [await self.ledger.spoken()]
+
+            def totalled() -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
+                stored, spoken = counts[0].pop(), counts[1].pop()
+                found = _totalled(agent, stored, spoken)
+                while stored or spoken:
+                    del stored[-FREED:]
+                    del spoken[-FREED:]
+                return found
+
+            return await asyncio.to_thread(totalled)
 
     async def _missed(self, agent: str | None) -> list[MissedRecall]:
         hide = self.consent.hidden

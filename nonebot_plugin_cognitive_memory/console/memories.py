@@ -23,7 +23,7 @@ Change = Callable[[core.Scene, str], Awaitable[object]]
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a list is narrowed to, as the form of the page sends it."""
+    """The filters of the list, as the form of the page sends them; an empty one does not narrow."""
 
     place: str = ""
     user_id: str = ""
@@ -35,7 +35,7 @@ class Wanted:
 
 
 def wanted_of(visit: Visit) -> Wanted:
-    """Read the form of the list; a value that it does not offer counts as none."""
+    """Read the filters from the address; a value that the form does not offer is ignored."""
     kind, state = visit.asked("kind"), visit.asked("state")
     return Wanted(
         visit.asked("place"),

@@ -21,7 +21,7 @@ ADDRESS = f"{http.mounting.PATH}{PATH}"
 
 
 def opened(site: Site | None, settings: core.Settings) -> Doors | None:
-    """Mount the console on a site and return the ways into it; None if it is switched off or cannot be shown."""
+    """Mount the console; return its login codes and sessions, or None if it is switched off or Jinja is missing."""
     if site is None or not settings.http.console:
         return None
     if find_spec("jinja2") is None:

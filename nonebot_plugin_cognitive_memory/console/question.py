@@ -120,7 +120,7 @@ def _scene_of(place: core.Scope, user_id: str) -> core.Scene | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of the memory that should have been found: the key of a sentence, and the candidate if it is one."""
+    """Why an expected memory was recalled or not: the sentence of ``key``, and the candidate if it was one."""
 
     event: core.Event
     key: str

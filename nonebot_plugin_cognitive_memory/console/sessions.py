@@ -108,7 +108,7 @@ class LoginCodes:
 
 @dataclass(frozen=True)
 class Doors:
-    """The ways into the console."""
+    """The login codes and the open sessions of a console."""
 
     codes: LoginCodes = field(default_factory=LoginCodes)
     sessions: Sessions = field(default_factory=Sessions)

@@ -23,7 +23,7 @@ Tone = Literal["good", "busy", "bad"]
 
 @dataclass(frozen=True)
 class Remark:
-    """One statement on how the memory does: the sentence of ``key`` with its values, and what was reported, if any."""
+    """A statement about the memory's health: the sentence ``key`` with its values, and the text of an error if any."""
 
     tone: Tone
     key: str
@@ -57,7 +57,7 @@ def _memories_of(visit: Visit, day: date) -> str:
 
 
 def remarks_on(status: core.Status) -> Iterator[Remark]:
-    """Return what is to be said of a status, the worst first; a memory without trouble gets one good sentence."""
+    """Return the remarks on a status, the worst first; without a bad one, the last says that everything works."""
     found = [*_troubles(status), *_work(status)]
     yield from found
     if not any(remark.tone == "bad" for remark in found):

@@ -12,7 +12,7 @@ from .visit import Visit
 
 
 async def transfers(visit: Visit) -> Response:
-    """Show what runs and what is done."""
+    """Show the exports and backups that run, and the last ones that ended."""
     await visit.desk.transfers.discard_old(visit.memory)
     latest = visit.desk.transfers.latest
     sizes = {kind: await asyncio.to_thread(written, one) for kind, one in latest.items()}

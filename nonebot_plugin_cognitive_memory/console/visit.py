@@ -39,7 +39,7 @@ NAVIGATION = (
 
 @dataclass(frozen=True)
 class Desk:
-    """What stands behind the pages: the memory and its settings, its directory, and the work that a page began."""
+    """What all pages share: the memory with its settings, its data directory, and running exports and backups."""
 
     backing: Backing
     data_dir: Path | None = None

@@ -103,11 +103,13 @@ def _add_slice(connection: Connection, query: str, first: int, keys: int, added:
 
 
 def _stored_counts(_: Connection, found: _Added) -> list[StoredCount]:
-    return [StoredCount(Scope.of_key(scope), *key, *counts) for (scope, *key), counts in found.items()]
+    scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
+    return [StoredCount(scopes[scope], *key, *counts) for (scope, *key), counts in found.items()]
 
 
 def _spoken_counts(_: Connection, found: _Added) -> list[SpokenCount]:
-    return [SpokenCount(Scope.of_key(scope), person, *counts) for (scope, person), counts in found.items()]
+    scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
+    return [SpokenCount(scopes[scope], person, *counts) for (scope, person), counts in found.items()]
 
 
 def _statements(connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
