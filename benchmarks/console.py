@@ -73,6 +73,7 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
     gc.collect()
     opening = core.CognitiveMemory.open(settings, data_dir, clock=Noon(), embedder=TextVectors())
     async with opening as memory, _served(_application(memory, settings, data_dir)) as address, bystander() as aside:
+        _freeze()
         pages = await _pages(memory, group_id, person, said)
         client, other = _client(address), _client(address)
         try:
@@ -88,6 +89,13 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
             for one in (client, other):
                 one.stdin.close()
                 await asyncio.to_thread(one.wait)
+
+
+def _freeze() -> None:
+    """Do what the bot does once its memory is open."""
+    from nonebot_plugin_cognitive_memory.started_objects import freeze_started_objects  # noqa: PLC0415  # as below
+
+    freeze_started_objects()
 
 
 async def _laid(events: int, folder: Path | None) -> tuple[list[Line], str, str]:

@@ -19,6 +19,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import Setup, setup
 from .opening_memory import WAIT, OpeningMemory, Refused
+from .started_objects import freeze_started_objects
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
 FIELDS = "memory_"  # how the fields of a log line begin
@@ -139,6 +140,7 @@ class Lifetime:
                 told(line)
         self._opening.release()
         self._opened.set()
+        freeze_started_objects()
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
         overridden = replies.settings.overridden_at_start(self._setup.overridden)
         logger.info(replies.log.logged(replies.log.started(directory, self._setup.settings) + overridden))

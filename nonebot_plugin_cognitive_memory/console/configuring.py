@@ -41,9 +41,10 @@ async def change(visit: Visit) -> Response:
         result = await hot_settings.reset(key)
     else:
         result = await hot_settings.change(key, visit.sent("value"))
-    changed = (f"{one} = {hot_settings.value(one).value}" for one in result.changed)
-    told = "; ".join((*changed, *map(visit.reported, result.problems)))
-    return visit.go("/settings", notice=told or visit.words("settings.same"))
+    changed = "; ".join(f"{one} = {hot_settings.value(one).value}" for one in result.changed)
+    if not changed and not result.problems:
+        changed = visit.words("settings.same")
+    return visit.go("/settings", notice=changed, reported=result.problems)
 
 
 def env_line(state: core.SettingState) -> str:

@@ -140,19 +140,19 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
     memory, scene = visit.memory, visit.scene()
     change: Change = memory.forget_event if action == "forget" else memory.restore_event
     done: list[str] = []
-    problem = ""
+    problems: tuple[core.CognitiveMemoryError, ...] = ()
     for event_id in ids:
         try:
             await change(scene, event_id)
         except core.CognitiveMemoryError as refused:
-            problem = visit.reported(refused)
+            problems = (refused,)
         else:
             done.append(event_id)
     undo = Undo(action, tuple(done)) if can_undo and done else None
-    notice = f"{visit.words(f'memories.done_{action}', count=len(done))} {problem}".strip()
+    notice = visit.words(f"memories.done_{action}", count=len(done))
     if len(ids) == 1 and done:
         return visit.go("/memories/open", notice=notice, undo=undo, id=done[0])
-    return visit.go(_list_of(visit.sent("back")), notice=notice, undo=undo)
+    return visit.go(_list_of(visit.sent("back")), notice=notice, reported=problems, undo=undo)
 
 
 def _list_of(back: str) -> str:

@@ -24,7 +24,7 @@ _CODE_LENGTH = 10
 class Session:
     """One browser that is logged in. ``form_token`` stands in its forms; ``undo`` is what its last change can revert.
 
-    ``notice`` is shown on the next page.
+    ``notice`` is shown on the next page, with the sentences of the core in ``reported``.
     """
 
     opened_at: float
@@ -32,6 +32,7 @@ class Session:
     form_token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     undo: Undo | None = None
     notice: str = ""
+    reported: tuple[str, ...] = ()
 
     def owns(self, form_token: str) -> bool:
         """Return whether a form was given to this session."""

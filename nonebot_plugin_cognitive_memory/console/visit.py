@@ -16,7 +16,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response, Stream
 import cognitive_memory_core as core
 
 from ..http.dependencies import Backing
-from .core_words import reported
 from .languages import LANGUAGES, Words, language_of, words_for
 from .pages import rendered
 from .running_transfers import Transfers
@@ -99,10 +98,6 @@ class Visit:
     def offset(self) -> int:
         """The number of rows before that page."""
         return (self.page - 1) * PAGE
-
-    def reported(self, sentence: object) -> str:
-        """Return a sentence of the core in the language of the page, as far as it has words for it."""
-        return reported(str(sentence), self.language).text
 
     def parts_named(self, parts: Iterable[str]) -> str:
         """Return the parts of the memory that an answer had to do without, as the page calls them."""
@@ -212,14 +207,24 @@ class Visit:
 
     def _filled(self, values: Found) -> Found:
         """Return the values of a template with those of every page."""
-        notice, self.session.notice = self.session.notice, ""
-        usual = {"visit": self, "notice": notice, "t": self.words, "navigation": NAVIGATION, "is_awaited": False}
-        return {**usual, **values}
+        session = self.session
+        usual = {"visit": self, "notice": session.notice, "said_so": session.reported, "t": self.words}
+        session.notice, session.reported = "", ()
+        return {**usual, "navigation": NAVIGATION, "is_awaited": False, **values}
 
-    def go(self, path: str, *, notice: str = "", undo: Undo | None = None, **parameters: object) -> Response:
+    def go(
+        self,
+        path: str,
+        *,
+        notice: str = "",
+        reported: Iterable[object] = (),
+        undo: Undo | None = None,
+        **parameters: object,
+    ) -> Response:
         """Answer with the way to another page, which shows the notice and offers to undo what it tells of."""
-        if notice:
-            self.session.notice, self.session.undo = notice, undo
+        said = tuple(map(str, reported))
+        if notice or said:
+            self.session.notice, self.session.reported, self.session.undo = notice, said, undo
         return RedirectResponse(self.address(path, **parameters), 303)
 
 

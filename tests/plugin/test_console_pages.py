@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -270,6 +271,18 @@ async def test_an_asker_is_given_by_name(shown: Console) -> None:
         assert "这里读不到：" in page
         assert "这是故意的" in page
         assert 'name="user_id" value="2000003"' in page
+
+
+async def test_a_notice_marks_what_is_in_chinese(shown: Console) -> None:
+    """On an English page a sentence of the core without English words is marked as Chinese, also in a notice."""
+    async with shown.visited() as visitor:
+        await visitor.act("/language", language="en", back="/")
+        ids = [_first_id(await visitor.look("/memories")), "no-such-id"]
+        page = await visitor.act("/memories/change", id=ids, action="forget", sure="yes")
+        notice = page.split('class="notice"', 1)[1].split("</p>", 1)[0]
+        assert "1 forgotten" in notice
+        assert ('lang="zh-CN"' in notice) == bool(re.search("[\u4e00-\u9fff]", notice))
+        assert '<span class="text"' in notice
 
 
 async def test_the_language_changes_where_one_is(shown: Console) -> None:

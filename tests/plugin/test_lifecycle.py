@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,20 @@ async def test_from_start_to_stop(app: object, tmp_path: Path, log: list[str]) -
     assert "记录所有群和私聊" in line
     await lifetime.stop()
     assert not lifetime.memory.is_running
+    await lifetime.stop()
+
+
+async def test_what_is_made_at_the_start_is_not_collected_again(app: object, tmp_path: Path) -> None:
+    """Once the memory is open, garbage collections skip what the bot is made of: a full one would block its loop."""
+    gc.unfreeze()
+    lifetime = lifetime_of(tmp_path)
+    await lifetime.start()
+    await until(lambda: gc.get_freeze_count() > 0)
+    frozen = gc.get_freeze_count()
+    await lifetime.stop()
+    await lifetime.start()
+    await until(lambda: lifetime.memory.is_running)
+    assert gc.get_freeze_count() <= frozen
     await lifetime.stop()
 
 
