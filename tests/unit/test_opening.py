@@ -47,7 +47,7 @@ async def opens_again(data_dir: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("more", [0, 3])
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)  # seconds; twelve of processor time
 async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, more: int) -> None:
     """Cancelled at each of its awaits, once or several times, a memory releases everything."""
     turns: list[str] = []
