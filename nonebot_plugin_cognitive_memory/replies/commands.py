@@ -615,10 +615,10 @@ def _numbered_pin(number: int, pin: core.Pin) -> str:
 
 
 def _named(event: core.Event) -> str:
-    """Return an event's text without the ids after the names of its people."""
-    text = event.text
-    for user_id in {event.sender_id, event.user_id, *event.subjects} - {""}:
-        text = re.sub(rf"(?<!QQ)(?<=[^\s(（])\({re.escape(user_id)}\)", "", text)
+    """Return an event's text without the ids after the names of its people and group, or a note of the group alone."""
+    text = re.sub(rf"（[^（）]*\({re.escape(event.group_id)}\)）$", "", event.text) if event.group_id else event.text
+    for some_id in {event.sender_id, event.user_id, event.group_id, *event.subjects} - {""}:
+        text = re.sub(rf"(?<!QQ)(?<=[^\s(（])\({re.escape(some_id)}\)", "", text)
     return text
 
 

@@ -445,6 +445,16 @@ def test_statistics_give_the_gist_of_the_report() -> None:
     assert quality.remarks(core.QualityReport(report.at, 30)) == []
 
 
+def test_a_group_is_no_number_in_a_list(app: object) -> None:
+    """A rule of the group, kept with a note of which group is meant, is listed without the group's number."""
+    from nonebot_plugin_cognitive_memory.replies.commands import Showing
+
+    here = core.Scene.group("10001", "2000001")
+    quoted, told_of = "“群里周五不讨论工作”（群(10001)）", "读书会(10001)周五不讨论工作"
+    listed = [Showing(here, timezone.utc, {}).numbered(1, an_event(text, here)) for text in (quoted, told_of)]
+    assert [line.partition("] ")[2] for line in listed] == ["“群里周五不讨论工作”", "读书会周五不讨论工作"]
+
+
 async def test_figures_for_superusers(stage: Stage, group: int) -> None:
     """Statistics count the whole memory and today's calls; the queue counts jobs by state."""
     assert "今天调用模型" in await stage.ask("/记忆 统计", SUPERUSER, group)
