@@ -1,4 +1,4 @@
-"""The memory of chat bots: plain asyncio Python that has never heard of a bot."""
+"""The memory of chat bots: an asyncio library without a dependency on any bot framework."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # furt
 def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
     """Decorate a class whose public coroutine methods check their arguments and raise BadArgument for a wrong one.
 
-    None is replaced by the default if there is one. The annotations are read at the first call of each method;
-    ``homes`` maps the types that the class's module does not import at run time to modules beside it that define them.
+    None is replaced by the parameter's default if there is one. Annotations are read at the first call of each method;
+    ``homes`` maps types that the class's module imports only for type checking to the modules that define them.
     """
 
     def decorated(cls: C) -> C:
@@ -36,7 +36,7 @@ def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
 
 
 class _Types(dict[str, object]):
-    """Types by name, each loaded when it is looked up."""
+    """A mapping from names to types, each imported when it is looked up."""
 
     def __init__(self, homes: Mapping[str, str], package: str) -> None:
         self._homes = homes

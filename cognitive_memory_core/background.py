@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Trouble:
-    """The present error of a component. Logs one line when it begins and one when it ends."""
+    """The present error of a component. Logs one line when an outage begins and one when it ends."""
 
     def __init__(self, name: str) -> None:
         """Start without an error; ``name`` is the prefix of every log line."""
@@ -32,11 +32,11 @@ class Trouble:
         self.began = 0  # later troubles have higher numbers
 
     def note(self, error: BaseException) -> None:
-        """Record a failure, the latest of several in a row."""
+        """Record a failure; it replaces the one before."""
         self.tell(described(error))
 
     def tell(self, said: str, *, is_logged: bool = False) -> None:
-        """Record a failure by its description; nothing is logged if ``is_logged`` is set."""
+        """Record a failure by its description; log nothing if the caller logged it (``is_logged``)."""
         if said == self.error:
             return
         if not (is_logged or self.error):  # a known outage is not logged again when its error text changes
@@ -46,7 +46,7 @@ class Trouble:
         self.error, self.began = said, next(_order)
 
     def end(self) -> None:
-        """Record that the component works."""
+        """Record that the component works; logged if it had failed."""
         if self.error:
             said = sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name))
             log.info("%s", said, extra=log_fields("part", part=self.name))
@@ -54,13 +54,13 @@ class Trouble:
 
 
 def latest(troubles: list[Trouble]) -> str:
-    """Return the most recent lasting error; "" if there is none."""
+    """Return the error that began last, of those that last; "" if there is none."""
     lasting = [trouble for trouble in troubles if trouble.error]
     return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
 
 
 class Signal:
-    """A flag that one task awaits with a bound, without a task and a wait of its own for each time."""
+    """A flag that one task awaits with a timeout; cheaper than ``asyncio.wait_for`` on an Event."""
 
     def __init__(self) -> None:
         """Start cleared."""
@@ -68,7 +68,7 @@ class Signal:
         self._waiter: asyncio.Future[None] | None = None
 
     def set(self) -> None:
-        """Set the flag and wake who waits; call it on the event loop."""
+        """Set the flag and wake the waiting task; call it on the event loop's thread."""
         self._is_set = True
         _end(self._waiter)
 
@@ -99,8 +99,8 @@ def _end(waiter: asyncio.Future[None] | None) -> None:
 class BackgroundLoop:
     """Runs rounds one after another; only the cancellation of :meth:`run` ends it.
 
-    A round that raises is repeated after a growing pause of at least the error's ``retry_after``. ``last_error`` holds
-    the failure until a round succeeds. A nudge during a round leads to another round.
+    After an error the round is repeated, after a growing pause of at least its ``retry_after``. ``last_error`` holds
+    the error until a round succeeds. A nudge during a round causes another round.
     """
 
     def __init__(
@@ -114,9 +114,9 @@ class BackgroundLoop:
         longest_pause: float = LONGEST_PAUSE,
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
-        """Run ``work``, which returns how many seconds to rest unless nudged; 0 goes on at once.
+        """Run ``work``, which returns after how many seconds to run it again unless nudged before; 0 is at once.
 
-        After a nudge, others are awaited for ``gathered`` seconds; rounds are at least ``spacing`` seconds apart. A
+        After a nudge, more nudges are collected for ``gathered`` seconds; rounds are ``spacing`` seconds apart. A
         call of :meth:`hurry` ends both waits. ``on_failure`` is called before the pause that follows a failure.
         """
         self.trouble = Trouble(name)
@@ -131,11 +131,11 @@ class BackgroundLoop:
 
     @property
     def last_error(self) -> str:
-        """Why the last round failed; "" when it did not."""
+        """Why the last round failed; "" if it succeeded."""
         return self.trouble.error
 
     def nudge(self) -> None:
-        """Request a round soon; requests made until it starts are one."""
+        """Request a round soon; all requests made before it starts cause one round."""
         self._wake.set()
 
     def hurry(self) -> None:

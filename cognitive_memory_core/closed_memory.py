@@ -132,7 +132,7 @@ class NullIntake:
 
 
 class ClosedMemory:
-    """Has what the façade uses whether or not a memory is open; what needs an open one raises."""
+    """Stands in for an open memory in the façade; operations that need an open one raise UnavailableError."""
 
     is_running = False
 
@@ -152,7 +152,7 @@ class ClosedMemory:
         """Do nothing: no loop waits."""
 
     async def evolve(self, scene: Scene, days: int) -> Evolution:
-        """Return the reason why nothing was evolved."""
+        """Return an Evolution without changes, whose message says why."""
         from .domain.belief import Evolution  # noqa: PLC0415  # the same
 
         return Evolution(message=self.reason)
@@ -162,7 +162,7 @@ class ClosedMemory:
         return 0
 
     async def compress(self, messages: object, budget: int) -> str:
-        """Return the newest lines that fit: there is no model. Raises BadArgument for anything but messages."""
+        """Return the newest lines that fit, without a summary; raises BadArgument for anything but messages."""
         from .context.compression import Compressor, checked_dialogue  # noqa: PLC0415  # the same
 
         return await Compressor().compress(checked_dialogue(messages), budget)

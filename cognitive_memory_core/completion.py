@@ -12,7 +12,7 @@ U = TypeVar("U")
 
 
 async def completed(work: Coroutine[Any, Any, T]) -> T:
-    """Run work to its end in a task of its own; cancellations of the caller are raised only after that."""
+    """Run work to its end in a task of its own; a cancellation of the caller is raised only after that."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -27,14 +27,14 @@ async def completed(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def together(*works: Coroutine[Any, Any, T]) -> list[T]:
-    """Run works at once, each to its end, and return their results in order; then the first failure is raised."""
+    """Run works concurrently, each to its end; return their results in order, or raise the first failure."""
     tasks = [asyncio.ensure_future(work) for work in works]
     await asyncio.gather(*tasks, return_exceptions=True)
     return [task.result() for task in tasks]
 
 
 async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Run two works of different results, as :func:`together` does."""
+    """Run two works with results of different types, as :func:`together` does."""
     tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
     await asyncio.gather(*tasks, return_exceptions=True)
     return tasks[0].result(), tasks[1].result()

@@ -1,4 +1,4 @@
-"""The settings in force: those of .env, and over them the hot ones that were changed at run time.
+"""The settings in force: those of .env, overridden by the hot ones that were changed at run time.
 
 Changes are stored in overrides.json in the data directory, as an object of dotted keys, and win over .env. Hot settings
 act at once; every other one keeps its value until the next start.
@@ -34,7 +34,7 @@ _PREFIX = "cognitive_memory"
 
 @dataclass(frozen=True)
 class SettingState:
-    """One setting as people see it: values are written as in .env, secrets are hidden.
+    """One setting for display: values are written as in .env, secrets are hidden.
 
     ``env_value`` is the value without the change made at run time; it equals ``value`` unless ``is_overridden``.
     """
@@ -49,10 +49,10 @@ class SettingState:
 
 @dataclass(frozen=True)
 class SettingsMoved:
-    """What a change did, as dotted keys.
+    """The effects of a change, as dotted keys.
 
     ``changed`` have another value now; ``waiting`` get theirs at the next start; ``shadowed`` changed in .env and are
-    hidden by overrides.json. ``problems`` are Chinese sentences on what was not used.
+    overridden by overrides.json. ``problems`` are Chinese sentences on changes that were not used, and why.
     """
 
     changed: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class SettingsMoved:
 
 @cache
 def setting_keys() -> tuple[str, ...]:
-    """Return the dotted keys of all settings, in their order."""
+    """Return the dotted keys of all settings, in the order of their definition."""
     return tuple(_leaves(Settings, ""))
 
 
@@ -74,12 +74,12 @@ def setting_meaning(key: str, language: Literal["zh", "en"]) -> str:
 
 
 def is_hot(key: str) -> bool:
-    """Return whether a setting acts without a restart."""
+    """Return whether a change of this setting takes effect without a restart."""
     return any(key == hot or key.startswith(f"{hot}.") for hot in HOT)
 
 
 def with_hot(current: Settings, wanted: Settings) -> Settings:
-    """Return ``current`` with the hot settings of ``wanted``."""
+    """Return ``current`` with its hot settings replaced by those of ``wanted``."""
     merging = {key.partition(".")[2]: value_at(wanted, key) for key in HOT if "." in key}
     groups: dict[str, object] = {key: getattr(wanted, key) for key in HOT if "." not in key}
     return current.model_copy(update={**groups, "profile": current.profile.model_copy(update=merging)})
@@ -89,7 +89,7 @@ class Configuration:
     """Settings from .env and overrides.json. Methods block on the file; call them one at a time."""
 
     def __init__(self, given: Mapping[str, Any], data_dir: Path | None, *, disk: Disk | None = None) -> None:
-        """Read overrides.json over settings as .env nests them; raises BadSetting for a bad value in ``given``."""
+        """Read overrides.json over ``given``, the settings of .env; raises BadSetting for a bad value in ``given``."""
         self._given = given
         self.path = data_dir / OVERRIDES_FILE if data_dir else None
         self._disk = disk or Disk()
@@ -102,7 +102,7 @@ class Configuration:
 
     @property
     def overridden(self) -> Mapping[str, str]:
-        """The changed keys with their values, as people see them."""
+        """The overridden keys with their values, written for display."""
         return {key: written(key, value_at(self.settings, key)) for key in self._stored}
 
     def state(self, name: str) -> SettingState:
@@ -118,21 +118,21 @@ class Configuration:
         )
 
     def change(self, name: str, text: str) -> SettingsMoved:
-        """Set a hot setting from text and store it; raises BadArgument for what cannot be set, StorageRefused."""
+        """Set a hot setting from text and store it; raises BadArgument (unknown, not hot, bad), StorageRefused."""
         key = _hot_key(name)
         new = self._checked(key, _parsed(key, text))
         self._store({**self._reread(), key: _plain(value_at(new, key))})
         return self._moved()
 
     def reset(self, name: str = "") -> SettingsMoved:
-        """Drop the change of one setting, or all changes; raises BadArgument for an unknown name, StorageRefused."""
+        """Remove the override of a setting, or all for ""; raises BadArgument for an unknown name, StorageRefused."""
         stored = self._reread()
         key = _name_of_stored(name, stored) if name else ""
         self._store({one: value for one, value in stored.items() if key and one != key})
         return self._moved()
 
     def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
-        """Read overrides.json again, and use ``given`` as .env's settings; a bad value there changes nothing."""
+        """Read overrides.json again, with ``given`` as the settings of .env; if one is bad, nothing changes."""
         before = self._from_env
         if given is not None:
             try:
@@ -161,7 +161,7 @@ class Configuration:
             raise BadArgument(sentences.settings.bad_change(key, refused.value, refused.reason)) from None
 
     def _load(self) -> None:
-        """Use the file; if the disk does not deliver it, what was used before stays."""
+        """Read and use overrides.json; if the disk does not deliver it, keep the overrides in use."""
         try:
             content, damage = self._content()
         except StorageRefused as withheld:
@@ -181,7 +181,7 @@ class Configuration:
         self._stored, self.problems = usable, tuple(problems)
 
     def _content(self) -> tuple[Mapping[str, object], str]:
-        """Return what the file holds, and what is wrong with it; a missing file holds nothing.
+        """Return the content of overrides.json, and why it is unusable or ""; a missing file has no content.
 
         Raises StorageRefused if the disk does not deliver the file, which may be intact.
         """
@@ -202,7 +202,7 @@ class Configuration:
         return cast("dict[str, object]", content), ""
 
     def _reread(self) -> Mapping[str, object]:
-        """Return everything in the file, also what is not used; a damaged file is moved aside and kept."""
+        """Return the whole content of the file, including unusable keys; rename a damaged file to keep it."""
         content, damage = self._content()
         if damage and self.path:
             self._disk.move(self.path, _free_name(self.path))
@@ -210,7 +210,7 @@ class Configuration:
         return content
 
     def _store(self, content: Mapping[str, object]) -> None:
-        """Replace the file, and use its content."""
+        """Replace overrides.json, and use its new content."""
         if self.path is None:
             raise StorageRefused(sentences.settings.NO_DIRECTORY)
         self._disk.make_folder(self.path.parent)
@@ -244,7 +244,7 @@ def found_key(name: str) -> str:
 
 
 def written(key: str, value: object) -> str:
-    """Return a value as .env writes it, "" for none; a secret is hidden."""
+    """Return a value as it is written in .env, "" for None; a secret is hidden."""
     if isinstance(value, SecretStr):
         value = value.get_secret_value()
     if value is None or value in ("", {}):
@@ -275,7 +275,7 @@ def _hot_key(name: str, *, is_exact: bool = False) -> str:
 
 
 def _name_of_stored(name: str, stored: Mapping[str, object]) -> str:
-    """Return the key to reset; a key of overrides.json that is no setting is accepted, so that it can be removed."""
+    """Return the key to reset; an unknown key is accepted if overrides.json has it, so that it can be removed."""
     return name if name in stored else found_key(name)
 
 

@@ -34,7 +34,7 @@ def _machine_time() -> datetime:
 
 
 class Consent:
-    """Answers permission checks from memory; every change is stored before it takes effect."""
+    """Answers permission checks without I/O; every change is stored before it takes effect."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Consent:
     ) -> None:
         """Start without restrictions; :meth:`load` reads the books and the eraser's tombstones.
 
-        ``now`` returns the instant by which a switch is over.
+        ``now`` returns the current time, by which the end of switches is judged.
         """
         self._book = book
         self._incognito = incognito
@@ -111,11 +111,11 @@ class Consent:
         return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
 
     def keeps_out(self, profile: Profile) -> bool:
-        """Return whether an imported profile must be rejected: its person opted out, or person or place was erased."""
+        """Return whether an imported profile must be rejected: its person opted out, or a tombstone covers it."""
         return profile.key.user_id in self.opted_out or self._tombstones.covers_profile(profile)
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
-        """Stop recording a person everywhere, and redact them in the words of others."""
+        """Stop recording a person everywhere, and redact the person in what others said."""
         async with self._changing:
             await self._book.opt_out(user_id, at)
             await self._leave_out(self.opted_out | {user_id})
@@ -127,7 +127,7 @@ class Consent:
             await self._leave_out(self.opted_out - {user_id})
 
     async def go_incognito(self, scene: Scene, at: datetime, ends_at: datetime) -> None:
-        """Record nothing of a person in a place from ``at`` to ``ends_at``; a stretch that runs ends at ``at``."""
+        """Record nothing of a person in a place from ``at`` to ``ends_at``; end a stretch that covers ``at`` there."""
         if self._incognito is None:
             return
         async with self._changing:
@@ -140,7 +140,7 @@ class Consent:
             self._stretches = _by_person(await self._incognito.stretches())
 
     async def erase_ended(self, at: datetime) -> None:
-        """Erase the stretches of erased people and places that were still running then and are over at ``at``."""
+        """Erase the stretches of erased people and places that ended by ``at``; they had been kept until their end."""
         if not self._stretches or self._incognito is None:
             return
         async with self._changing:
@@ -186,7 +186,7 @@ class Consent:
         return replace(hit, event=self.redacted(hit.event), neighbours=tuple(map(self.redacted, hit.neighbours)))
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Return a turn or dialogue without lines and mentions of people who opted out.
+        """Return a turn or dialogue without lines of people who opted out and with mentions of them redacted.
 
         Erased lines and lines said incognito are left out, too.
         """

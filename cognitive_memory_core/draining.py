@@ -13,7 +13,7 @@ POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll counts rows, so the interv
 
 @dataclass(frozen=True)
 class Draining:
-    """Hurries the stages in their order: messages, jobs, profiles, vectors."""
+    """Waits for the stages in their order (messages, jobs, profiles, vectors) and shortens their waits meanwhile."""
 
     use_cases: UseCases
 

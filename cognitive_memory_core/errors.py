@@ -124,7 +124,7 @@ class BadSetting(BadArgument):
     """A setting cannot have a value: its dotted ``key``, the ``value`` with secrets hidden, and the ``reason``."""
 
     def __init__(self, key: str, value: object, reason: str) -> None:
-        """Store the parts; the message says what to correct in .env."""
+        """Store key, value and reason; the message says what to correct in .env."""
         super().__init__(sentences.settings.bad_setting(key, value, reason))
         self.key = key
         self.value = sentences.settings.hidden(key, value)

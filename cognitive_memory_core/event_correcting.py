@@ -35,9 +35,9 @@ class EventCorrecting:
     settings: Live[Settings]
 
     async def correct(self, scene: Scene, old: Event, text: str) -> Event:
-        """Store the corrected event and retire the old one, atomically; return the event that stands afterwards.
+        """Store the corrected event and retire the old one, atomically; return the event that is active afterwards.
 
-        Raises NotPermitted if somebody else said it, UnknownEvent if the event is retired. Equal words change nothing.
+        Raises NotPermitted if somebody else said it, UnknownEvent if it is retired. Equal words change nothing.
         """
         if not is_own(scene, old):
             raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
@@ -51,9 +51,9 @@ class EventCorrecting:
         return await self._standing(old, draft.events[0])
 
     async def _standing(self, old: Event, written: Event) -> Event:
-        """Return the corrected event as it is stored, or equals one that stands; raise UnknownEvent if it was refused.
+        """Return the corrected event as stored, or the active event with equal words that absorbed it.
 
-        It is refused if its person opted out or was erased meanwhile.
+        Raises UnknownEvent if the ledger refused it: its person opted out or was erased meanwhile.
         """
         found = await self.events.find(written.id)
         if found is not None and found.retired_at is None:
@@ -68,7 +68,7 @@ class EventCorrecting:
         return next(equal, written)
 
     def _absolute(self, scene: Scene, old: Event, text: str) -> str:
-        """Return the text to store; one with words that depend on the speaker becomes a quotation with the speaker."""
+        """Return the text to store; if its words depend on the speaker, as a quotation after the speaker's name."""
         hidden = self.consent.hidden(text)
         if not offences(hidden) or scene.kind == "operator":
             return hidden
@@ -88,7 +88,7 @@ class EventCorrecting:
         return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
 
     def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:
-        """Yield the facts for the profiles of the speaker, who states it in person, and of the group.
+        """Yield the facts for the speaker's and the group's profile, if the speaker corrects the event in person.
 
         Operators feed no profile. The ledger keeps the group's fact only if the corrected event fed its profile.
         """

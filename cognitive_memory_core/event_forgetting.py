@@ -28,8 +28,8 @@ MOST_CORRECTIONS = 1_000  # events of one instant that are read to find the corr
 class EventForgetting:
     """Forgets events, and erases them after the restore period.
 
-    ``horizon`` returns an instant that has certainly passed. ``on_changed`` is called when an event was forgotten or
-    restored.
+    ``horizon`` returns an instant that has certainly passed, even if the clock is wrong. ``on_changed`` is called after
+    an event was forgotten or restored.
     """
 
     events: EventLedger
@@ -60,7 +60,7 @@ class EventForgetting:
     async def erase_expired(self) -> int:
         """Erase events whose restore period is over and schedule a purge; return how many events.
 
-        An unavailable store does not raise: the next call continues.
+        If a store is unavailable, return 0; the next call continues.
         """
         try:
             return await self._erase_expired()
@@ -93,7 +93,7 @@ class EventForgetting:
         return [key for key, events in told.items() if await reword(key, untelling(events, corrected))]
 
     async def _standing_for(self, old: Event) -> list[Event]:
-        """Return the events by which an event was corrected: they have its date, its speaker and its sources."""
+        """Return the active events that corrections made of an event: those with its date, speaker and sources."""
         instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
         dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
         alike = (old.scope, old.sender_id, old.message_ids)

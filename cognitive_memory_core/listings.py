@@ -50,7 +50,7 @@ class Listings:
     async def search(self, scene: Scene, text: str, listing: EventListing, limit: int) -> SearchResult:
         """Search the active events of a listing by words and by meaning, best first.
 
-        What was unavailable, or not done in time, is named in ``degraded``. This does not count as a recall.
+        Parts that were unavailable or too slow are named in ``degraded``. The search does not count as a recall.
         """
         agent, place = _agent(scene), listing.place
         if not self.access.may_search(scene):
@@ -78,14 +78,14 @@ class Listings:
         return shown[0]
 
     async def wordings(self, scene: Scene, event: Event) -> list[Event]:
-        """Return the other wordings of an event, active or retired: those that corrections left or replaced."""
+        """Return the other wordings of an event, active or retired: the versions before and after its corrections."""
         _agent(scene)
         return self._shown(scene, await self.names.of_events(await self.rows.wordings(event)))
 
     async def talk(self, scene: Scene, event: Event, reach: int) -> list[Message]:
-        """Return the lines that an event was made of, with ``reach`` lines before and after each, oldest first.
+        """Return the log lines from which an event was made, with ``reach`` lines before and after each, oldest first.
 
-        Empty where the log no longer holds them.
+        Empty if they are no longer in the log.
         """
         agent, scope = _agent(scene), event.scope
         here = (
@@ -99,13 +99,13 @@ class Listings:
         return self.access.shown(here, [line for passage in passages for line in passage])
 
     async def places(self, scene: Scene, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
-        """Return places, the latest first; not the private chats of people who opted out."""
+        """Return places, the one with the latest event or line first; not the private chats of people who opted out."""
         listing = replace(listing, without=listing.without | self.access.hidden_people)
         found = await self.rows.places(_agent(scene), listing, limit, offset)
         return [replace(one, name=self.access.hidden(one.name)) for one in found]
 
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
-        """Return people with what they consented to, the last seen first."""
+        """Return people, with their opt-out and sharing, the last seen first."""
         found = await self.rows.people(_agent(scene), text, limit, offset)
         return [self._person(one) for one in found]
 
@@ -115,7 +115,7 @@ class Listings:
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 
     async def worn_names(self, scene: Scene, user_id: str) -> list[WornName]:
-        """Return the names that a person wore, the last seen first; none of a person who opted out."""
+        """Return the names that a person had, the last seen first; none of a person who opted out."""
         return [] if user_id in self.access.hidden_people else await self.rows.names(_agent(scene), user_id)
 
     async def profiles(
@@ -135,7 +135,7 @@ class Listings:
     async def note_missed(self, scene: Scene, asked_in: Scene, question: str, event_id: str) -> MissedEvent:
         """Note that an event should have been found for a question; the same case is noted once.
 
-        The question is stored without people who opted out. Raises UnknownEvent.
+        In the stored question, people who opted out are redacted. Raises UnknownEvent.
         """
         event = await self.event(scene, event_id)
         place, said = asked_in.scope, self.access.hidden(question[:QUESTION])
@@ -156,7 +156,7 @@ class Listings:
         await self.missed.drop(checked_id(case_id, "case_id"))
 
     async def recalled(self, scene: Scene, event_id: str) -> tuple[int, datetime | None]:
-        """Return how often an event was shown, and when last."""
+        """Return how often an event was shown, and when last; 0 and None if never."""
         _agent(scene)
         return await self.missed.recalled(event_id)
 
@@ -166,7 +166,7 @@ class Listings:
         return replace(entry, is_sharing=self.access.is_shared(entry.user_id))
 
     def _shown(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
-        """Redact events as if they were active, since the operator may also see retired ones."""
+        """Return events redacted, including retired ones, which the redaction drops unless they look active."""
         retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
         shown = self.access.shown(scene, [replace(event, retired_at=None) for event in events])
         return [replace(event, retired_at=retired.get(event.id)) for event in shown]

@@ -10,10 +10,10 @@ from importlib import import_module
 def loaded_on_use(
     package: str, modules: Iterable[str] = (), names: Mapping[str, str] | None = None
 ) -> Callable[[str], object]:
-    """Return a ``__getattr__`` for a package, which loads a module below it or a name that such a module defines.
+    """Return a ``__getattr__`` for a package that imports its submodules, and names from them, on first use.
 
-    ``names`` maps a module, dotted, to the names it defines, separated by blanks. What cannot be imported raises where
-    it is used, every time.
+    ``names`` maps a dotted module to the names that it defines, separated by blanks. A failed import raises at
+    each use.
     """
     submodules = frozenset(modules)
     homes = {name: home for home, defined in (names or {}).items() for name in defined.split()}

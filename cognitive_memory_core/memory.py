@@ -60,7 +60,7 @@ CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 class CognitiveMemory:
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
-    All methods but :meth:`absent` are coroutines of one event loop. Reads return less while a component is unavailable.
+    Its methods must be called on one event loop. Reads return less while a component is unavailable.
     Writes raise StorageRefused or QueueFull with nothing half-written. An invalid request raises a MistakeError that
     says what to do; an argument of the wrong type raises BadArgument from every method.
     """
@@ -88,11 +88,11 @@ class CognitiveMemory:
         chat: Chat | None = None,
         reranker: Reranker | None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
-        """Open a data directory as its only owner until the block is left; nothing accepted is lost.
+        """Open a data directory exclusively while the block runs; on leaving it, accepted work is stored, not lost.
 
         Raises DirectoryInUse if another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused if the disk
-        refuses it. With ``background=False`` jobs wait for :meth:`drain`. ``chat`` replaces every chat model that is
-        set, ``embedder`` and ``reranker`` theirs; an object without the needed method raises BadArgument.
+        refuses it. With ``background=False`` jobs run only in :meth:`drain`. ``chat`` replaces every chat model that is
+        configured, ``embedder`` and ``reranker`` theirs; an object without the needed methods raises BadArgument.
         """
         if chat is not None and not callable(getattr(chat, "ask", None)):
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
@@ -113,7 +113,7 @@ class CognitiveMemory:
 
     @property
     def is_running(self) -> bool:
-        """Whether new memories are made: open, and not switched off by ``enabled=false``."""
+        """Whether new memories are made: the memory is open and not disabled by ``enabled=false``."""
         return self._state.is_running
 
     @property
@@ -123,17 +123,17 @@ class CognitiveMemory:
 
     @property
     def durations(self) -> tuple[Durations, ...]:
-        """How long turns and recalls took since the memory was made."""
+        """How long turns and recalls took since this object was created, as histograms."""
         return self._stopwatches.shown()
 
     async def observe(self, message: Message) -> None:
-        """Log a message: searches and windows see it at once; written within 0.5 s. A failing log is no error."""
+        """Log a message: reads return it at once, and it is on disk within 0.5 s. A failing log raises no error."""
         self._state.intake.observe(message)
 
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably, then return its job's id, or its memo's id if there is nothing else.
 
-        None if it is blank, the place is switched off or the person opted out. Raises QueueFull, StorageRefused.
+        None if the turn is blank, the place is not recorded or the person opted out. Raises QueueFull, StorageRefused.
         """
         with self._stopwatches.timed("remember"):
             return await self._state.intake.remember(turn)
@@ -143,7 +143,7 @@ class CognitiveMemory:
         return await self._state.intake.consider(scene, messages)
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
-        """Withdraw a message from the log and from unprocessed jobs, and retire the events that rest on it alone."""
+        """Remove a message withdrawn in the chat from log and waiting jobs; retire events that rest on it alone."""
         await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
@@ -190,21 +190,21 @@ class CognitiveMemory:
     async def recent_messages(
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
-        """Return the newest logged messages of the place, oldest first, without people who opted out."""
+        """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
         wanted = _count(limit, self._settings.current.historian.recent_messages_inject_k)
         return await self._state.reads.recent_messages(scene, wanted, until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
-        """Return the given messages as far as the place's log holds them, oldest first, without people who opted out.
+        """Return those of the given messages that the place's log holds, oldest first; none of people who opted out.
 
         Empty for a place that is switched off. Raises UnavailableError if the log cannot be read.
         """
         return await self._state.reads.find_messages(scene, _checked_ids(message_ids))
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
-        """Return which of the given messages of the place a job, in any state, or an event already rests on.
+        """Return which of the given messages of the place are input of a job, in any state, or sources of an event.
 
-        For a caller that restarts after a crash and must not submit considered messages again.
+        A caller that restarts after a crash uses this to submit no message twice.
         """
         return await self._state.intake.learned(scene, _checked_ids(message_ids))
 
@@ -214,7 +214,7 @@ class CognitiveMemory:
         return await self._state.reads.memos(scene, wanted)
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
-        """Return a profile; "user" in a group means the member's, or the person's own profile if profiles are shared.
+        """Return a profile or None; "user" in a group means the member's, or the person's own if profiles are shared.
 
         Raises NotPermitted for one that the scene may not read.
         """
@@ -237,21 +237,21 @@ class CognitiveMemory:
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
 
-        Permitted to the person themselves, in a group for the group's profile, and to an operator; others raise
-        NotPermitted. Callers must check who may do it for a group, as with its pins. Raises UnknownRevision.
+        The person may restore their own, a group's scene the group's, and an operator any profile; others raise
+        NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
         return await self._opened.history.restore(scene, key, checked_id(revision_id, "revision_id"))
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
-        """Share a person's own profile, learned in private, with every place where they are, or stop sharing it."""
+        """Share a person's own profile, learned in private, with all groups where they are, or stop sharing it."""
         await self._opened.consent.set_sharing(
             checked_id(user_id, "user_id"), shared, self._opened.adapters.clock.now()
         )
 
     async def correct_event(self, scene: Scene, event_id: str, text: str) -> Event:
-        """Replace an event that the asker said by one with this text; its sources and its date stay.
+        """Replace an event that the asker said by one with this text, its sources and its date; return the new one.
 
-        The old one can be restored within 30 days. Raises NotPermitted if somebody else said it, UnknownEvent.
+        The old event can be restored within 30 days. Raises NotPermitted if somebody else said it, UnknownEvent.
         """
         opened = self._opened
         corrected = await opened.event_correcting.correct(scene, await self._stored(scene, event_id), text)
@@ -261,7 +261,7 @@ class CognitiveMemory:
     async def forget_event(self, scene: Scene, event_id: str) -> None:
         """Forget an event that the scene may read; :meth:`restore_event` undoes this within 30 days.
 
-        Meanwhile its source lines, and the bot's lines that repeat it, are hidden. After that all of it is erased.
+        Until then its source lines, and the bot's lines that repeat it, are hidden; afterwards all of these are erased.
         """
         event = await self._stored(scene, event_id)
         await self._opened.event_forgetting.forget(event)
@@ -272,17 +272,17 @@ class CognitiveMemory:
         return await self._opened.event_forgetting.restore(event)
 
     async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
-        """Erase a person everywhere; when this returns, nothing of it can be found or restored.
+        """Erase a person everywhere; when this returns, nothing of theirs can be found or restored.
 
-        What they said is removed, and in what others said they become 某位成员. Raises NotPermitted unless they or an
-        operator ask, StorageRefused if the disk refuses; another call continues from there.
+        What they said is removed; in what others said, 某位成员 replaces them. Raises NotPermitted unless they or an
+        operator ask, StorageRefused if the disk refuses; another call then completes the erasure.
         """
         return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase a place, a group or a private chat, as permanently as :meth:`forget_user`.
 
-        Tools and commands must check who may erase a group, as with its pins: the memory knows no admins.
+        Callers must check who may erase a group, as with its pins: this method does not.
         """
         return await self._opened.forgetting.forget_place(scene)
 
@@ -292,7 +292,7 @@ class CognitiveMemory:
         return await opened.pinboard.pin(scene, _admitted(opened, text), for_group=for_group, limit=limit)
 
     async def update_pin(self, scene: Scene, pin_id: str, text: str) -> Pin:
-        """Replace a pin's text; an operator without a group finds a pin of any place of their agent."""
+        """Replace a pin's text; raises UnknownPin. An operator without a group may change any pin of their agent."""
         return await self._opened.pinboard.update(scene, pin_id, _admitted(self._opened, text))
 
     async def unpin(self, scene: Scene, pin_id: str) -> None:
@@ -304,7 +304,7 @@ class CognitiveMemory:
         return await self._state.reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:
-        """Stop recording and recalling a person, everywhere and at once, also in other people's words."""
+        """Stop recording and recalling a person, everywhere and at once; what others said of them is redacted."""
         opened = self._opened
         opened.buffer.forget_person(checked_id(user_id, "user_id"))
         await opened.consent.opt_out(user_id, opened.adapters.clock.now())
@@ -322,8 +322,8 @@ class CognitiveMemory:
     async def incognito(self, scene: Scene, minutes: float) -> None:
         """Record nothing of the asker in this place for the next minutes, at most 7 days; 0 ends it.
 
-        What is said meanwhile stays unrecorded afterwards, also if it is submitted later. It begins two
-        seconds earlier, since the platform's clock is not ours and counts whole seconds.
+        What is said in this time is never recorded, even if it is submitted later. The time begins two
+        seconds before the call, because the platform's clock may differ and counts whole seconds.
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO}（7 天）的分钟数"))
@@ -333,9 +333,9 @@ class CognitiveMemory:
         await opened.consent.go_incognito(scene, start, now + timedelta(minutes=minutes))
 
     async def set_switch(self, scene: Scene, switch: Switch, *, until: datetime | None = None) -> None:
-        """Set the switch of a place: "on", "off", "record_only" or "recall_only"; from ``until`` on it is "on" again.
+        """Set the switch of a place: "on", "off", "record_only" or "recall_only"; at ``until`` it returns to "on".
 
-        Raises BadArgument for an end that has no zone or is not ahead, and for "on" with an end.
+        Raises BadArgument if ``until`` has no zone, is not in the future, or is given with "on".
         """
         opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
         if until and (switch == "on" or checked_instant(until, "until") <= opened.adapters.clock.now()):
@@ -343,11 +343,11 @@ class CognitiveMemory:
         await opened.consent.set_switch(placed)
 
     async def place_switch(self, scene: Scene) -> PlaceSwitch:
-        """Return the switch of a place with its end; "on" where none is set, or its time is over."""
+        """Return the switch of a place with its end; "on" if none is set, or if it has ended."""
         return self._opened.consent.place_switch(scene.scope)
 
     async def place_switches(self, scene: Scene) -> list[PlaceSwitch]:
-        """Return the switches of an operator's agent that are not "on", by place; raises NotPermitted for others."""
+        """Return the switches that are not "on" of an operator's agent, ordered by place; others raise NotPermitted."""
         if scene.kind != "operator":
             raise NotPermitted(sentences.caller.OPERATORS_ONLY)
         return [one for one in self._opened.consent.place_switches() if one.scope.agent == scene.agent]
@@ -356,17 +356,17 @@ class CognitiveMemory:
         """Evolve the beliefs of the scene's group by what was said in the last days.
 
         Raises AlreadyEvolving while a run of this group is under way. Without a model, or if it fails, nothing changes
-        and ``message`` says so. Callers check who may start a run.
+        and ``message`` says so. Callers must check who may start a run.
         """
         if not 1 <= days <= MOST_DAYS:
             raise BadArgument(sentences.caller.bad_value("days", days, f" 1 到 {MOST_DAYS} 的天数"))
         return await self._state.evolve(scene, days)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
-        """Evolve every group with ``evolution.min_messages`` new lines; return how many, 0 while a round runs.
+        """Evolve each group with ``evolution.min_messages`` new lines; return how many, 0 if another round is running.
 
-        The runs are spread over ``within`` seconds. A run reads what no run read before, of the last 14 days. Evolution
-        takes at most half of ``daily_calls``; groups that they do not reach come first in the next round.
+        The runs are spread over ``within`` seconds. A run reads lines of the last 14 days that no run read before.
+        Evolution uses at most half of ``daily_calls``; groups for which it does not suffice come first the next time.
         """
         return await self._state.evolve_groups(within)
 
@@ -385,28 +385,28 @@ class CognitiveMemory:
         )
 
     async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
-        """Return all versions of the belief that a version belongs to, oldest first; raises UnknownBelief.
+        """Return all versions of the belief of which ``belief_id`` is a version, oldest first; raises UnknownBelief.
 
         An operator without a group finds a belief of any group of their agent, also in the next three methods.
         """
         return await self._state.reads.belief_history(scene, checked_id(belief_id, "belief_id"))
 
     async def belief_changes(self, scene: Scene, *, days: int = 7) -> list[Change]:
-        """Return what was done to the beliefs of the scene's group in the last days, oldest first."""
+        """Return the change log of the beliefs of the scene's group for the last ``days``, oldest first."""
         return await self._state.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
-        """Retire a belief softly; evolution does not create it again. Raises UnknownBelief.
+        """Retire a belief, which can be restored; evolution does not create it again. Raises UnknownBelief.
 
-        Callers check who may, as with the group's pins; this holds for the next two methods, too. What a belief's state
-        does not permit raises a plain MistakeError.
+        Raises MistakeError if it is retired already. Callers of this and the next two methods must check who may do it,
+        as with the group's pins.
         """
         return await self._opened.beliefs.retire(
             scene, checked_id(belief_id, "belief_id"), _admitted(self._opened, reason)
         )
 
     async def restore_belief(self, scene: Scene, belief_id: str) -> Belief:
-        """Restore a retired belief, or an older version as the newest; raises UnknownBelief, MistakeError."""
+        """Restore a retired belief, or store an older version as the newest; raises UnknownBelief, MistakeError."""
         restored = await self._opened.beliefs.restore(scene, checked_id(belief_id, "belief_id"))
         self._opened.belief_indexer.nudge()
         return restored
@@ -416,23 +416,23 @@ class CognitiveMemory:
         return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
 
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
-        """Return what the scene's group could keep of problems that several people met, or one on several days.
+        """Return what the group could keep about problems that several people met, or one person on several days.
 
-        Nothing that was decided is suggested again. Callers check who may see and decide.
+        What was decided on is not suggested again. Callers must check who may see and decide.
         """
         return await self._state.reads.suggestions(scene)
 
     async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
-        """Accept a suggestion, which makes its draft a belief of the group, or dismiss it for good.
+        """Accept a suggestion, whose draft becomes a belief of the group, or dismiss it for good.
 
-        Raises UnknownSuggestion if it is decided already, or its evidence or words have changed.
+        Raises UnknownSuggestion if it was decided on already, or if its evidence or words have changed.
         """
         await self._opened.suggesting.decide(scene, checked_id(suggestion_id, "suggestion_id"), accept=accept)
 
     async def compress(self, messages: Sequence[Message], *, budget: int) -> str:
         """Shorten a dialogue to at most ``budget`` tokens: older lines summarised, the last lines verbatim.
 
-        Without a model, or if it fails, the newest lines that fit. People who opted out are left out.
+        Without a model, or if it fails, only the newest lines that fit are returned. People who opted out are left out.
         """
         return await self._state.compress(messages, budget)
 
@@ -446,16 +446,16 @@ class CognitiveMemory:
     ) -> Explanation:
         """Build the context as :meth:`context` does, and return it with every candidate of its search of events.
 
-        ``settings`` are used in place of those in force, for this call alone. Nothing is stored.
+        ``settings`` replace those in force for this call only. Nothing is stored.
         """
         return await self._state.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
     async def status(self) -> Status:
-        """Return the status; a failing store does not raise."""
+        """Return the status; a failing store raises no error, but is named in it."""
         return await self._state.status()
 
     async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
-        """Return the quality of what an operator's agent remembers; costs and counts are of the last days (1 to 366).
+        """Return the quality report of an operator's agent; costs and counts are of the last ``days`` (1 to 366).
 
         ``examine`` also compares the texts of the latest 100,000 events, in a thread: about 10 seconds for so many.
         Raises NotPermitted unless an operator asks, UnavailableError if the ledger cannot be read.
@@ -467,7 +467,7 @@ class CognitiveMemory:
         return await self._opened.reporting.report(scene.agent, days=wanted, examine=examine)
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
-        """Count the active events and logged lines of a place, also by day.
+        """Count the active events and logged lines of a place, in total and by day.
 
         For an operator without a group everything is counted. ``days`` (1 to 366) ends with today in the configured
         time zone. An unavailable ledger raises UnavailableError.
@@ -493,16 +493,16 @@ class CognitiveMemory:
         self._opened.resume()
 
     async def drain(self, timeout: float) -> bool:
-        """Wait until queue and indexes are idle; return False after ``timeout`` seconds.
+        """Wait until queue and indexes are idle; return True then, False after ``timeout`` seconds.
 
-        With ``enabled=false`` no job runs, so that only messages are waited for; pending jobs stay for later.
+        With ``enabled=false`` no job runs, so only the writing of messages is awaited, and jobs stay pending.
         """
         return await self._state.drain(timeout)
 
     async def reindex(self) -> int:
-        """Rebuild the vector index from the ledger while the old one serves; return the number of vectors.
+        """Rebuild the vector index from the ledger while the old one answers searches; return the number of vectors.
 
-        Embeds nothing again. Raises UnavailableError if the vector store cannot be reached.
+        No text is embedded again. Raises UnavailableError if the vector store cannot be reached.
         """
         return await self._opened.reindex()
 
@@ -527,7 +527,7 @@ class CognitiveMemory:
         )
 
     async def discard_export(self, path: Path) -> None:
-        """Delete an exported file, and no longer name it among the copies that an erasure leaves."""
+        """Delete an exported file, and remove it from the copies that an erasure lists."""
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
         await asyncio.to_thread(target.unlink, missing_ok=True)
@@ -537,7 +537,7 @@ class CognitiveMemory:
         """Copy the present state into a new or empty directory that can be opened as a data directory.
 
         Raises BadArgument for a path inside the data directory or one that is not empty, StorageRefused if the disk
-        refuses, with nothing half-made. Indexes are left out and rebuilt when the copy is opened.
+        refuses; nothing incomplete remains. Indexes are left out and rebuilt when the copy is opened.
         """
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         await opened.buffer.settle()
@@ -553,11 +553,11 @@ class CognitiveMemory:
             )
 
     async def import_(self, path: Path) -> int:
-        """Import an export, idempotent by id; bad lines are logged by number and skipped. Return the number of rows."""
+        """Import an export without known ids and bad lines (logged by number); return the number of new rows."""
         return await self._opened.absorb(Path(path))
 
     async def configure(self, settings: Settings) -> None:
-        """Use other hot settings from now on; all other settings keep their values. A running call keeps its own."""
+        """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""
         self._settings.replace(with_hot(self._settings.current, settings))
         self._state.reconsider()
 
@@ -607,7 +607,7 @@ def _admitted(opened: UseCases, text: str) -> str:
 
 
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
-    """Return a count within 0 and ``most``; None means the default."""
+    """Return a count clamped to 0 … ``most``; None means the default."""
     return min(default if value is None else max(value, 0), most)
 
 

@@ -1,6 +1,6 @@
 """Permanent erasure of a person or a place (``forget_person``, ``forget_place``): nothing restores it.
 
-The rows go from every store at once, their bytes from the disk by a purge soon after.
+The rows are deleted from every store at once; a purge removes their bytes from the disk soon after.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ TRIES = 3  # rebuilds in a row while further erasures happen
 class Purge:
     """Removes the bytes of erased data from the disk, at most once an hour.
 
-    The index comes first and the ledger last: the ledger records that a purge is due until both are done. If the index
+    The index is purged first and the ledger last, which records that a purge is due until both are done. If the index
     is unavailable, the ledger is purged alone.
     """
 
     def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
-        """Purge a ledger, and an index by ``rebuild``, which leaves out what was erased."""
+        """Purge a ledger, and the index by calling ``rebuild``, which builds it without the erased events."""
         self._eraser = eraser
         self._clock = clock
         self._rebuild = rebuild
@@ -67,9 +67,9 @@ class Purge:
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
-        """Run one erasure at a time; a purge that started earlier does not count for it.
+        """Run one erasure at a time in the block; a purge that is running does not cover it.
 
-        Caches are cleared at the end.
+        The caches of texts are cleared when the block ends.
         """
         async with self._turn:
             try:
@@ -100,7 +100,7 @@ class Purge:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def run_if_due(self) -> bool:
-        """Purge if anything waits for it and the last purge is at least an hour ago; return whether it was done.
+        """Purge if a purge is due and the last one was at least an hour ago; return whether it was done.
 
         An unavailable store does not raise: the purge stays due.
         """
@@ -152,9 +152,9 @@ class Purge:
 
 @dataclass(frozen=True)
 class ErasureSurroundings:
-    """What every erasure involves beside the ledger.
+    """The components that every erasure involves besides the ledger.
 
-    ``held`` keeps jobs and merges from writing meanwhile. ``unindex`` removes events from the vector index.
+    ``held`` prevents writes of jobs and merges inside its block. ``unindex`` removes events from the vector index.
     ``refresh`` refreshes index and caches of changed profiles.
     """
 
@@ -182,8 +182,8 @@ class LedgerErasure:
 class PermanentErasure:
     """Erases persons and places in an order that can be interrupted anywhere and repeated.
 
-    The ledger holds the names and memo ids needed to clean the other stores, so it is erased last, in one transaction.
-    Stores that may have been written meanwhile are cleaned once more after it.
+    The ledger has the names and memo ids needed to clean the other stores, so it is cleaned last, in one transaction.
+    Stores that may have been written during the erasure are cleaned once more afterwards.
     """
 
     ledger: LedgerErasure
@@ -243,7 +243,7 @@ class PermanentErasure:
         return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
     async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
-        """Remove the profiles of a place, and those of people with facts from it, which are merged again."""
+        """Remove the profiles of a place and of people with facts from it; return the keys. The latter are rebuilt."""
         keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
         return keys | await self._erase_profiles(self.around.profiles.erase(fed))
 
@@ -255,7 +255,7 @@ class PermanentErasure:
     async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
         """Return the redaction of a person by all their stored names, in raw and in displayed form.
 
-        Names known only to buffer, queue or caller are stored first, since a crash would lose them.
+        Names that only the buffer, the queue or the caller has are stored first, so that a crash does not lose them.
         """
         known = await self.ledger.names.names_of([user_id])
         waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
@@ -270,7 +270,7 @@ class PermanentErasure:
         return Redaction.of({user_id}, {*borne, *shown}, shared | theirs)
 
     async def _names_borne(self, user_id: str) -> list[str]:
-        """Return a person's names in their own events and messages, latest first."""
+        """Return the names that a person has in their own events and messages, latest first."""
         latest: dict[str, datetime] = {}
         async for row in self.ledger.archive.rows(user_id=user_id):
             if isinstance(row, EmbeddedEvent):
@@ -303,7 +303,7 @@ class PermanentErasure:
 
 @dataclass(frozen=True)
 class _ErasedParts:
-    """What was erased: jobs, ledger rows, ``profiles`` removed, out of ``touched`` removed or reworded."""
+    """What was erased: jobs, ledger rows, ``profiles`` removed; ``touched`` are profiles removed or reworded."""
 
     jobs: int
     wiped: Wiped

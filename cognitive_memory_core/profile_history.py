@@ -1,4 +1,4 @@
-"""Past profile revisions: access checks, listing and restoring."""
+"""Past revisions of profiles: access checks, listing and restoring."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ProfileHistory:
     async def revisions(self, scene: Scene, key: ProfileKey) -> list[Revision]:
         """Return the past profiles of a group, or of the asker, newest first; raises NotPermitted.
 
-        Sharing opens only the present profile to others, not its past. An operator may read all.
+        Sharing lets others read only the present profile, not past ones. An operator may read all.
         """
         await self._permit(scene, key)
         if key.user_id in self.access.hidden_people:
@@ -45,7 +45,7 @@ class ProfileHistory:
     async def restore(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile as the present one; raises NotPermitted, UnknownRevision.
 
-        What it told of a forgotten event is left out; only restoring the event brings that back.
+        What a forgotten event stated is removed from the restored profile; restoring the event brings it back.
         """
         await self._permit(scene, key)
         restored = await self.store.restore(key, revision_id, self.clock.now(), await self._untold(key))

@@ -1,4 +1,4 @@
-"""The access check of every read: made before a store is asked, and repeated on every result before it leaves."""
+"""The access check of every read: made before a store is queried, and repeated on every row before it is returned."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .settings import Live, Settings
 
 
 class ReadAccess:
-    """Decides what a scene may read, and redacts people who opted out in what it may.
+    """Decides what a scene may read, and redacts people who opted out in it.
 
-    The checks use what was asked, the row itself and the present consent, not what a store claims: a row that a broken
-    store returns for a scene that may not read it is left out.
+    The checks use the request, the row itself and the present consent, and do not trust the store: a row that the scene
+    may not read is left out even if the store returns it.
     """
 
     def __init__(self, consent: Consent, settings: Live[Settings]) -> None:
@@ -43,7 +43,7 @@ class ReadAccess:
         return self._consent.may_recall(scene)
 
     def may_search(self, scene: Scene) -> bool:
-        """Return whether events and profiles may be searched: permitted here, and the memory is enabled."""
+        """Return whether events and profiles may be searched: the switch permits reads and the memory is enabled."""
         return self.is_enabled and self.may_recall(scene)
 
     def may_find(self, scene: Scene) -> bool:
@@ -53,7 +53,7 @@ class ReadAccess:
     def admits(self, scene: Scene, item: Event | Message | Memo | Pin) -> bool:
         """Return whether a scene may see an item of a list.
 
-        Messages, memos and pins are listed for one place, so they must be of that place. A pin of a person who opted
+        Messages, memos and pins must be of the scene's place, for which they are listed. A pin of a person who opted
         out stays visible to its owner, who may remove it.
         """
         if isinstance(item, Event):
@@ -65,7 +65,7 @@ class ReadAccess:
         return item.scope == scene.scope and (scene.kind == "operator" or item.owner_id in ("", scene.user_id))
 
     def admits_lines(self, scene: Scene, lines: Iterable[Event]) -> bool:
-        """Return whether a scene may read every one of some lines of the log, given as events."""
+        """Return whether a scene may read all of these lines of the log, given as events."""
         return all(self.admits(scene, line) for line in lines)
 
     def shown(self, scene: Scene, items: Iterable[Redactable]) -> list[Redactable]:
@@ -75,7 +75,7 @@ class ReadAccess:
     def hits(self, reading: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
         """Return the hits that a reading admits, with the neighbouring lines that its scene may see, redacted.
 
-        A score above 1, to which age and people may raise a hit, is told as 1; the order stays.
+        A score that the boosts for age and people raised above 1 is returned as 1; the order does not change.
         """
         reading = replace(reading, without=self.hidden_people)
         around = replace(reading, user_id="", group_id="", kinds=(), window=None)
@@ -101,7 +101,7 @@ class ReadAccess:
         return None if self._settings.current.sharing == "shared" else self._consent.shared
 
     def may_read_profile(self, scene: Scene, key: ProfileKey) -> bool:
-        """Return whether a scene may request a profile; sharing opens it in groups, not in other private chats."""
+        """Return whether a scene may read a profile; a shared one may be read in groups, not in other private chats."""
         return key.readable_by(scene, shared=scene.kind == "group" and self.is_shared(key.user_id))
 
     def admits_profile(self, scene: Scene, key: ProfileKey) -> bool:
@@ -109,7 +109,7 @@ class ReadAccess:
         return self.may_read_profile(scene, key) and key.user_id not in self.hidden_people
 
     def profile(self, scene: Scene, profile: Profile | None) -> Profile | None:
-        """Return a profile, redacted, if the scene may see it."""
+        """Return a profile, redacted; None if it is None or the scene may not see it."""
         if profile is None or not self.admits_profile(scene, profile.key):
             return None
         return self.redacted(profile)
@@ -120,7 +120,7 @@ class ReadAccess:
         return [replace(hit, profile=profile) for hit, profile in shown if profile is not None]
 
     def revisions(self, scene: Scene, key: ProfileKey, revisions: Sequence[Revision]) -> list[Revision]:
-        """Return the revisions of one profile, redacted; only to its person, to its group, or to an operator."""
+        """Return the revisions of a profile, redacted; empty unless its person, its group or an operator asks."""
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
             return []
         own = ((one, self.profile(scene, one.profile)) for one in revisions if one.profile.key == key)
@@ -133,7 +133,7 @@ class ReadAccess:
         return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))
 
     def belief(self, scope: Scope, belief: Belief) -> Belief | None:
-        """Return a belief of a place, redacted; None if it is another place's or only people who opted out said it."""
+        """Return a belief, redacted; None if it is not of this place, or only people who opted out said it."""
         if belief.scope == scope and not self.hidden_people:
             return belief
         left = tuple(one for one in belief.supporters if one not in self.hidden_people)
@@ -147,7 +147,7 @@ class ReadAccess:
         return replace(belief, statement=said[0], change_summary=said[1], tags=tags, supporters=left)
 
     def change(self, scope: Scope, change: Change) -> Change | None:
-        """Return an entry of a place's change log, redacted; None if it is another place's."""
+        """Return an entry of the change log, redacted; None if it is not of this place."""
         if change.scope != scope:
             return None
         hide = self._consent.hidden

@@ -1,4 +1,4 @@
-"""The reads of the façade; each passes the access check before it asks a store and again before its result leaves."""
+"""The reads of the façade; each checks access before it queries a store, and again on what it returns."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from .settings import Settings
 
 @dataclass(frozen=True)
 class Reads:
-    """Reads for one scene at a time; what ``access`` does not admit is left out, whichever store returned it.
+    """The reads of an open memory; rows that ``access`` does not admit are left out, whichever store returned them.
 
-    ``names`` renders the people in statements as they are called now.
+    ``names`` puts the present names of people into statements.
     """
 
     access: ReadAccess
@@ -61,7 +61,7 @@ class Reads:
     tally: Tally = field(default_factory=Untallied)
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
-        """Build the context of a turn; with ``enabled=false`` only memos; the builder checks each item."""
+        """Build the context of a turn; with ``enabled=false`` it has only memos. The builder checks each item."""
         if not self.access.may_recall(scene):
             return NOTHING
         if not self.access.is_enabled:
@@ -74,13 +74,13 @@ class Reads:
     async def explained(
         self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
     ) -> Explanation:
-        """Build the context of a turn and explain it; empty where nothing may be searched."""
+        """Build the context of a turn and explain it; empty if the scene may search nothing."""
         if not self.access.may_search(scene):
             return Explanation(NOTHING)
         return await self.contexts.explained(scene, query, budget=budget, settings=settings)
 
     async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
-        """Search events, and the log if the reading's kinds include messages."""
+        """Search events, and the log if the kinds of the read filter include "message"."""
         if not self.access.may_search(reading.scene):
             return []
         reading = replace(reading, without=self.access.hidden_people)
@@ -120,9 +120,9 @@ class Reads:
         raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
 
     async def stored_event(self, scene: Scene, event_id: str) -> Event:
-        """Return an event, active or retired, that is to be changed; raises UnknownEvent if the scene may not read it.
+        """Return an event, active or retired, for changing it; raises UnknownEvent if the scene may not read it.
 
-        Its text is as stored. No switch refuses this: what was learned can be forgotten everywhere.
+        Its text is unredacted. The place's switch does not matter, so that events can be forgotten everywhere.
         """
         event = await self.event_ledger.find(event_id)
         if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):
@@ -170,7 +170,7 @@ class Reads:
         return self.access.revisions(scene, key, await self.history.revisions(scene, key))
 
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Return pins, oldest first; no switch hides them, since they are removed by what is listed here."""
+        """Return pins, oldest first, whatever the place's switch, because people need the list to remove pins."""
         return self.access.shown(scene, await self.pinboard.pins(scene))
 
     async def belief_page(self, scene: Scene, status: Listing, limit: int, offset: int) -> BeliefPage:
@@ -199,7 +199,7 @@ class Reads:
         return await _shown(self, stored.scope, await self.beliefs.beliefs.history(stored.chain_id))
 
     async def belief_changes(self, scene: Scene, days: int) -> list[Change]:
-        """Return the change log of the group of the last days, oldest first."""
+        """Return the change log of the group's beliefs for the last ``days``, oldest first."""
         scope = group_of(scene)
         if not self.access.may_recall(scene):
             return []
@@ -208,7 +208,7 @@ class Reads:
         return [shown for change in found if (shown := self.access.change(scope, change))]
 
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
-        """Return the open suggestions of the group; they are made of experiences that pass the access check."""
+        """Return the open suggestions of the group, made from experiences that pass the access check."""
         return await self.suggesting.suggestions(scene)
 
 

@@ -47,7 +47,7 @@ class RunningMemory:
 
     @property
     def is_running(self) -> bool:
-        """Whether new memories are made."""
+        """Whether new memories are made (``enabled``)."""
         return self.settings.current.enabled
 
     @property
@@ -57,7 +57,7 @@ class RunningMemory:
 
     @property
     def opened(self) -> UseCases:
-        """The use cases; a memory that is not open (ClosedMemory) raises here."""
+        """The use cases; the same property of a memory that is not open (ClosedMemory) raises UnavailableError."""
         return self._use_cases
 
     @property
@@ -71,7 +71,7 @@ class RunningMemory:
         return self._use_cases.intake
 
     async def compress(self, messages: object, budget: int) -> str:
-        """Shorten a dialogue without people who opted out; by a model if one is set and the memory is enabled.
+        """Shorten a dialogue, without people who opted out; with a model if one is set and the memory is enabled.
 
         Raises BadArgument for anything but messages.
         """
@@ -105,11 +105,11 @@ class RunningMemory:
         return await StatusReport(self._use_cases).status(reason=self.reason)
 
     def reconsider(self) -> None:
-        """Wake the loops that wait for a time computed from settings which changed."""
+        """Wake the loops whose waiting time was computed from settings that have changed."""
         self._use_cases.reconsider()
 
     def start(self) -> None:
-        """Start the loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
+        """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
         if self._loops:
             return
         use, embedding = self._use_cases, self._use_cases.adapters.embedding

@@ -71,7 +71,7 @@ BESIDE_A_MODEL, BESIDE_HASHES = 0.7, 0.5  # weight of words beside an embedding 
 
 
 class _Group(BaseModel):
-    """A group of settings. A blank value means the default; unknown keys are left to :func:`unknown_keys`."""
+    """A group of settings. A blank value means the default; unknown keys are ignored (see :func:`unknown_keys`)."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore")
 
@@ -86,7 +86,7 @@ class _Group(BaseModel):
 
 @dataclass(frozen=True)
 class Decay:
-    """Recency boost: ``relevance * (1 + boost * 0.5 ** (age / half_life))`` for relevance from ``floor`` on."""
+    """Recency boost: ``relevance * (1 + boost * 0.5 ** (age / half_life))`` if relevance is at least ``floor``."""
 
     half_life_days: float
     boost: float
@@ -94,7 +94,7 @@ class Decay:
 
 
 def _price_of(value: object) -> object:
-    """Read a price for a million tokens: given and written, separated by a slash, or one number for both."""
+    """Parse a price for a million tokens: input and output separated by a slash, or one number for both."""
     parts = str(value).split("/") if isinstance(value, str | int | float) and not isinstance(value, bool) else []
     try:
         numbers = [float(part) for part in parts]
@@ -144,7 +144,7 @@ class RerankSettings(_Group):
 
 
 class ModelsSettings(_Group):
-    """A model for each purpose; triage, merge and evolution inherit the historian's keys one by one."""
+    """A model for each purpose; triage, merge and evolution take each key that is not set from the historian."""
 
     historian: ModelSettings = ModelSettings()
     triage: ModelSettings = ModelSettings()
@@ -161,7 +161,7 @@ class ModelsSettings(_Group):
     def cost_of(self, role: str) -> tuple[str, Price | None]:
         """Return the name of a role's model and its price; "" and None for an unknown role.
 
-        A role with a model of its own inherits no price of the historian's.
+        A role with a model of its own does not use the historian's price.
         """
         match role:
             case "historian" | "triage" | "merge" | "evolution":
@@ -177,7 +177,7 @@ class ModelsSettings(_Group):
 
 
 class QuerySettings(_Group):
-    """The read path."""
+    """Settings of searches and of the context."""
 
     auto_top_k: Count = 8
     auto_messages_k: Count = 6
@@ -213,7 +213,7 @@ class QuerySettings(_Group):
 
 
 class HistorianSettings(_Group):
-    """The write path."""
+    """Settings of the historian: its input, its attempts and its pace."""
 
     rewrite_max_retry: Count = 2
     min_confidence: Share = 0.3
@@ -243,7 +243,7 @@ class PinsSettings(_Group):
 
 
 class QueueSettings(_Group):
-    """Bounds of the queue."""
+    """Limits and retries of the job queue."""
 
     failed_max_age_days: Annotated[int, Field(ge=0, le=LONGEST_DAYS)] = 30
     failed_max_files: Count = 500
@@ -278,7 +278,7 @@ class CaptureSettings(_Group):
 
 
 class EvolutionSettings(_Group):
-    """Slow memory of groups."""
+    """Beliefs of groups and their scheduled evolution."""
 
     enabled: bool = True
     cron: Text = "0 4 * * *"
@@ -295,7 +295,7 @@ class EvolutionSettings(_Group):
 
 
 class VectorStoreSettings(_Group):
-    """Where vectors are indexed; "exact" runs no store and compares with every vector in the ledger."""
+    """Where vectors are indexed; "exact" uses no vector store and compares a query with every vector in the ledger."""
 
     backend: Literal["chroma", "exact"] = "chroma"
     url: Text = ""
@@ -305,9 +305,9 @@ class VectorStoreSettings(_Group):
 
 
 class AgentSettings(_Group):
-    """An agent that speaks MCP: its token opens the memory of one person in one place, a private chat without a group.
+    """An MCP client: its token gives access to the memory of one person in a group or, without one, in private.
 
-    ``agent`` is whose memory; the bot's own if it is blank.
+    ``agent`` is the agent whose memory it reads; if blank, the bot's own.
     """
 
     token: Secret
@@ -323,8 +323,8 @@ SHORTEST_TOKEN = 16  # characters of an agent's token
 class HttpSettings(_Group):
     """The HTTP interface; without a token it is not started.
 
-    ``hosts`` are the names under which it is reached besides ``localhost`` and IP addresses. ``metrics_token`` opens
-    the metrics and nothing else.
+    ``hosts`` are the names by which clients reach it, besides ``localhost`` and IP addresses. ``metrics_token`` opens
+    only the metrics.
     """
 
     token: Secret = SecretStr("")
@@ -336,7 +336,7 @@ class HttpSettings(_Group):
     @field_validator("agents", mode="before")
     @classmethod
     def _complete(cls, value: object) -> object:
-        """Read the agents; a refusal names none of their fields, so that no token is shown."""
+        """Parse the agents; an error message contains none of their values, so that no token is shown."""
         try:
             agents = _AGENTS.validate_python(value)
         except ValidationError:
@@ -384,7 +384,7 @@ class Settings(_Group):
 
     @property
     def lexical_weight(self) -> float:
-        """The weight of words against vectors: as set, or as measured for the kind of embedder."""
+        """The weight of search by words against vectors in [0, 1]: as set, or the default for the kind of embedder."""
         if self.query.lexical_weight is not None:
             return self.query.lexical_weight
         return BESIDE_A_MODEL if self.models.embedding.model_name else BESIDE_HASHES

@@ -20,7 +20,7 @@ class Status:
     rejected with QueueFull since the start. ``dropped_messages`` counts messages dropped since the start because the
     log's buffer was full, ``removed_messages`` those deleted since the start to keep within ``capture.log_max_mb``.
     ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
-    ``is_over_daily_calls``: the day's model calls are spent, and the rules take over.
+    ``is_over_daily_calls``: the day's model calls are used up, and the rules replace the models.
     """
 
     is_running: bool

@@ -18,7 +18,7 @@ from .wiring import UseCases
 
 @dataclass(frozen=True)
 class StatusReport:
-    """Asks the components for their figures and their present errors."""
+    """Collects figures and present errors from the components."""
 
     use_cases: UseCases
 
@@ -45,7 +45,7 @@ class StatusReport:
         return await self._with_figures(status)
 
     async def activity(self, scene: Scene, days: int) -> Activity:
-        """Count what is stored of a place, or of everything for an operator without one, in total and by day."""
+        """Count what is stored of a place, in total and by day; of all places for an operator without a group."""
         adapters, zone = self.use_cases.adapters, self.use_cases.settings.current.zone
         today = adapters.clock.now().astimezone(zone).date()
         midnights = [
@@ -74,7 +74,7 @@ class StatusReport:
             return status.with_error(str(away))
 
     def _failing(self) -> tuple[tuple[str, str], ...]:
-        """Return what fails at present with its error: loops, the latest failure first; then guarded adapters."""
+        """Return the failing components with their errors: loops, the latest failure first, then guarded adapters."""
         lasting = sorted((one for one in self._troubles() if one.error), key=lambda one: one.began, reverse=True)
         away = [
             (breaker.name, breaker.last_error)

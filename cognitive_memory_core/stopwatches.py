@@ -1,4 +1,4 @@
-"""Counts how long operations take, in buckets, for whoever watches the memory from outside."""
+"""Histograms of how long operations take, for monitoring from outside."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seco
 class Durations:
     """How long one operation took since the start.
 
-    ``counts`` are the operations within each of ``bounds``, and last those over all of them; none is counted twice.
+    ``counts`` has one bucket for each of ``bounds`` and a last one for longer operations; buckets do not overlap.
     """
 
     bounds: ClassVar[tuple[float, ...]] = BOUNDS
@@ -26,7 +26,7 @@ class Durations:
 
 
 class Stopwatches:
-    """The durations of several operations; a failed operation counts, too."""
+    """Measures the durations of several operations; a failed operation counts, too."""
 
     def __init__(self, *operations: str, clock: Callable[[], float] = time.perf_counter) -> None:
         """Start with nothing counted; ``clock`` returns seconds."""
@@ -36,7 +36,7 @@ class Stopwatches:
 
     @contextmanager
     def timed(self, operation: str) -> Generator[None, None, None]:
-        """Count one of the operations, which runs in the block."""
+        """Measure the block and count it as one of the operations."""
         began = self._clock()
         try:
             yield

@@ -11,7 +11,7 @@ _NESTED = FIELD + "__"
 
 
 def nested_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the settings among variables, nested; names are read in any case, values as :func:`decoded`."""
+    """Return the settings among variables, nested; the case of names is ignored, values are :func:`decoded`."""
     found: dict[str, Any] = {}
     for name, value in sorted((name.lower(), value) for name, value in variables.items() if value is not None):
         if name == FIELD and isinstance(whole := decoded(value), dict):
@@ -22,7 +22,7 @@ def nested_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
 
 
 def merged_settings(under: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return nested settings in which those of ``over`` win, key by key."""
+    """Return both nested settings merged; for a key in both, the value of ``over`` is used."""
     merged = dict(under)
     for key, value in over.items():
         below: object = merged.get(key)

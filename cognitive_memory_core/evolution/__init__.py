@@ -1,1 +1,1 @@
-"""Slow memory of groups: beliefs grow out of what was said, in versions."""
+"""Long-term memory of groups: beliefs, derived from what was said and kept in versions."""

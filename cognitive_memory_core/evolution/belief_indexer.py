@@ -17,7 +17,7 @@ REFUSALS = (PermanentError, BadAnswer, BadArgument)
 
 
 class BeliefIndexer:
-    """Embeds beliefs without a vector, in batches; what the model refuses is left alone for an hour."""
+    """Embeds beliefs without a vector, in batches; a belief that the model refuses is tried again after an hour."""
 
     def __init__(
         self, vectors: BeliefVectors, embedder: Embedder, *, elapsed: Callable[[], float] = time.monotonic
@@ -35,7 +35,7 @@ class BeliefIndexer:
         return bool(await self._batch())
 
     async def step(self) -> int:
-        """Embed one batch; return how many beliefs it held."""
+        """Embed one batch of beliefs; return the size of the batch."""
         batch = await self._batch()
         if batch:
             try:

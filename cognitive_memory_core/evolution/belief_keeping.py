@@ -1,4 +1,4 @@
-"""What people do to beliefs by hand: retire, restore, and set the strength. Each is logged and can be undone."""
+"""Changes that people make to beliefs: retire, restore, set the strength. Each is logged and can be undone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPERATOR = "operator"  # who changed a belief, where an operator did
 
 
 def group_of(scene: Scene) -> Scope:
-    """Return the group of a scene; raises BadArgument where there is none."""
+    """Return the group of a scene; raises BadArgument if it has none."""
     if scene.kind == "private":
         raise BadArgument(sentences.evolution.ONLY_GROUPS)
     return scene.scope
@@ -26,7 +26,7 @@ def group_of(scene: Scene) -> Scope:
 
 @dataclass(frozen=True)
 class BeliefKeeping:
-    """Changes single beliefs; callers check who may, since the memory knows no admins."""
+    """Changes single beliefs; callers must check the asker's permission, which is not checked here."""
 
     beliefs: BeliefBook
     clock: Clock
@@ -35,7 +35,7 @@ class BeliefKeeping:
     async def stored(self, scene: Scene, belief_id: str) -> Belief:
         """Return any version of a belief of the scene's group; raises UnknownBelief.
 
-        For an operator without a group it may be of any group of their agent.
+        An operator without a group gets beliefs of any group of the operator's agent.
         """
         is_anywhere = scene.kind == "operator" and not scene.group_id
         scope = None if is_anywhere else group_of(scene)
@@ -45,7 +45,7 @@ class BeliefKeeping:
         return found
 
     async def retire(self, scene: Scene, belief_id: str, reason: str) -> Belief:
-        """Retire a belief, softly; evolution does not create it again. Raises UnknownBelief, MistakeError."""
+        """Retire a belief, undeleted; evolution does not create it again. Raises UnknownBelief, MistakeError."""
         async with self.turn:
             current = await self._current(scene, belief_id)
             if current.status != "active":
@@ -55,9 +55,9 @@ class BeliefKeeping:
             return await self._changed(scene, after, current, "delete", why)
 
     async def restore(self, scene: Scene, belief_id: str) -> Belief:
-        """Restore a retired belief, or the words of an older version as the next version of its chain.
+        """Restore a retired belief, or store the statement of an older version as the newest version of the belief.
 
-        Raises UnknownBelief, MistakeError if nothing is to be restored or an equal belief is active.
+        Raises UnknownBelief, or MistakeError if there is nothing to restore or an equal belief is active.
         """
         async with self.turn:
             wanted = await self.stored(scene, belief_id)

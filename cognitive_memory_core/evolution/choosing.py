@@ -1,4 +1,4 @@
-"""Chooses the lines of a chat that one run shows in full, where there are more than it can show."""
+"""Chooses which lines of a chat one evolution run shows in full, if there are more than fit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RULE_WORTH = 3  # of a line that may set a rule, beside 1 for each speaker
 
 @dataclass(frozen=True)
 class ChosenLines:
-    """The lines to show, oldest first, and those that are left over for a summary."""
+    """The lines to show in full, and the others (``left``), which are summarised; both oldest first."""
 
     shown: tuple[Message, ...]
     left: tuple[Message, ...] = ()
@@ -28,7 +28,7 @@ class ChosenLines:
 def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
     """Choose at most ``most`` lines in whole exchanges, spread over the days; commands are dropped.
 
-    The days take turns, each with its exchange that has most speakers and lines that may set a rule.
+    One exchange of each day is taken in turn: first the one with most speakers and lines that may set a rule.
     """
     said = [line for line in lines if not is_command(line.text)]
     if len(said) <= most:
@@ -72,7 +72,7 @@ def _worth(exchange: Sequence[Message]) -> float:
 
 
 def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:
-    """Split lines into the pieces that a summary is made of, one call each; only the newest pieces are kept."""
+    """Split lines into pieces, each summarised by one model call; only the newest pieces are returned."""
     pieces: list[list[Message]] = []
     length = PIECE_LENGTH
     for line in lines:

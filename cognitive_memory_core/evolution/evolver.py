@@ -1,4 +1,4 @@
-"""Evolves the beliefs of a group: reads them with the recent chat, asks a model once, commits what is admitted."""
+"""Evolves the beliefs of a group: reads them with the recent chat, calls a model once, commits the admitted edits."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ AWAY = (UnavailableError, BadAnswer, PermanentError)
 
 @dataclass(frozen=True)
 class EvolverModel:
-    """The model of evolution: it answers prompts of the library, and sums up lines that a prompt has no room for."""
+    """The model of evolution, with its prompts and a summariser for the lines that do not fit into a prompt."""
 
     chat: Chat
     prompts: PromptLibrary
@@ -73,7 +73,7 @@ class EvolverLedger:
 
 @dataclass(frozen=True)
 class _RunInput:
-    """What a run reads: the lines, how many were left unread, the beliefs, and the people."""
+    """What a run reads: the lines, how many more were not read, the beliefs, and the people."""
 
     lines: tuple[Message, ...]
     unread: int
@@ -104,7 +104,7 @@ class Evolver:
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
-        """Let no run commit inside the block, nor afterwards what it read before."""
+        """Prevent commits inside the block; a run that read its input before or inside the block commits nothing."""
         async with self._commit:
             self._erasures += 1
             try:
@@ -173,7 +173,7 @@ class Evolver:
         return _RunInput(tuple(lines), unread, page.beliefs, job_context)
 
     async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], int]:
-        """Return the admitted lines since an instant, oldest first, and how many older ones were not read."""
+        """Return the admitted lines from an instant on, oldest first, and how many of the oldest were not read."""
         lines: list[Message] = []
         before: datetime | None = None
         unread = 0
@@ -228,9 +228,9 @@ class Evolver:
         return frozenset(belief.key for belief in page.beliefs if belief.is_barred)
 
     async def _near(self, given: _RunInput, proposals: Proposals) -> frozenset[tuple[str, str]]:
-        """Return the pairs of a proposed statement and a belief that are near by vector and may mean the same.
+        """Return the (proposed statement, belief) pairs with similar vectors that may mean the same.
 
-        Empty while the embedder is unavailable; equal words are found without it.
+        Empty while the embedder is unavailable; statements in equal words are detected elsewhere, without it.
         """
         statements = list(dict.fromkeys(row.statement for row in proposals.rows if row.statement))
         try:
@@ -254,7 +254,7 @@ class Evolver:
         return self.embedder.calibration.similarity(sum(map(mul, vector, other)))
 
     async def _with_events(self, scene: Scene, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
-        """Return the edits with the events that were made of the messages that support them."""
+        """Return the edits, with the ids of the events that were made from their supporting messages."""
         operator = Scene.operator(scene.agent, group_id=scene.group_id)
         linked: list[BeliefEdit] = []
         for edit in edits:

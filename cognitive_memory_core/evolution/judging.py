@@ -1,4 +1,4 @@
-"""Judges what a model proposes, line by line: which edits it amounts to, and what is rejected and why."""
+"""Judges each proposal of a model: the edit that it results in, or why it is rejected."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ Same = Callable[[str, Belief], bool]
 
 @dataclass(frozen=True)
 class Ground:
-    """What a run rests on: the active beliefs as the prompt numbered them, the chat, and the names of the people.
+    """The input by which proposals are judged: active beliefs in the order of the prompt, chat, and names of people.
 
-    ``barred`` are the keys of statements that an admin retired. ``same`` compares a statement with a belief by meaning.
-    ``given`` is the whole prompt, in which every id of an answer must stand.
+    ``barred`` are the keys of statements that an admin retired. ``same`` returns whether a statement and a belief mean
+    the same. ``given`` is the whole prompt; an id in an answer that is not in the prompt is rejected.
     """
 
     beliefs: Sequence[Belief]
@@ -74,7 +74,7 @@ class Judgement:
 
 
 def judged(proposals: Sequence[Proposal], ground: Ground, run_id: str) -> Judgement:
-    """Return what a model's proposals amount to; a belief that it does not mention is kept.
+    """Return the edits and rejections that a model's proposals result in; a belief without a proposal is kept.
 
     Only the first proposal on a belief counts.
     """
@@ -98,7 +98,7 @@ class _Judge:
         self._deleted = 0
 
     def take(self, proposal: Proposal) -> Rejection | None:
-        """Judge one proposal; return why it is rejected."""
+        """Judge one proposal; return why it is rejected, or None if its edit was recorded."""
         if proposal.action == "create":
             return self._create(proposal)
         belief = self._by_label.get(proposal.old_id.strip().upper()) or self._by_label.get(proposal.old_id.strip())
@@ -116,7 +116,7 @@ class _Judge:
                 return self._delete(belief, proposal)
 
     def fade(self) -> None:
-        """Let the beliefs fade that nobody confirmed."""
+        """Lower the strength of the beliefs that no proposal changed or confirmed."""
         edited = {edit.before.id for edit in self.judgement.edits if edit.before}
         for belief in self._ground.beliefs:
             if belief.id not in edited:
@@ -205,7 +205,7 @@ class _Judge:
         self.judgement.edits.append(BeliefEdit(after, before, change))
 
     def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
-        """Return why a statement must not be stored, or None with what supports it."""
+        """Return why a statement must not be stored (None if it may be), and the lines that support it."""
         chat = self._ground.chat
         cited = chat.cited(proposal.lines) if proposal.lines else chat.found(statement)
         reason = self._fault(statement, before, [line.text for line in cited])
@@ -225,13 +225,13 @@ class _Judge:
         return ("contrary" if is_denied or "figure" in wrong else None), support
 
     def _unfounded(self, statement: str, proposal: Proposal, cited: Sequence[Message]) -> Rejection:
-        """Return what is wrong with a statement that no cited line says."""
+        """Return why a statement that no cited line says is rejected."""
         if self._ground.chat.are_all_orders(proposal.lines):
             return "attack"
         return "contrary" if any(opposes(statement, line.text) for line in cited) else "unfounded"
 
     def _fault(self, statement: str, before: Belief | None, lines: Sequence[str]) -> Rejection | None:
-        """Return the first thing that is wrong with a statement by itself and beside the others."""
+        """Return the first fault of a statement, by itself or compared with other beliefs; None if there is none."""
         key = duplicate_key(statement)
         checks: tuple[tuple[Rejection, Callable[[], bool]], ...] = (
             ("empty", lambda: sum(map(str.isalnum, statement)) < LEAST_WORDS),
@@ -253,13 +253,13 @@ class _Judge:
         return any(self._ground.same(statement, belief) for belief in rows)
 
     def _is_unclear(self, statement: str, lines: Sequence[str]) -> bool:
-        """Return whether a statement is a question, or has a word that only the chat explains, such as 我 or 明天."""
+        """Return whether a statement is a question, or has a word that depends on the chat, such as 我 or 明天."""
         found = offences(statement, names=self._ground.job_context.names)
         unclear = (one for one in found if one.kind != "place" and not recurs(one, statement, lines))
         return statement.endswith(("?", "？")) or any(unclear)
 
     def _is_of_another(self, statement: str, before: Belief | None, lines: Sequence[str]) -> bool:
-        """Return whether an update has nothing to do with the belief that it names, nor have its lines."""
+        """Return whether neither an update's statement nor its cited lines share words with the belief it names."""
         chat = self._ground.chat
         return before is not None and not any(chat.shares(before.statement, text) for text in (statement, *lines))
 
@@ -272,7 +272,7 @@ class _Judge:
 
 
 def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:
-    """Return the beliefs by the labels of the prompt and by their ids."""
+    """Map the beliefs' labels in the prompt (B1, B2, …), and their ids, to the beliefs."""
     labels = {f"B{number}": belief for number, belief in enumerate(beliefs, 1)}
     return {**labels, **{belief.id: belief for belief in beliefs}}
 

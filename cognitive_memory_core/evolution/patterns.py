@@ -1,4 +1,4 @@
-"""Finds problems that a group met again and again among its experiences, and drafts what could be kept."""
+"""Finds problems that a group met repeatedly, among its experiences, and drafts what it could keep about them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Same = Callable[[Event, Event], bool]
 
 @dataclass(frozen=True)
 class Pattern:
-    """Experiences with one problem, oldest first, and the days on which it was met."""
+    """Experiences (events) with the same problem, oldest first, and the days on which it was met."""
 
     events: tuple[Event, ...]
     days: frozenset[date]
@@ -50,7 +50,7 @@ class Pattern:
 
     @property
     def kind(self) -> SuggestionKind:
-        """What its solutions amount to: mostly steps, mostly a tool, else an answer."""
+        """The kind of its solutions: "workflow" if at least half list steps, "skill" if most use a tool, else "faq"."""
         solved = [one.solution for one in self.events if one.solution]
         if solved and sum(map(has_steps, solved)) * 2 >= len(solved):
             return "workflow"
@@ -65,7 +65,7 @@ class Pattern:
 
 
 def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Pattern]:
-    """Group experiences by their problem; each joins the group in which most are the same problem."""
+    """Group experiences by problem; each joins the group most of whose experiences have the same problem."""
     groups: list[list[Event]] = []
     for event in sorted(events, key=lambda one: (one.happened_at, one.id)):
         shares = [sum(same(event, one) for one in group) / len(group) for group in groups]
@@ -78,7 +78,7 @@ def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Pa
 
 
 def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[SuggestionKind]:
-    """Return from how many occasions on a pattern of each kind is suggested: more where admins keep dismissing."""
+    """Return how many occasions a pattern of each kind needs to be suggested: more if admins dismissed many."""
     surplus = Counter[SuggestionKind]()
     for decision in decisions:
         surplus[decision.kind] += -1 if decision.is_accepted else 1
@@ -91,7 +91,7 @@ def open_patterns(
 ) -> list[Pattern]:
     """Return the patterns that are to be suggested, the most frequent first.
 
-    None is returned that a decision was about (``known`` are the events of the decisions), nor one whose words claim
+    Left out are patterns that were decided on (``known`` are the events of the decisions), and those whose words claim
     a rank, name a payment or give orders.
     """
     decided = frozenset(one for decision in decisions for one in decision.event_ids)
@@ -122,7 +122,7 @@ def suggestion_of(scope: Scope, pattern: Pattern, draft: str) -> Suggestion:
 
 
 def drafted_by_rules(pattern: Pattern) -> str:
-    """Return one line in the words of the best experience, at most as long as a belief."""
+    """Return a draft of one line in the words of the best experience, at most as long as a belief may be."""
     best = pattern.best
     steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
     said = sentences.suggestions.draft(pattern.kind, best.pain, steps, best.outcome if worked(best.outcome) else "")
@@ -130,14 +130,14 @@ def drafted_by_rules(pattern: Pattern) -> str:
 
 
 def is_harmless(draft: str) -> bool:
-    """Return whether a draft claims no rank, names no payment and gives no orders."""
+    """Return whether a draft is free of claims of rank, payments and orders."""
     return bool(draft) and not (is_unvouched(draft) or orders_memory(draft) or dictates(draft))
 
 
 def is_founded(draft: str, pattern: Pattern) -> bool:
-    """Return whether a model's draft says nothing but what the experiences tell, and stands on its own.
+    """Return whether a model's draft adds nothing to the experiences and stands on its own.
 
-    It is short enough, most of its words and all of its numbers are theirs, and it is harmless.
+    It must be short enough and harmless, and share most of its words and all of its numbers with the experiences.
     """
     told = " ".join(text for one in pattern.events for text in (one.pain, one.solution, one.outcome))
     numbers = set(_NUMBER.findall(draft)) - _STEPS

@@ -1,4 +1,4 @@
-"""One round of scheduled evolution: every group that said enough, the one that has waited longest first."""
+"""One round of scheduled evolution: every group with enough new lines, the longest waiting first."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LONGEST = timedelta(days=14)  # unread lines older than that are left out
 
 @dataclass
 class EvolutionRounds:
-    """Runs rounds, one at a time; ``may_call`` returns whether the day's calls allow another run.
+    """Runs rounds, one at a time; ``may_call`` returns whether the day's call budget allows another run.
 
-    A group that the day's calls do not reach is the first of the next round, since its last run is longest ago.
+    A group for which the budget did not suffice comes first in the next round, as its last run is longest ago.
     """
 
     evolver: Evolver

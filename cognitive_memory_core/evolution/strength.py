@@ -1,4 +1,4 @@
-"""How strong a belief is: it grows with the people who confirm it, and fades while nobody does."""
+"""The strength of a belief: it rises with each person who confirms the belief, and falls over time otherwise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def first_strength(supporters: int) -> float:
 
 
 def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
-    """Return a belief after so many people said it again."""
+    """Return a belief, strengthened because so many people said it again."""
     return replace(belief, strength=1.0 - (1.0 - belief.strength) * (1.0 - RISE) ** people, weighed_at=now)
 
 
 def faded(belief: Belief, now: datetime) -> Belief:
-    """Return a belief after a run in which nobody confirmed it; a clock that was set back changes nothing."""
+    """Return a belief, weakened by the time since ``weighed_at``; unchanged within a day or if the clock went back."""
     passed = now - (belief.weighed_at or belief.updated_at)
     if passed < NOTICED:
         return belief

@@ -1,4 +1,4 @@
-"""Suggests what a group could keep of problems that it met again and again, and carries out what admins decide."""
+"""Suggests what a group could keep about problems that it met repeatedly, and carries out the admins' decisions."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ EXPERIENCE = ("experience",)
 class Suggesting:
     """Makes suggestions from the experiences that a scene may read; nothing is stored until an admin decides.
 
-    ``named`` renders events with the present names of people. Callers check who may decide.
+    ``named`` returns events with the present names of people. Callers must check who may decide.
     """
 
     events: EventLedger
@@ -72,7 +72,7 @@ class Suggesting:
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
-        """Let nothing be decided inside the block, and drop the drafts of a model, those being written included."""
+        """Prevent decisions inside the block, and drop all drafts of the model, including those being written."""
         async with self._turn:
             self._drafts.clear()
             self._erasures += 1
@@ -81,7 +81,7 @@ class Suggesting:
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
         """Return the open suggestions of a group, the problem that was met most often first.
 
-        A model words a few of them a call, if there is one; the rules word the others.
+        If there is a model, it words the drafts of a few of them in each call; the rules word the others.
         """
         scope, open_ones = group_of(scene), await self._open(scene)
         if self.model is not None:
@@ -111,7 +111,7 @@ class Suggesting:
         return self._drafts.get(_key_of(pattern)) or drafted_by_rules(pattern)
 
     async def _word(self, model: EvolverModel, pattern: Pattern) -> None:
-        """Let a model word a draft; one that says more than the experiences do is not used, nor asked for again."""
+        """Let a model word a draft; a draft that adds to the experiences is neither used nor requested again."""
         kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
         told, erasures = pattern.events[-MOST_TOLD:], self._erasures
         ask = await asyncio.to_thread(model.prompts.suggest, kind, told, zone, max_chars=STATEMENT_LENGTH)
@@ -127,7 +127,7 @@ class Suggesting:
             self._drafts[_key_of(pattern)] = draft if is_founded_draft else ""
 
     async def decide(self, scene: Scene, suggestion_id: str, *, accept: bool) -> None:
-        """Remember a decision; what is accepted becomes a belief of the group. Raises UnknownSuggestion."""
+        """Store a decision; an accepted suggestion becomes a belief of the group. Raises UnknownSuggestion."""
         async with self._turn:
             scope, open_ones = group_of(scene), await self._open(scene)
             known = (suggestion_of(scope, one, self._draft(one)) for one in open_ones)
@@ -143,7 +143,7 @@ class Suggesting:
             await self.decisions.decide(decision)
 
     async def _keep(self, suggestion: Suggestion, by: str) -> None:
-        """Store the draft as a belief, with its evidence; an equal active belief is left as it is."""
+        """Store the draft as a belief with its evidence; if an equal belief is active, change nothing."""
         now = self.clock.now()
         events = await self.events.fetch(suggestion.event_ids)
         messages = dict.fromkeys(message for one in events for message in one.message_ids)
@@ -166,12 +166,12 @@ class Suggesting:
         self.on_stored()
 
     async def _told(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
-        """Return what may be shown of the events, in present names and without people who opted out."""
+        """Return the events that may be shown, with present names and with people who opted out redacted."""
         shown = self.access.shown(scene, await self.named(events))
         return [one for one in shown if one.pain]
 
     async def _same(self, events: Sequence[Event]) -> Same:
-        """Return how two of these experiences compare: by their words, and by vectors of a model if there is one."""
+        """Return a function that compares two of these experiences by words, and by vectors if a model is set."""
         readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in events}
         vectors = await self._vectors(events)
 
@@ -200,6 +200,6 @@ class Suggesting:
 
 
 def _key_of(pattern: Pattern) -> str:
-    """Return a key of a pattern's kind and of all that its experiences tell."""
+    """Return a key made from a pattern's kind and all texts of its experiences."""
     told = (text for one in pattern.events for text in (one.id, one.pain, one.solution, one.outcome))
     return derived_id(pattern.kind, *told)

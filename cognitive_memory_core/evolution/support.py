@@ -1,4 +1,4 @@
-"""What supports a statement: the cited lines that say it or agree to it, and who said them."""
+"""Finds what supports a statement: the cited lines that say it or agree to it, and who said them."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class Support:
 
     @property
     def suffices(self) -> bool:
-        """Whether an admin or several people stand behind it."""
+        """Whether the lines are of an admin or of several people."""
         return len(self.people) >= LEAST_PEOPLE or any(is_admins(line) for line in self.lines)
 
 
 class NumberedChat:
-    """The lines of one run, numbered from 1, and the names of people; a name alone is no support for a statement."""
+    """The lines of one run, numbered from 1, and the names of people, which are ignored when words are compared."""
 
     def __init__(self, lines: Sequence[Message], people: Iterable[Person] = ()) -> None:
-        """Check statements against the lines as the prompt showed them."""
+        """Number the lines as in the prompt; names of one character are not ignored."""
         self.lines = tuple(lines)
         self._at = {line.id: number for number, line in enumerate(self.lines)}
         named = (name for person in people for name in (person.name, *person.aliases))
@@ -75,9 +75,9 @@ class NumberedChat:
         return self._joined([line for line in cited if self._says(line, statement, terms)], cited)
 
     def ending(self, statement: str, cited: Sequence[Message]) -> Support:
-        """Return the cited lines by which a statement holds no longer, and the cited lines after them that agree.
+        """Return the cited lines that end a statement, and the cited lines after them that agree.
 
-        Such a line shares words with the statement and denies or ends it, or it ends what a line before it speaks of.
+        Such a line shares words with the statement and denies or ends it, or ends the subject of a line before it.
         """
         of_it = [line for line in cited if self.shares(statement, line.text)]
         ends = [
@@ -93,7 +93,7 @@ class NumberedChat:
         return Support(tuple(line for line in self.lines if line.id in ids))
 
     def _after(self, lines: Sequence[Message], cited: Sequence[Message]) -> Iterator[Message]:
-        """Yield the cited lines that answer one of the lines, or follow it closely with no objection in between."""
+        """Yield the cited lines that reply to one of ``lines``, or follow it closely with no objection between."""
         ids = {line.id for line in lines}
         starts = [self._at[line.id] for line in lines]
         for line in cited:
@@ -104,14 +104,14 @@ class NumberedChat:
                 yield line
 
     def found(self, statement: str) -> list[Message]:
-        """Return the lines that say a statement, where the model cited none."""
+        """Return the lines that share enough words with a statement; used if the model cited none."""
         wanted = self.terms(statement)
         least = GROUNDED * 2 * _weight(wanted)
         near = (line for line in self.lines if line.sender_id and not _is_order(line))
         return [line for line in near if _weight(wanted & self.terms(line.text)) >= max(least, 1.0)]
 
     def is_grounded(self, statement: str, texts: Iterable[str]) -> bool:
-        """Return whether enough of a statement's words occur in the texts that it rests on."""
+        """Return whether enough of a statement's words occur in the texts."""
         wanted = self.terms(statement)
         given = frozenset[str]().union(*map(self.terms, texts))
         return _weight(wanted & given) >= GROUNDED * _weight(wanted)
@@ -130,7 +130,7 @@ class NumberedChat:
         return frozenset(index_terms(text)) - FUNCTION_WORDS
 
     def _says(self, line: Message, statement: str, terms: frozenset[str]) -> bool:
-        """Return whether a line itself tells what a statement does: as a rule, or in most of its words."""
+        """Return whether a line itself says a statement: by setting the rule, or in most of the statement's words."""
         if not _is_told(line.text) or not (self.terms(line.text) & terms):
             return False
         is_rule = sets_rules(line.text) or forbids(line.text) or proposes(line.text)
@@ -143,13 +143,13 @@ class NumberedChat:
         return is_said and not opposes(statement, line.text)
 
     def _covered(self, statement: str, text: str) -> float:
-        """Return how much of a statement a text says; days and hours, which it may write otherwise, are not missed."""
+        """Return the share of a statement that a text says; days and hours are not required, since forms differ."""
         wanted = self.terms(untimed(statement))
         shared = self.terms(statement) & self.terms(text)
         return _weight(shared) / _weight(wanted) if any(len(term) > 1 for term in shared & wanted) else 0.0
 
     def _own(self, text: str, terms: frozenset[str]) -> float:
-        """Return how much of the clause of a text that is nearest to a statement's terms is among them."""
+        """Return the largest share of a clause of a text that consists of the statement's terms."""
         clauses = [self.terms(clause) for clause in _CLAUSES.split(text)]
         near = (_weight(own & terms) / _weight(own) for own in clauses if _weight(own & terms) >= LEAST_SHARED)
         return max(near, default=0.0)

@@ -1,4 +1,4 @@
-"""Compares the texts of events: what is said twice, what is nearly the same, and what cannot both be true.
+"""Compares the texts of events: finds repetitions, near-duplicates, and pairs that cannot both be true.
 
 Only pairs that share two of their rarest pairs of characters are compared (blocking), so that the time grows with the
 number of events and not with its square.
@@ -39,10 +39,10 @@ QUOTED = 80  # characters
 
 
 class PairTable(Generic[V]):
-    """A mapping from pairs of characters in many small parts."""
+    """A mapping from pairs of characters, split into many small dictionaries."""
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Create the empty parts."""
         self._parts: list[dict[str, V]] = [{} for _ in range(PARTS)]
 
     def part(self, pair: str) -> dict[str, V]:
@@ -57,7 +57,7 @@ class PairTable(Generic[V]):
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """An event, a number that equal words share, and its pairs of characters; the words are read again when needed."""
+    """An event, a hash of its text (``key``), and its pairs of characters; only these are kept, to save memory."""
 
     event: ExaminedEvent
     key: int
@@ -84,7 +84,7 @@ class _Found:
 def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
     """Compare events place by place; takes some seconds for 100,000, so call it off the event loop.
 
-    ``hide`` redacts what is quoted.
+    ``hide`` redacts the quoted texts. Statements below ``least_confidence`` count as unsure.
     """
     by_place: dict[str, list[ExaminedEvent]] = defaultdict(list)
     for event in events:
@@ -145,7 +145,7 @@ def _candidates(readings: Sequence[_Reading], common: PairTable[int]) -> Iterabl
 
 
 def _rarity(common: PairTable[int], texts: int) -> Weigh:
-    """Return how much words tell in a place: the rarer one is, the more."""
+    """Return a function that weighs words by their rarity among a place's texts."""
     return lambda words: sum(log1p(texts / common.part(word).get(word, 1)) for word in words)
 
 
@@ -178,7 +178,7 @@ def _contradict(older: _Reading, newer: _Reading, found: _Found) -> bool:
 
 
 def _is_replaced(older: _Reading, newer: _Reading, found: _Found) -> bool:
-    """Return whether the newer event gives another value for what the older is about, or ends it."""
+    """Return whether the newer event gives another value for the subject of the older one, or says that it ended."""
     one, other = older.event, newer.event
     if {*one.subjects} != {*other.subjects} or one.happened_at == other.happened_at or older.key == newer.key:
         return False
@@ -190,7 +190,7 @@ def _is_replaced(older: _Reading, newer: _Reading, found: _Found) -> bool:
 
 
 def _opposed_from(one: ExaminedEvent, other: ExaminedEvent) -> float:
-    """Return the likeness from which a contradiction of two events counts; beyond 1 if they are about other people.
+    """Return the likeness from which two events can contradict each other; above 1 (never) for different people.
 
     Measured on the labelled group chat: all nine pairs of facts on one subject from 0.2 on replace each other.
     """
@@ -210,7 +210,7 @@ def _flaws(events: Iterable[ExaminedEvent], hide: Callable[[str], str], least: f
 
 
 def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
-    """Return why an event does not stand on its own; what has no other reason was never worded by a model."""
+    """Return the flaws for which an event does not stand on its own; "unworded" if there is no other."""
     flaws: list[Flaw] = [*dict.fromkeys(offence.kind for offence in offences(unquoted(event.text)))]
     if event.confidence < least:
         flaws.append("unsure")

@@ -1,4 +1,4 @@
-"""Counts what the report tells: refusals of the gate, retries, recalled events, and how long reads take."""
+"""Counters for the report: refusals of the gate, retries, recalled events, and how long reads take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOOK = "ms:"
 class QualityTally:
     """Counts in memory and writes in batches, at most once a minute and in one transaction.
 
-    A turn costs no write of its own. Counts that could not be written wait for the next try.
+    A turn causes no write of its own. Counts that could not be written are kept for the next attempt.
     """
 
     def __init__(self, ledger: QualityLedger, clock: Clock, zone: tzinfo) -> None:
@@ -37,7 +37,7 @@ class QualityTally:
         self.loop = BackgroundLoop("tallies", self._round, gathered=PAUSE)
 
     def count(self, name: str, times: int = 1) -> None:
-        """Count something by its name."""
+        """Add ``times`` to the counter of this name."""
         self._counts[name] += times
         self.loop.nudge()
 
@@ -48,11 +48,11 @@ class QualityTally:
             self.loop.nudge()
 
     def took(self, read: str, seconds: float) -> None:
-        """Count a read of one sort by how long it took."""
+        """Count a read of one kind by its duration."""
         self.count(f"{TOOK}{read}:{bound_of(seconds)}")
 
     async def settle(self) -> None:
-        """Write what was counted; while the ledger is unavailable it waits."""
+        """Write the counts; keep them while the ledger is unavailable."""
         try:
             await completed(self._write())
         except UnavailableError as refused:
@@ -81,6 +81,6 @@ class QualityTally:
 
 
 def bound_of(seconds: float) -> int:
-    """Return the bound in milliseconds within which a read ended; 0 beyond the last one."""
+    """Return the lowest bound in ms within which a read ended; 0 if it exceeds the last one."""
     place = bisect_left(BOUNDS, seconds * 1_000)
     return BOUNDS[place] if place < len(BOUNDS) else 0

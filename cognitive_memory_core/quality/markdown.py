@@ -13,7 +13,7 @@ _SIGNS = str.maketrans({**{sign: f"\\{sign}" for sign in "\\`*_[]|#"}, "<": "＜
 
 
 def report_markdown(report: QualityReport, zone: tzinfo) -> str:
-    """Write a report; what is quoted cannot change its form."""
+    """Return a report as Markdown; quoted texts are escaped."""
     return "\n".join(_lines(report, zone)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The report as one HTML page that asks nothing of the network: style and charts stand in it."""
+"""The report as one HTML page that loads nothing from the network: style and charts are embedded."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def report_page(report: QualityReport, zone: tzinfo) -> str:
-    """Write a report as a page; what is quoted is escaped."""
+    """Return a report as an HTML page; quoted texts are escaped."""
     body = "\n".join(_body(report, zone))
     return (
         '<!doctype html>\n<html lang="zh-CN">\n<head>\n<meta charset="utf-8">\n'

@@ -28,7 +28,7 @@ class Bar:
 
 
 def plots_of(report: QualityReport) -> dict[str, str]:
-    """Return the charts of a report by the name of their section's plot; those without a value are left out."""
+    """Return the charts of a report by :attr:`ReportSection.plot`; charts without a value are left out."""
     context = next((one for one in report.latencies if one.read == "context"), None)
     bars = {
         "places": (words.EVENTS_BY_PLACE, [_of_place(report, at) for at in range(len(report.places[:LABELLED]))]),
@@ -43,7 +43,7 @@ def plots_of(report: QualityReport) -> dict[str, str]:
 
 
 def chart(title: str, bars: Sequence[Bar]) -> str:
-    """Draw a bar chart; the highest bar fills the height, and each tells its value when it is pointed at."""
+    """Return a bar chart as SVG; the highest bar fills the height, and each has its value as a tooltip."""
     bars = bars[-MOST_BARS:]
     top = max(bar.value for bar in bars) or 1.0
     each = (WIDTH - 2 * EDGE) / len(bars)

@@ -205,7 +205,7 @@ class _Taught:
 def _totalled(
     agent: str | None, stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]
 ) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
-    """Return the figures of the places of an agent, or of all, and who taught in the groups among them."""
+    """Return the figures of the places of an agent (None: of all), and who taught in the groups among them."""
     told = [one for one in stored if agent in (None, one.scope.agent)]
     said = [one for one in spoken if agent in (None, one.scope.agent)]
     return tuple(_places(told, said)), list(_taught(told, said))
@@ -294,7 +294,7 @@ def _latencies(counted: Mapping[str, int]) -> list[ReadLatency]:
 
 
 def _retention(logged: Sequence[LoggedDay], now: datetime) -> list[Retention]:
-    """Return what is older than each number of days, by whole days."""
+    """Return, for each possible ``capture.log_days``, what it would delete, by whole days."""
     rows: list[Retention] = []
     for kept in KEPT:
         before = (now - timedelta(days=kept)).date()

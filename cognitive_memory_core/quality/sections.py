@@ -36,7 +36,7 @@ class ReportSection:
 
 
 def sections_of(report: QualityReport, zone: tzinfo) -> list[ReportSection]:
-    """Return the sections of a report in order, what needs a look first."""
+    """Return the sections of a report in order, the problems first."""
     return [
         ReportSection(words.GIST, tuple(marks(report)) or (words.ALL_WELL,)),
         _stored(report),
@@ -55,7 +55,7 @@ def sections_of(report: QualityReport, zone: tzinfo) -> list[ReportSection]:
 
 
 def marks(report: QualityReport) -> list[str]:
-    """Return what somebody should look at, the gravest first."""
+    """Return the problems that somebody should look at, the gravest first, one sentence each."""
     said = [
         words.POISONING.format(
             place=place_of(one.scope),
@@ -80,19 +80,19 @@ def marks(report: QualityReport) -> list[str]:
 
 
 def heading(report: QualityReport, zone: tzinfo) -> str:
-    """Return the line under the title: when, of how many days, and since when it is counted."""
+    """Return the line under the title: date of the report, its days, and the first day with counts."""
     day = report.counted_since
     since = words.COUNTED_SINCE.format(day=day.isoformat()) if day else words.NEVER_COUNTED
     return words.HEAD.format(at=f"{report.at.astimezone(zone):%Y-%m-%d %H:%M}", days=report.days, since=since)
 
 
 def percent(share: float) -> str:
-    """Return a share as people read it."""
+    """Return a share in [0, 1] as a percentage for people."""
     return f"{share * 100:.0f}%" if share >= NAMED_FLAWS or not share else f"{share * 100:.1f}%"
 
 
 def place_of(scope: Scope) -> str:
-    """Return how a place is called."""
+    """Return the kind and id of a place for people."""
     return words.place(scope.kind, scope.place_id)
 
 
