@@ -1,4 +1,4 @@
-"""Finds what the command line works on as the bot would: the settings in .env, and the data directory."""
+"""Finds the settings in .env and the data directory for the command line, in the same way as the bot."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class BotDirectory:
 
 
 def declare_directory(parser: Parser) -> None:
-    """Add the arguments that say which bot is meant."""
+    """Add the arguments --env and --data, which select a bot."""
     words = sentences.command_line
     parser.options.add_argument("--env", type=Path, metavar="FILE", default=None, help=words.ENV_OPTION)
     parser.options.add_argument("--data", type=Path, metavar="DIR", default=None, help=words.DATA_OPTION)

@@ -63,7 +63,7 @@ class DirectoryExchange:
         self._local = MemoryOnDemand(partial(owning, bot, creates=bot.told_dir is not None, background=True))
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a request; one that the memory cannot serve now is a refused call, or raises CognitiveMemoryError."""
+        """Answer a request; if the memory cannot, return a refusal to a tool call, else raise CognitiveMemoryError."""
         if method == "tools/list":
             return mcp_server.tool_list()
         if method == "resources/templates/list":
@@ -101,7 +101,7 @@ def _scene(arguments: argparse.Namespace, bot: BotDirectory) -> Scene:
 
 
 def _address(bot: BotDirectory) -> str:
-    """Return where the bot listens, as NoneBot's settings tell it; an address that means every one is this machine."""
+    """Return the URL at which the bot listens by NoneBot's settings; this machine if it listens on all addresses."""
     host = bot.value("host").strip() or "127.0.0.1"
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  # is compared, not listened on
     host = f"[{host}]" if ":" in host else host

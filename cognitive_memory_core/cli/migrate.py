@@ -44,7 +44,7 @@ async def _migrate(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 def _destination(arguments: argparse.Namespace, bot: BotDirectory) -> Destination:
-    """Return where everything goes; raises BadArgument if each account has a memory of its own and none is named."""
+    """Return whose memory receives the data; raises BadArgument if ``isolate_bots`` is on and no account is named."""
     settings = bot.settings()
     if settings.isolate_bots and not arguments.agent:
         raise BadArgument(sentences.migration.WHICH_AGENT)
@@ -73,7 +73,7 @@ async def _taken_over(arguments: argparse.Namespace, destination: Destination, m
 
 
 async def _read(path: Path, destination: Destination, draft: Path | None) -> MigrationReport:
-    """Write the source as an export; without ``draft`` only count. A started step finishes before its folder goes."""
+    """Write the source as an export; without ``draft`` only count. If cancelled, finish before deleting the folder."""
     with progress_bar(sentences.migration.READING, None) as bar:
         report = MigrationReport(bar.advance)
         await completed(asyncio.to_thread(_convert, path, draft, report, destination))

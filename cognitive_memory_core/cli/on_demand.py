@@ -1,4 +1,4 @@
-"""A memory that is opened when it is needed and released soon after, so that a bot can start meanwhile."""
+"""A memory that is opened for use and released soon afterwards, so that a bot can start between two uses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MemoryOnDemand:
 
     @property
     def is_open(self) -> bool:
-        """Whether this process holds the directory now."""
+        """Return whether this process has the memory open and therefore owns the data directory."""
         return self._memory is not None
 
     @asynccontextmanager

@@ -74,7 +74,7 @@ async def _worked(work: Work, arguments: argparse.Namespace) -> int:
 
 
 def _without_waiting(settings: Settings) -> Settings:
-    """Return the settings with which a held directory is refused at once, and the memory is switched on."""
+    """Return the settings with ``enabled`` on and no wait for another process that owns the directory."""
     return settings.model_copy(
         update={"historian": settings.historian.model_copy(update={"shutdown_seconds": 0.0}), "enabled": True}
     )

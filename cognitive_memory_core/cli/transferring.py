@@ -62,7 +62,7 @@ async def _export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 async def _has_noted(data_dir: Path, target: Path) -> bool:
-    """Record the copy in the ledger, so that an erasure names it; return False beside a running bot."""
+    """Record the export in the ledger, so that an erasure can name it; return False if a bot owns the ledger."""
     owner = DirectoryOwner(data_dir)
     try:
         await owner.acquire(0.0)
@@ -99,7 +99,7 @@ async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 @asynccontextmanager
 async def watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> AsyncGenerator[None, None]:
-    """Show how many rows the ledger has gained, until the block is left."""
+    """Show how many rows the ledger has gained while the block runs."""
 
     async def look() -> None:
         before = (await memory.status()).totals
@@ -119,7 +119,7 @@ async def watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> Asyn
 
 
 class _BadLines(logging.Handler):
-    """Collects what the import says of lines that it leaves out."""
+    """Collects the log lines of an import on lines that it skips."""
 
     def __init__(self) -> None:
         """Start without lines."""
@@ -130,7 +130,7 @@ class _BadLines(logging.Handler):
     @classmethod
     @contextlib.contextmanager
     def heard(cls) -> Generator[_BadLines, None, None]:
-        """Collect what is logged until the block is left."""
+        """Collect what is logged while the block runs."""
         handler, log = cls(), logging.getLogger("cognitive_memory_core.transfer")
         log.addHandler(handler)
         try:

@@ -1,6 +1,6 @@
 """The memory as a server of the Model Context Protocol, by its SDK, which is imported when a server starts.
 
-Version 1 and version 2 of the SDK both work, since other plugins of a bot pin either.
+Version 1 and version 2 of the SDK both work, because other plugins of a bot may need either.
 """
 
 from __future__ import annotations

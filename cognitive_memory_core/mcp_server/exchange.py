@@ -66,7 +66,7 @@ def called(answer: Answer) -> Json:
 
 
 async def _own_profiles(caller: ToolCaller) -> list[Json]:
-    """Return the profiles of the scene's person and group, as far as they exist and can be read now."""
+    """Return the profiles of the scene's person and group, without those that do not exist or cannot be read now."""
     scene = caller.scene
     keys = [("user", scene.user_id), *([("group", scene.group_id)] if scene.group_id else ())]
     found = [await _profile(caller, entity_type, entity_id) for entity_type, entity_id in keys]

@@ -34,7 +34,7 @@ async def answer_http(exchange: Exchange, scope: Scope, receive: Receive, send: 
 
 
 async def _body(receive: Receive) -> bytes | None:
-    """Read the whole body; None if it is longer than ``LONGEST``, or if the caller left."""
+    """Read the whole body; None if it is longer than ``LONGEST``, or if the client disconnected."""
     body, has_more = b"", True
     while has_more:
         message = await receive()

@@ -1,4 +1,4 @@
-"""Builds a server of the protocol's SDK, which registers its methods in another way in version 1 and in version 2."""
+"""Builds a server by the protocol's SDK, whose versions 1 and 2 register methods in different ways."""
 
 from __future__ import annotations
 

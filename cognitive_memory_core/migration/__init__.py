@@ -1,4 +1,4 @@
-"""Reads older memories and turns them into an export that the memory imports: nothing of a source is written."""
+"""Converts the memory of an older system to an export that this memory imports; the source is never changed."""
 
 from __future__ import annotations
 

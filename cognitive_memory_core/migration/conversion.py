@@ -49,7 +49,7 @@ _UNREADABLE = (CognitiveMemoryError, ValueError, OverflowError, OSError, Recursi
 
 @dataclass(frozen=True)
 class Destination:
-    """Whose memory it becomes, and the place of what states none: a group, or the private chat with a person."""
+    """The agent that receives the rows, and the place of rows that state none: a group, or a person's private chat."""
 
     group_id: str = ""
     user_id: str = ""
@@ -71,12 +71,12 @@ class Conversion:
     """Writes one source as an export."""
 
     def __init__(self, layout: Layout, draft: BinaryIO, report: MigrationReport, destination: Destination) -> None:
-        """Write to ``draft``; what states no place goes to ``destination``."""
+        """Write to ``draft``; rows that state no place get that of ``destination``."""
         self._layout, self._draft, self._report, self._destination = layout, draft, report, destination
         self._places: dict[tuple[str, str], str] = {}  # ids of groups and people by kind and name; "" if ambiguous
 
     def run(self, scratch: Path) -> None:
-        """Write everything; blocking. Profiles and events come first, since they tell which name is whose."""
+        """Write everything; blocking. Profiles and events come first, because they show whose each name is."""
         self._draft.write(HEAD + b"\n")
         if self._layout.profiles:
             for kind in _KINDS:
@@ -197,7 +197,7 @@ class Conversion:
         return {"type": "memo", "id": made, **place, "text": text, "written_at": at.isoformat()}
 
     def _event_of_memo(self, memo: _Fields) -> _Fields:
-        """Return the event of a summary: nobody's own, so that it stays in its place."""
+        """Return the event of a summary, without a sender, so that it is readable in its place only."""
         is_group = memo["place"] == "group"
         return {
             "type": "event",
@@ -251,14 +251,14 @@ class Conversion:
             self._report.leave_out(name, refused)
 
     def _learn(self, kind: str, name: str, place_id: str) -> None:
-        """Remember whose name this is; a name of two places belongs to neither."""
+        """Record the place that a name belongs to; a name of two places identifies neither."""
         if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
             known = self._places.setdefault((kind, name), place_id)
             self._places[kind, name] = known if known == place_id else ""
 
 
 def _replaced_at(path: Path) -> datetime:
-    """Return the instant in a revision's file name: UTC if it ends in Z, else local; else when it was written."""
+    """Return the instant in a revision's file name (UTC if it ends in Z, else local), else the file's own time."""
     digits = "".join(re.findall("[0-9]+", path.stem))
     try:
         at = datetime.strptime(digits[:20].ljust(20, "0"), "%Y%m%d%H%M%S%f")  # noqa: DTZ007  # the zone follows

@@ -1,4 +1,4 @@
-"""Streams the rows of a JSON list from a file of any size, and goes on after a damaged row."""
+"""Streams the rows of a JSON list from a file of any size; continues after a damaged row."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ LARGEST_LIST = 256 * 1024 * 1024  # bytes of a file that is streamed
 
 @dataclass(frozen=True)
 class Layout:
-    """The parts that exist; None for a missing one. ``root`` contains them all."""
+    """Paths of the parts of an older memory, None for a missing one; ``root`` contains them all."""
 
     root: Path
     summaries: Path | None = None
@@ -65,7 +65,7 @@ class Layout:
 
 
 def written_at(path: Path, largest: int) -> float:
-    """Return when a regular file was last written; raises BadArgument for a link, and for one that is too large."""
+    """Return when a regular file was last written; raises BadArgument for a link or a file that is too large."""
     found = Disk().find(path)
     if found is None:
         raise BadArgument(sentences.migration.NO_REGULAR_FILE)

@@ -1,4 +1,4 @@
-"""Counts what a migration finds, and keeps the first sentences about what it cannot read."""
+"""Counts what a migration finds, and keeps the first messages on what it cannot read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MigrationReport:
         self._on_row()
 
     def leave_out(self, where: str, reason: Exception | str) -> None:
-        """Count a piece that cannot be read; the first ones are said."""
+        """Count a piece that cannot be read, and keep its message if it is among the first."""
         self.left_out += 1
         if len(self.said) < MOST_SAID:
             known = isinstance(reason, str | CognitiveMemoryError) and not isinstance(reason, ValidationError)

@@ -1,7 +1,7 @@
-"""Takes over, in the background, the summaries that lay in the data directory when its ledger was first made.
+"""Imports, in the background, the end_summaries.json that the data directory had before its ledger was created.
 
-Before the ledger is made they are copied to ``end_summaries.takeover.json``, since the file itself is written from then
-on. The copy is the mark that they are due: it is removed when they are in, and a killed process begins anew.
+Before the ledger is created the file is copied to ``end_summaries.takeover.json``, because the memory then writes the
+file itself. The import is due while the copy exists: it is removed afterwards, and a killed process starts again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_LOGGED = 5  # pieces left out that the log names; the dry run of the comman
 
 
 def keep_summaries(data_dir: Path, disk: Disk) -> None:
-    """Copy the summaries for the takeover; blocking. A refusal of the disk is logged: the command can do it later."""
+    """Copy the summaries for the takeover; blocking. A failure is logged: the command ``migrate`` can do it later."""
     source = data_dir / SUMMARIES
     try:
         found = disk.find(source)
@@ -43,7 +43,7 @@ def keep_summaries(data_dir: Path, disk: Disk) -> None:
 
 
 class SummaryTakeover:
-    """Imports the kept copy in one round of :attr:`loop`; idempotent, since ids are derived from the rows."""
+    """Imports the copy in one round of :attr:`loop`; idempotent, because ids are derived from the rows."""
 
     def __init__(self, data_dir: Path, agent: str | None, absorb: Callable[[Path], Awaitable[int]], disk: Disk) -> None:
         """Take over into the memory of an agent; ``absorb`` imports an export and returns how many rows were new.
@@ -62,7 +62,7 @@ class SummaryTakeover:
 
     @asynccontextmanager
     async def held(self) -> AsyncGenerator[None, None]:
-        """Take nothing over inside the block."""
+        """Import nothing inside the block."""
         async with self._turn:
             yield
 
@@ -99,7 +99,7 @@ class SummaryTakeover:
 
 
 class KeptSummaries(Layout):
-    """The kept copy, which a report names as the file that it was."""
+    """The layout of the copy, which a report shows under the name of the original file."""
 
     def name(self, path: Path) -> str:  # noqa: ARG002  # the only file
         """Return the name of the file."""

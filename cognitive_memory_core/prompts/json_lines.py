@@ -1,4 +1,4 @@
-"""Parses an answer in JSON Lines: each line by itself, so that one bad line costs no other."""
+"""Parses an answer in JSON Lines; a bad line does not affect the others."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _IDS = ("old_id", "id", "memory_id")
 
 
 def proposals_in(text: str) -> Proposals:
-    """Return the readable lines of an answer; raises BadAnswer if there is none, and no ``none`` either.
+    """Return the readable lines of an answer; raises BadAnswer if there are none and it does not say ``none``.
 
     Fences, comments and prose between the objects are skipped. Objects that a model spread over several lines, or put
     into one list, are read too. A line that is an object but not JSON is repaired; if that fails it is counted.
@@ -58,7 +58,7 @@ def proposals_in(text: str) -> Proposals:
 
 
 def _by_line(text: str) -> tuple[list[Row], int]:
-    """Return the objects that stand on one line each, and how many lines begin as one and are none."""
+    """Return the objects written on one line each, and how many lines begin like an object but are not one."""
     rows: list[Row] = []
     unreadable = 0
     lines = (_LABEL.sub("", line).strip() for line in text.splitlines())
@@ -108,7 +108,7 @@ def _of_whole(text: str) -> Iterator[Row]:
 
 
 def _unpacked(row: Row) -> Iterator[Row]:
-    """Yield an object, or those that it lists if it is no action itself."""
+    """Yield an object if it is an action, else the objects that it lists."""
     if "action" in row:
         yield row
     else:

@@ -42,7 +42,7 @@ TEMPLATES = tuple(_PLACEHOLDERS)
 
 @dataclass(frozen=True)
 class Task:
-    """One observation to rewrite; after a rejected attempt with its text (``previous``) and why (``feedback``)."""
+    """One observation to rewrite; after a rejected attempt, ``previous`` is its text and ``feedback`` the reason."""
 
     number: int
     text: str
@@ -115,7 +115,7 @@ class PromptLibrary:
         most: int,
         earlier: str = "",
     ) -> Ask[Proposals]:
-        """Ask what becomes of a group's beliefs (B1, B2, ...) after a chat; ``earlier`` sums up lines not shown."""
+        """Ask how a group's beliefs (B1, B2, ...) change after a chat; ``earlier`` summarises lines not shown."""
         roster = roster_of(job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
         parts = {
             **_around(job_context, roster, lines, marks_admins=True),
@@ -127,7 +127,7 @@ class PromptLibrary:
         return Ask("evolution", instructions, prompt, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
 
     def suggest(self, kind: str, experiences: Sequence[Event], zone: tzinfo, *, max_chars: int) -> Ask[str]:
-        """Ask for one line out of what several people told of a problem; ``kind`` is what it becomes, for people."""
+        """Ask for one line that combines experiences with a problem; ``kind`` names, for people, what it becomes."""
         parts = {
             "kind": kind,
             "max_chars": str(max_chars),
@@ -164,7 +164,7 @@ class PromptLibrary:
 
 
 def _refusal(name: str, text: str) -> str:
-    """Return why an operator's template is not used; "" if it is used."""
+    """Return why an operator's template cannot be used; "" if it can."""
     if name not in _PLACEHOLDERS:
         return sentences.settings.template_unknown(name, TEMPLATES)
     known = frozenset(_PLACEHOLDERS[name])

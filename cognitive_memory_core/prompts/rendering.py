@@ -1,4 +1,4 @@
-"""Renders what a prompt shows: each item on one line that no chat text can close, open or forge.
+"""Renders the items of a prompt, each on one line; chat text cannot end a line or imitate another item.
 
 ``defused`` removes square and angle brackets from chat text, so those in a prompt are always ours.
 """
@@ -99,7 +99,7 @@ def numbered_lines(
 
 
 def earlier_lines(lines: Sequence[Message], roster: Roster, when: datetime) -> str:
-    """Show lines from before a dialogue, without numbers, so that nothing can rest on them."""
+    """List lines from before a dialogue, without numbers, so that no answer can cite them."""
     return "\n".join(
         f"{_clock(line.sent_at, when)} {_who(line, roster)}：{_said(line.text, EARLIER_LINE)}" for line in lines
     )
@@ -136,7 +136,7 @@ def beliefs(standing: Iterable[Belief], zone: tzinfo | None) -> str:
 
 
 def experiences(told: Iterable[Event], zone: tzinfo) -> str:
-    """List what was told of a problem, each with its day, its solution and its outcome."""
+    """List experiences with a problem, numbered from 1, each with its day, its solution and its outcome."""
     return "\n".join(
         f"{number}. [{_day(one.happened_at, zone)}] 问题：{cut(one.pain, TEXT)}；办法：{cut(one.solution, TEXT)}"
         + (f"；结果：{cut(one.outcome, TEXT)}" if one.outcome else "")
@@ -145,7 +145,7 @@ def experiences(told: Iterable[Event], zone: tzinfo) -> str:
 
 
 def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Render new facts and withdrawn facts, each in its own block; the second begins with what withdrawal means."""
+    """Render new and withdrawn facts in a block each; the second begins with an explanation of withdrawal."""
     new = dated_facts([fact for fact in facts if not fact.is_withdrawn], zone)
     gone = dated_facts([fact for fact in facts if fact.is_withdrawn], zone)
     parts = (block("新事实", new), block("撤回的事实", f"{_WITHDRAWN}\n{gone}" if gone else ""))
@@ -153,7 +153,7 @@ def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
 
 
 def dated_facts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Number facts, oldest first, each with its day unless its text names one."""
+    """List facts, numbered from 1, oldest first, each with its day unless its text names one."""
     ordered = sorted(facts, key=lambda fact: fact.happened_at)[-MOST_FACTS:]
     return "\n".join(f"{number}. {dated_fact(fact, zone)}" for number, fact in enumerate(ordered, 1))
 
@@ -173,7 +173,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _said(text: str, limit: int) -> str:
-    """Return the text of a line, with a leading quotation marked as such."""
+    """Return the text of a line, on one line and cut, with a leading quotation marked as such."""
     plain = clean_text(text[: limit * 2]).strip()
     quote = _QUOTED.match(plain)
     if not quote:
@@ -212,7 +212,7 @@ def _dates(line: Message, roster: Roster, when: datetime) -> str:
 
 
 def _teller(event: Event, roster: Roster) -> str:
-    """Return the speaker of an event as a prefix; "" if its text begins with the speaker."""
+    """Return the speaker of an event as a prefix for its text; "" if the text begins with the speaker."""
     is_led = bool(event.sender_id) and f"({event.sender_id})" in event.text[: NAME_LENGTH + len(event.sender_id)]
     return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""
 

@@ -51,7 +51,7 @@ class Roster:
         return known.label if known else _clean(Person(user_id, name)).label
 
     def short(self, user_id: str, name: str = "") -> str:
-        """Return a person's name alone, where a number identifies the person; ``name`` is used for an unknown one."""
+        """Return a person's name without the id; of an unknown person ``name``, or the id if that is blank."""
         known = self._by_id.get(user_id)
         return (known.name if known else _shown(name)) or defused(user_id)
 
@@ -84,7 +84,7 @@ def roster_of(
 
 
 def _known(job_context: JobContext, messages: Sequence[Message]) -> dict[str, Person]:
-    """Merge what is known of each person; a line's sender name is used where the job context have none."""
+    """Merge what is known of each person; a line's sender name is used where the job context has none."""
     scenes = {line.sender_id: line.scene.user_name for line in messages if line.sender_id}
     known: dict[str, Person] = {}
     lined = (Person(user_id, name) for user_id, name in scenes.items())

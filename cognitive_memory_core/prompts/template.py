@@ -46,7 +46,7 @@ def split_template(text: str) -> TemplateParts:
 
 
 def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
-    """Return why a template cannot be used and how to correct it; "" if it can be used.
+    """Return why a template cannot be used and how to correct it, "" if it can be used.
 
     ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
     """
@@ -73,7 +73,7 @@ def _separators(lines: list[str]) -> list[int]:
 
 
 def _placeholders(text: str) -> tuple[frozenset[str], bool]:
-    """Return the placeholder names, and whether there is a ``$`` that is neither a placeholder's nor doubled."""
+    """Return the placeholder names, and whether there is a stray ``$``: no placeholder's and not ``$$``."""
     found = list(Template.pattern.finditer(text))
     names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
     return names, any(match["invalid"] is not None for match in found)

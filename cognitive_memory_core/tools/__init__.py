@@ -1,4 +1,4 @@
-"""The memory as tools of a model: schemas, tolerant arguments, and actions that cannot leave the caller's scene."""
+"""The memory as tools of a model: schemas, tolerant arguments, and actions that read the caller's scene only."""
 
 from __future__ import annotations
 

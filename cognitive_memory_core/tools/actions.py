@@ -32,10 +32,10 @@ _KINDS: Mapping[str, EntityType] = {
 
 @dataclass(frozen=True)
 class ToolCaller:
-    """On whose behalf a tool runs: the memory, and the scene that no argument can leave.
+    """On whose behalf a tool runs: the memory, and the scene, which no argument of the tool changes.
 
-    ``asked`` are the ids of the messages that hold the question, which a search leaves out. ``on_too_broad`` is told of
-    an asker who had too many people's profiles read.
+    ``asked`` are the ids of the messages that hold the question; a search omits them. ``on_too_broad`` is called with
+    the scene of an asker who has asked for too many people's profiles.
     """
 
     memory: CognitiveMemory
@@ -54,7 +54,7 @@ class ToolCaller:
         return False
 
     def minute(self, instant: datetime) -> str:
-        """Return an instant as local time; the first and last day of the calendar cannot be converted."""
+        """Return an instant as local time to the minute; near the calendar's first or last day it stays unconverted."""
         with suppress(OverflowError):
             instant = instant.astimezone(self.settings.zone)
         return instant.replace(tzinfo=None).isoformat(" ", "minutes")
@@ -138,7 +138,7 @@ async def _memory_list(caller: ToolCaller, _arguments: Arguments) -> Answer:
 
 
 async def _own_pin(caller: ToolCaller, arguments: Arguments) -> Pin:
-    """Return a pin of the asker; everybody sees the group's pins, but only admins change them."""
+    """Return the asker's own pin with this id; raises UnknownPin, or NotPermitted for a pin of the whole group."""
     wanted = arguments.needed("id")
     found = next((pin for pin in await caller.memory.pins(caller.scene) if pin.id == wanted), None)
     if found is None:

@@ -1,4 +1,4 @@
-"""Limits of how many people's profiles one person may have the model read."""
+"""Limits how many other people's profiles one person may make the model read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs one tool for an agent: every failure that a model can cause becomes an answer."""
+"""Runs one tool for an agent; a failure that the model can cause is returned as an answer."""
 
 from __future__ import annotations
 

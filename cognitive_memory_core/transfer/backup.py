@@ -30,9 +30,9 @@ async def backed_up(
 ) -> None:
     """Write a backup durably into a new or empty directory; on failure the directory is unchanged.
 
-    The backup is written as a draft and renamed when complete. Jobs are copied before the ledger: a job finished in
-    between is in both, and running it again changes nothing. Indexes are left out, since they can be rebuilt. Raises
-    BadArgument for a directory that cannot hold a backup, and StorageRefused.
+    The backup is written as a draft and renamed when complete. Jobs are copied before the ledger: a job finished
+    between the two copies is in both, and running it again changes nothing. Indexes are omitted; they can be rebuilt.
+    Raises BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
     place = await asyncio.to_thread(checked_place, path, data_dir)
     draft = await asyncio.to_thread(_room, place)
@@ -65,7 +65,7 @@ def _begin(draft: Path) -> None:
 
 
 def _put_in_place(draft: Path, path: Path) -> None:
-    """Rename a complete draft to its target; in an existing directory the ledger, which marks a backup, comes last."""
+    """Rename a complete draft to its target; into an existing directory move its files one by one, the ledger last."""
     with _refusals(path):
         if draft.parent == path:
             for inner in sorted(draft.iterdir(), key=lambda one: one.name == LEDGER):

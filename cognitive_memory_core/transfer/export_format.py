@@ -1,7 +1,7 @@
 """The file format of export and import, version 1: one JSON object per line.
 
-A line has the fields of its dataclass, in which the place of the row (scope, scene or key) stands flat, and a ``type``.
-Fields that a reader does not know are ignored; those that a writer left out have the dataclass's default.
+A line has a ``type`` and the fields of its dataclass; those of the place (scope, scene or key) are not nested. Fields
+that a reader does not know are ignored; a missing field has the dataclass's default.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: C901, PLR0911  # a return for e
 
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
-    """Write an event, with its vector unless the local embedder computed it: that costs nothing to compute again."""
+    """Return an event's fields, without a vector by the local embedder, which costs nothing to compute again."""
     unsaid = () if row.event.replaces else ("replaces",)
     fields = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
     if row.event.kind == "experience":

@@ -70,7 +70,7 @@ class Adapters:
 
     @property
     def loops(self) -> tuple[BackgroundLoop, ...]:
-        """The background loops of adapters."""
+        """Return the background loops of the adapters."""
         return self.mirror.loop, self.meter.loop, self.watch.loop, self.tally.loop
 
 
@@ -117,7 +117,7 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedP
 
 
 async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: AsyncExitStack) -> SqliteLedger:
-    """Open the ledger; from then on, writes are refused if the file of that name is another one."""
+    """Open the ledger; later writes are refused if its file was deleted or replaced."""
     return_large_blocks()
     path = data_dir / LEDGER
     await asyncio.to_thread(refuse_lost_ledger, data_dir)

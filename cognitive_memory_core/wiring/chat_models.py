@@ -1,4 +1,4 @@
-"""Builds historian and merger: chat models if set, and the rules without one or when the day's calls are spent."""
+"""Builds historian and merger: by chat models if configured, by rules otherwise and when the daily calls are spent."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ async def chat_models_of(
     *,
     tally: Tally,
 ) -> ChatModels:
-    """Build them. ``given`` replaces every chat model; ``prompts`` is the folder of the operator's templates."""
+    """Build the chat models; ``given`` replaces all of them, ``prompts`` is the folder of the operator's templates."""
     rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
     asked = _standing_for_all(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
     if not asked:

@@ -18,10 +18,10 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def refuse_lost_ledger(data_dir: Path) -> None:
-    """Raise UnavailableError if there is no ledger but traces that only one with a ledger leaves; blocking.
+    """Raise UnavailableError if there is no ledger, but files that exist only after there was one; blocking.
 
     Jobs, end_summaries.json, settings and templates may exist before the first start. If the operator requested a new
-    ledger, the old WAL file is renamed so that the next purge finds it.
+    ledger, nothing is raised, and an old WAL file is renamed to a name under which the next purge deletes it.
     """
     ledger = data_dir / LEDGER
     if not is_blank(ledger):
@@ -37,13 +37,13 @@ def refuse_lost_ledger(data_dir: Path) -> None:
 
 
 def forget_consent_to_begin_anew(data_dir: Path) -> None:
-    """Remove the operator's request, which is valid for one start; blocking."""
+    """Remove the operator's request for a new ledger, which is valid for one start; blocking."""
     with suppress(OSError):
         (data_dir / CONSENT).unlink(missing_ok=True)
 
 
 def _traces(data_dir: Path) -> Iterator[str]:
-    """Yield the traces that only a memory with a ledger leaves."""
+    """Yield the names of files and folders that exist only after there was a ledger."""
     if _size(data_dir / (LEDGER + _WAL)):
         yield LEDGER + _WAL
     for copy in _kept(data_dir):

@@ -65,7 +65,7 @@ class MemoryReader:
         self._access = ReadAccess(self._consent, self._settings)
 
     async def load(self) -> None:
-        """Load who opted out."""
+        """Load the ids of the people who opted out."""
         await self._consent.load()
 
     async def snapshot(self) -> DirectorySnapshot:
@@ -162,7 +162,7 @@ class _Uncounted:
 
 @dataclass(frozen=True)
 class _CountedRows:
-    """The ledger's rows; each is reported as it is yielded."""
+    """Streams the ledger's rows and calls ``on_row`` for each."""
 
     ledger: SqliteLedger
     on_row: Callable[[], None]
@@ -175,4 +175,4 @@ class _CountedRows:
 
 
 async def _settled() -> None:
-    """Return at once: lines that the bot has not written yet are not seen."""
+    """Return at once: the lines that the bot has not written yet cannot be read from here."""

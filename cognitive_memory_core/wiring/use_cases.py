@@ -1,4 +1,4 @@
-"""Builds the use cases of an open memory from its adapters: what each of them is given stands here and nowhere else."""
+"""Builds the use cases of an open memory from its adapters; no other module passes them their dependencies."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from .adapters import Adapters
 class UseCases:
     """The use cases of an open memory, and the operations that concern several of them.
 
-    Building them starts nothing. A component that must be told of another's work gets a function for it here.
+    Building them starts nothing. A component that must react to another's work is connected by a callback here.
     """
 
     def __init__(self, adapters: Adapters, settings: Live[Settings]) -> None:
@@ -126,7 +126,7 @@ class UseCases:
         self.merging.nudge()
 
     def reconsider(self) -> None:
-        """Wake the loops that wait for a time computed from settings which changed."""
+        """Wake the loops that wait for a time computed from settings, after the settings changed."""
         self.worker.nudge()
         self.merging.nudge()
         self.upkeep.loop.nudge()
@@ -137,7 +137,7 @@ class UseCases:
         self.merging.nudge()
 
     async def absorb(self, path: Path) -> int:
-        """Import an export and bring everything held beside the stores up to date; return the new rows."""
+        """Import an export, then refresh caches and indexes; return the number of new rows."""
         transfer = await asyncio.to_thread(_transfer)
         await self.consent.drop_ended_switches()
         absorbed = await transfer.imported(
@@ -204,7 +204,7 @@ class UseCases:
         return ProfileMerging(entity, is_learning=lambda: adapters.queue.counts().pending > 0)
 
     def _name_of(self, key: ProfileKey) -> str:
-        """Return the seen name of a group, or of a person if profiles are shared; else ""."""
+        """Return the last name seen of a group or, if profiles are shared between places, of a person; else ""."""
         is_wanted = key.entity_type == "group" or self.settings.current.sharing == "shared"
         return self.name_observer.name_of(key) if is_wanted else ""
 
@@ -329,7 +329,7 @@ class UseCases:
 
     @asynccontextmanager
     async def _held(self) -> AsyncGenerator[None, None]:
-        """Run neither jobs nor merges inside the block; let nothing be evolved, decided or taken over."""
+        """Keep jobs, merges, evolution, decisions on suggestions and the takeover from running inside the block."""
         async with AsyncExitStack() as stack:
             for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
                 await stack.enter_async_context(work.held())

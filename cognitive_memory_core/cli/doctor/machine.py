@@ -67,13 +67,13 @@ def fonts(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def pillow_findings(*, has_pillow: bool) -> Iterator[Finding]:
-    """Judge whether there is a library that draws."""
+    """Yield a finding if Pillow is missing."""
     if not has_pillow:
         yield Finding("hint", sentences.doctor.NO_PILLOW, sentences.doctor.PILLOW_ADVICE)
 
 
 def font_findings(found: Sequence[Path], folder: Path) -> Iterator[Finding]:
-    """Judge the fonts found; ``folder`` is where an operator may put one."""
+    """Yield a finding on the fonts found; ``folder`` is where an operator may put one."""
     if found:
         yield Finding("fine", sentences.doctor.FONT_FOUND.format(path=found[0]))
     else:
@@ -104,7 +104,7 @@ def clock(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the ma
 
 
 def clock_findings(now: datetime) -> Iterator[Finding]:
-    """Judge what the clock shows."""
+    """Yield a finding if the clock shows a time before :data:`WRITTEN`."""
     if now < WRITTEN:
         what = sentences.doctor.CLOCK_UNSET.format(now=f"{now:%Y-%m-%d}")
         yield Finding("fault", what, sentences.doctor.CLOCK_ADVICE)

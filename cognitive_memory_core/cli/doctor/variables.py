@@ -43,7 +43,7 @@ def prefixes(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def _meant(name: str) -> str | None:
-    """Return the key below the prefix that a variable was meant to be; None if it is somebody else's."""
+    """Return the setting that a variable with a wrong prefix was meant for; None if it is not for this plugin."""
     groups = "|".join(Settings.model_fields)
     inside = re.search(rf"(?:^|_)((?:{groups})_+.+|(?:{groups}))$", name)
     if _LOOKS_OURS.match(name.replace("_", "").replace("-", "")) or name.startswith("memory__"):
@@ -86,7 +86,7 @@ def overrides(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def superusers(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a bot without superusers: nobody could use their commands."""
+    """Find a bot without superusers, in which nobody can use the superusers' commands."""
     if decoded(examined.bot.value("superusers") or "[]") in ([], "", {}):
         yield Finding("hint", sentences.doctor.NO_SUPERUSERS, sentences.doctor.SUPERUSERS_ADVICE)
 
