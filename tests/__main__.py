@@ -96,7 +96,7 @@ def tests(arguments: Sequence[str]) -> list[Step]:
 
 def companions(arguments: Sequence[str]) -> list[Step]:
     """List the steps with the chat plugins to which there are bridges."""
-    os.environ["TEST_PATIENCE"] = PATIENT
+    os.environ.setdefault("TEST_PATIENCE", PATIENT)
     pytest = ("-m", "pytest", "-p", "no:nonebug", "-m", "companions", "--timeout", LONGEST, "tests/companions")
     return [installing(), Step("companions", (*pytest, *arguments))]
 
@@ -126,6 +126,7 @@ def steps(arguments: Sequence[str]) -> list[Step]:
             return release(rest)
         case ["nightly", *rest]:
             os.environ[SIZE] = NIGHTLY
+            os.environ.setdefault("TEST_PATIENCE", PATIENT)
             return [*checks(), installing(), *tests(["-m", "", "--timeout", LONGEST, *rest])]
         case _:
             return [*checks(), *tests(arguments)]
@@ -144,7 +145,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1", "PYTHONUTF8": "1"}
+    """Return the environment of every step; with bytecode, or each bot that a test starts compiles all it imports."""
+    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    return {**kept, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1", "PYTHONUTF8": "1"}
 
 
 if __name__ == "__main__":
