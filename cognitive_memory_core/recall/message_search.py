@@ -79,7 +79,8 @@ class MessageSearch:
         try:
             passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES), reach))
             rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit, trace)
-            hits = rank() if _is_short(passages) else await with_deadline(end, asyncio.to_thread(rank))
+            is_quick = _is_short(passages) and not trace.is_kept
+            hits = rank() if is_quick else await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
             return SearchResult((), ("lexical",))
         return SearchResult(hits)

@@ -14,7 +14,10 @@ CODE = modules(CORE, PLUGIN)
 HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
 SENTENCES = {file for file in CODE if file.startswith((f"{CORE}/sentences/", f"{PLUGIN}/replies/"))}
 PACKAGES = {"sentences": CORE, "replies": PLUGIN}
-ENGLISH = {f"{PLUGIN}/replies/{name}_en.py" for name in ("console", "core")}  # the pages exist in both languages
+ENGLISH = {  # the pages exist in both languages
+    *(f"{PLUGIN}/replies/{name}_en.py" for name in ("console", "core")),
+    f"{CORE}/sentences/setting_meanings.py",
+}
 ELSEWHERE = {  # folder or file: reason for Chinese there
     f"{CORE}/text/": "the words that the rules know: data, not sentences",
     f"{CORE}/prompts/": "what models read",
