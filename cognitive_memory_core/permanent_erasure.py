@@ -312,5 +312,5 @@ class _ErasedParts:
 
 
 def _chat_with(user_id: str) -> Scope:
-    """Return the private chat with a person; the agent is irrelevant, since all are erased."""
+    """Return the private chat with a person, of any agent: an erasure covers the chats of all agents."""
     return Scope(DEFAULT_AGENT, "private", user_id)

@@ -73,7 +73,7 @@ class ReadAccess:
         return [self._consent.redacted(item) for item in items if self.admits(scene, item)]
 
     def hits(self, reading: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
-        """Return the hits that a reading admits, with the neighbouring lines that its scene may see, redacted.
+        """Return the hits that a read filter admits, with the neighbouring lines that its scene may see, redacted.
 
         A score that the boosts for age and people raised above 1 is returned as 1; the order does not change.
         """

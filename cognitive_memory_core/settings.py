@@ -33,7 +33,7 @@ DORMANT: tuple[str, ...] = ()
 
 
 def _as_text(value: object) -> object:
-    """Convert a number or boolean to text, since NoneBot decodes .env values as JSON first."""
+    """Convert a number or boolean back to text, because NoneBot has decoded .env values as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
@@ -450,7 +450,7 @@ class Live(Generic[T]):
     """A value that is replaced as a whole at run time; read ``current`` once at the start of a call."""
 
     def __init__(self, current: T) -> None:
-        """Start with a value."""
+        """Hold ``current`` until :meth:`replace`."""
         self._current = current
 
     @property

@@ -179,7 +179,7 @@ class ContextBuilder:
         return self._context(found, budget, settings)
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
-        """Build the context of a memory that is switched off: recent memos only."""
+        """Build the context for ``enabled=false``: recent memos only."""
         settings = self._settings.current
         found = await self._read([self._recent_memos(scene, settings)])
         return self._context(found, budget, settings, "disabled")

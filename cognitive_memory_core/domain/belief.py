@@ -61,7 +61,7 @@ class Belief:
 
     @property
     def key(self) -> str:
-        """The key by which equal statements match."""
+        """The key (:func:`duplicate_key`) that equal statements share."""
         return duplicate_key(self.statement)
 
 

@@ -17,7 +17,7 @@ class Section:
 class Context:
     """What a model should know this turn.
 
-    ``text`` is the block to inject, "" if it is empty; it contains neither < nor >. ``degraded`` names what was
+    ``text`` is the block to inject, "" if there is nothing; it contains neither < nor >. ``degraded`` names what was
     unavailable: "embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled".
     """
 

@@ -97,7 +97,7 @@ class Statement:
 class Draft:
     """Everything that a job writes except its memo. Committing it is idempotent.
 
-    ``facts`` wait to be merged into profiles. ``repeats`` maps a new event's id to the standing event with the same
+    ``facts`` wait to be merged into profiles. ``repeats`` maps a new event's id to the active event with the same
     content, ``heard`` a new event's id to the observation that it was made from. ``corrects`` is the id of the event
     that the draft's events replace, or "".
     """
@@ -134,7 +134,7 @@ def lifted(standing: Event, again: Event) -> Event:
 
 
 def duplicate_key(text: str) -> str:
-    """Return the key under which equal statements match: NFKC, case-folded, without spaces and punctuation."""
+    """Return the key that equal statements share: the text in NFKC, case-folded, without spaces and punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     kept = "".join(char for char in folded if unicodedata.category(char)[0] in "LNMS")
     return kept or folded

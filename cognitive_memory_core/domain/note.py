@@ -21,7 +21,7 @@ class Memo:
 
 @dataclass(frozen=True)
 class Pin:
-    """A fact that a person wrote by hand and that is always injected.
+    """A fact that a person entered and that is injected in every turn of its place.
 
     ``owner_id`` is "" for a pin of the whole group; ``author_id`` is "" for an operator or an unknown author.
     """

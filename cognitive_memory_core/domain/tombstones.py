@@ -22,7 +22,7 @@ class Erasure:
     """Counts of what was erased. ``reworded`` counts other people's texts from which the person was removed.
 
     ``purged`` is true once the bytes are gone from the disk; until then the next purge removes them, and the status
-    reports when. ``copies`` lists earlier exports and backups, which only people can delete.
+    reports when. ``copies`` lists earlier exports and backups, which people must delete themselves.
     """
 
     events: int = 0

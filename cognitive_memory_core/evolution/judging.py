@@ -225,7 +225,7 @@ class _Judge:
         return ("contrary" if is_denied or "figure" in wrong else None), support
 
     def _unfounded(self, statement: str, proposal: Proposal, cited: Sequence[Message]) -> Rejection:
-        """Return why a statement that no cited line says is rejected."""
+        """Return the reason for rejecting a statement that no cited line says."""
         if self._ground.chat.are_all_orders(proposal.lines):
             return "attack"
         return "contrary" if any(opposes(statement, line.text) for line in cited) else "unfounded"

@@ -117,7 +117,7 @@ class NumberedChat:
         return _weight(wanted & given) >= GROUNDED * _weight(wanted)
 
     def shares(self, statement: str, text: str) -> bool:
-        """Return whether a text shares enough words with a statement to be about it."""
+        """Return whether a text shares enough words with a statement to be on its topic."""
         wanted = self.terms(statement)
         shared = wanted & self.terms(text)
         return any(len(term) > 1 for term in shared) and _weight(shared) >= SAID_AS_A_RULE * _weight(wanted)
@@ -143,7 +143,7 @@ class NumberedChat:
         return is_said and not opposes(statement, line.text)
 
     def _covered(self, statement: str, text: str) -> float:
-        """Return the share of a statement that a text says; days and hours are not required, since forms differ."""
+        """Return the share of a statement that a text says; days and hours are not required, as their forms differ."""
         wanted = self.terms(untimed(statement))
         shared = self.terms(statement) & self.terms(text)
         return _weight(shared) / _weight(wanted) if any(len(term) > 1 for term in shared & wanted) else 0.0

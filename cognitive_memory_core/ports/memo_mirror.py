@@ -1,4 +1,4 @@
-"""A second copy of memos, which remains readable while the memory is switched off."""
+"""A second copy of memos, in a file that other programs can read while the memory is disabled."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class ProfileStore(Protocol):
 
         The old one becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of the file
         are preserved. The result has the new version. Raises Overtaken, changing nothing, if the file was changed in
-        the meantime, also by hand.
+        the meantime, including by a person with an editor.
         """
         ...
 

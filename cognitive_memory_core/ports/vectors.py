@@ -13,7 +13,7 @@ from .models import Vector
 
 
 class VectorIndex(Protocol):
-    """Nearest-neighbour search over events, within what a reading admits."""
+    """Nearest-neighbour search over events, within what a read filter admits."""
 
     async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Return admitted event ids with their cosine to a unit vector, best first.
@@ -24,7 +24,7 @@ class VectorIndex(Protocol):
 
 
 class NearbyEvents(Protocol):
-    """Nearest-neighbour search that returns events in the ledger's current state, within what a reading admits."""
+    """Nearest-neighbour search that returns current events of the ledger, within what a read filter admits."""
 
     async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return admitted active events with their cosine to a unit vector, best first.

@@ -95,7 +95,7 @@ class Reporting:
         )
 
     async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
-        """Return the figures of places and of who taught there, from as many counts as there are people in places."""
+        """Return the figures of places and of who taught there; the counts can be many and are freed in slices."""
         with _uncollected():
             counts = [await self.ledger.stored()], [await self.ledger.spoken()]
 

@@ -115,7 +115,7 @@ def shipped() -> list[Pair]:
 
 
 def calibration_of(pairs: Sequence[Pair], questions: Sequence[Vector], statements: Sequence[Vector]) -> Calibration:
-    """Return the medians; unrelated pairs are taken within one language, since cross-language cosines are all low."""
+    """Return the medians; unrelated pairs are of one language, because all cosines across languages are low."""
     rows = list(zip(pairs, questions, statements, strict=True))
     akin = [_cosine(question, statement) for _, question, statement in rows]
     strangers: list[float] = []

@@ -210,7 +210,7 @@ def _is_same_matter(one: Event, other: Event) -> bool:
 
 @dataclass
 class _Candidate:
-    """A candidate hit and an upper bound of its reduced score, from the chosen hits compared so far."""
+    """A candidate hit of :func:`diversified`, with an upper bound of its reduced score."""
 
     hit: Hit
     at: int

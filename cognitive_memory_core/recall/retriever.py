@@ -334,7 +334,7 @@ def _when(event: Event) -> datetime:
 
 
 def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
-    """Fuse the legs; every row is checked against the reading again, whichever store returned it."""
+    """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
     lexical = None if words is None else matched(wish.query.terms, words)
     weight = wish.tilt.weight(wish.settings.lexical_weight)
     return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))

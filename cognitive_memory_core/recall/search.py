@@ -38,7 +38,7 @@ class Search:
         self._sources = sources
 
     async def find(self, reading: ReadFilter, text: str, *, top_k: int) -> SearchResult:
-        """Return at most ``top_k`` hits of the reading's kinds, best first; log lines only for kind "message".
+        """Return at most ``top_k`` hits of the read filter's kinds, best first; log lines only for kind "message".
 
         If events are searched, too, the scores of lines are lowered. A line from which an event was made is replaced by
         that event, whose score is then at least :data:`TRACED` times that of the line.

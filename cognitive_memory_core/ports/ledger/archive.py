@@ -75,7 +75,7 @@ class RowSource(Protocol):
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
         """Stream all active rows in batches, or only what one person said and the pins they own or wrote.
 
-        Opt-outs come first, since an import must apply them first.
+        Opt-outs come first, because an import must apply them before all other rows.
         """
         ...
 

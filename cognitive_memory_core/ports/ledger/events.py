@@ -49,11 +49,11 @@ class EventLedger(Protocol):
         ...
 
     async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
-        """Return events that the reading admits, newest first by the time they happened."""
+        """Return events that the read filter admits, newest first by ``happened_at``."""
         ...
 
     async def retire(self, event_id: str, at: datetime) -> None:
-        """Exclude an event from every reading; nothing is erased."""
+        """Exclude an event from every read of active events; nothing is erased."""
         ...
 
     async def restore(self, event_id: str) -> Event | None:
@@ -65,16 +65,16 @@ class TracedEvents(EventLedger, Protocol):
     """An event ledger that knows which events were made from which messages."""
 
     async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
-        """Return the active events that a reading admits and that have one of these messages (by id) as a source."""
+        """Return the active events that the read filter admits and that have one of these messages as a source."""
         ...
 
     async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
-        """Return the active events that a reading admits and that name one of these as replaced."""
+        """Return the active events that the read filter admits and that name one of these as replaced."""
         ...
 
 
 class LexicalIndex(Protocol):
-    """Full-text search over events and messages, within what a reading admits."""
+    """Full-text search over events and messages, within what a read filter admits."""
 
     async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with any of the terms, best first, with their BM25 score (higher is better, unbounded)."""
@@ -87,7 +87,7 @@ class LexicalIndex(Protocol):
 
 @dataclass(frozen=True)
 class LineSearch:
-    """One search of the log: at most ``limit`` messages that a reading admits, with any of the terms."""
+    """One search of the log: at most ``limit`` messages that a read filter admits, with any of the terms."""
 
     terms: Sequence[str]
     reading: ReadFilter

@@ -69,7 +69,7 @@ def callnames(name: str) -> tuple[str, ...]:
 def parts(name: str) -> tuple[str, ...]:
     """Return the parts of a Chinese name that suffice to recognise the person: 海棠 of 海棠未眠, 晓雨 of 林晓雨.
 
-    A part has a character that is not among the most frequent, since 一点 and 电子 are words and not nicknames.
+    A part must have a rare character, because 一点 and 电子, of frequent ones, are words and not nicknames.
     """
     begun = _BEGINNING.match(callname(clean_name(name)))
     if begun is None:

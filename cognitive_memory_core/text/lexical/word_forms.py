@@ -43,7 +43,7 @@ def prepare() -> None:
 
 
 def forms_version() -> str:
-    """Return the versions of both libraries, since another version may produce other forms."""
+    """Return the versions of both libraries, because another version may produce other forms."""
     return "/".join(map(version, ("opencc", "snowballstemmer")))
 
 

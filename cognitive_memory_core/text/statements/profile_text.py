@@ -15,5 +15,5 @@ def tidy(profile: Profile) -> Profile:
 
 
 def _name(name: str) -> str:
-    """Clean a name; one that looks like a placeholder is kept, since it was set deliberately."""
+    """Clean a name; one that looks like a placeholder is kept, because somebody chose it."""
     return clean_name(name) or one_line(name, NAME_LENGTH)

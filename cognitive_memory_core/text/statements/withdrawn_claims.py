@@ -1,6 +1,6 @@
 """Detection of a statement in a text in the same or similar words, by shared character pairs and words.
 
-Times are ignored, since a paraphrase usually drops them, and so are the names of the people concerned.
+Times and the names of the people concerned are ignored, because a paraphrase usually drops them.
 A paraphrase in entirely different words is not detected.
 """
 

@@ -91,7 +91,7 @@ class Mention:
 
 
 def mentions(text: str) -> list[Mention]:
-    """Find the time expressions of a text in order; of those that begin at one position the longest."""
+    """Return the time expressions of a text in order; if several begin at one position, only the longest."""
     return list(_mentioned(text))
 
 
