@@ -25,7 +25,7 @@ class ClockWatch:
     """Compares the clock with the stored trusted time, across restarts, and with a monotonic timer.
 
     A clock that jumped by more than :data:`JUMP`, or that has no history, is trusted once it has run steadily for
-    :data:`STEADY` seconds, over several restarts if needed. Until then it makes nothing older.
+    :data:`STEADY` seconds, over several restarts if needed. Until then nothing is deleted for its age.
     """
 
     def __init__(self, clock: Clock, book: ClockBook, *, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -58,7 +58,7 @@ class ClockWatch:
             self.loop.trouble.note(away)
 
     def now(self) -> datetime:
-        """Return the later of clock and trusted time, so that it lies after every recorded act as far as is known."""
+        """Return the later of clock and trusted time, which is normally after every recorded instant."""
         now = self._clock.now()
         return now if self._believed is None else max(now, self._believed)
 
@@ -92,7 +92,7 @@ class ClockWatch:
         return self._has_history if self._believed is None else self._believed == self._seen
 
     def _look(self) -> bool:
-        """Read the clock and update the trusted time; return whether the clock has jumped."""
+        """Compare the clock with the monotonic timer and update the trusted time; return whether the clock jumped."""
         now, elapsed = self._clock.now(), self._elapsed()
         passed = elapsed - self._looked_at
         has_jumped = abs(now - self._seen - timedelta(seconds=passed)) > JUMP

@@ -1,4 +1,4 @@
-"""Searches an index for rows by their own vectors, since a damaged index may still list rows it cannot find."""
+"""Searches an index for rows by their own vectors, because a damaged index may list rows that no search finds."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class IndexCheck:
         self._fingerprint = fingerprint
 
     async def sample_is_found(self, generation: Generation, upto: Checkpoint) -> bool:
-        """Return whether sampled rows are found, of those that are listed and not changed after ``upto``."""
+        """Return whether all rows of a sample are found; it has no row that is not listed or changed after ``upto``."""
         listed = await self._store.listed(generation)
         rows = {row.event.id: row for row in await self._sample(upto) if row.event.id in listed}
         return not await self.astray(generation, list(rows.values()))

@@ -1,4 +1,4 @@
-"""Decides when the vector store runs: while rows are due or large searches come; it stops when idle."""
+"""Decides when the vector store runs: it starts for missing rows and large searches, and stops when idle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class IndexSleep:
         self._needed_at = self._elapsed()
 
     def hurry(self) -> None:
-        """Start the store as soon as a single row is missing."""
+        """Make :meth:`sleep_left` return 0 at its next call if even one row is missing."""
         self._is_hurried = True
 
     def wake(self) -> None:

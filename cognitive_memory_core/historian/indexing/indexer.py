@@ -83,7 +83,7 @@ class Indexer:
         return 0.0 if is_full else LEFT_ALONE  # events that came meanwhile have nudged the loop, and come together
 
     async def _choose_whom_to_blame(self) -> None:
-        """Blame the texts for an outage if the model fails on every batch and succeeds on a plain text."""
+        """Treat an unavailable model as a refusal of the texts if it failed repeatedly but embeds a plain text."""
         self._blaming = REFUSALS
         if self._away >= PATIENT:
             await self._embedder.embed_documents([PLAIN_TEXT])
@@ -143,6 +143,6 @@ class Indexer:
                 await self._keep([(event_id, text)], vectors)
 
     def _forgive(self) -> None:
-        """Release the texts whose hour is over."""
+        """Make the texts due again that were skipped for an hour."""
         now = self._elapsed()
         self._refused = {event_id: until for event_id, until in self._refused.items() if until > now}

@@ -1,4 +1,4 @@
-"""The reconciler of a memory without a vector store (null object): exact search answers, so nothing is behind."""
+"""The reconciler of a memory without a vector store (null object): only exact search over the ledger is used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...ports.ledger import VectorLedger
 
 
 class NullReconciler:
-    """Has what others use of a reconciler; only the vectors of the ledger exist."""
+    """Does nothing for the methods of a reconciler; the vectors exist in the ledger only."""
 
     loops: tuple[BackgroundLoop, ...] = ()
 

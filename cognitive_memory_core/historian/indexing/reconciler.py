@@ -115,7 +115,7 @@ class IndexReconciler:
         return await self._ledger.behind(self._fingerprint, serving.mark if serving else await self._mark_asleep())
 
     async def _mark_asleep(self) -> Checkpoint:
-        """Return the stored checkpoint of a sleeping index; an empty one if the index is lost or being opened."""
+        """Return the stored checkpoint of a sleeping index, an empty one if the index is lost or being opened."""
         if not self._sleep.is_asleep or not await self._store.is_there():
             return Checkpoint()
         return await self._book.furthest() or Checkpoint()
@@ -203,7 +203,7 @@ class IndexReconciler:
         return seen.asked
 
     async def _is_put_right(self, serving: _GenerationInUse, astray: Sequence[EmbeddedEvent]) -> bool:
-        """Rewrite a single row and return whether it is found now; return False for more, which mean damage."""
+        """Rewrite a single row and return whether it is found now; return False for several rows, which mean damage."""
         if len(astray) > MOST_ASTRAY:
             return False
         await self._store.remove(serving.generation, [row.event.id for row in astray])
@@ -256,10 +256,10 @@ class IndexReconciler:
         return copy if is_whole else None
 
     async def _is_as_it_slept(self, copy: _GenerationInUse) -> bool:
-        """Bring the generation that was in use before the store slept up to date; return False if it is another one.
+        """Bring a generation up to date if it was in use before the store slept; return False if it was not.
 
-        Only its own store can have changed it while it slept, so it is not compared row by row here. The store checked
-        it when it was opened, and the daily comparison still follows.
+        Nothing but the store can have changed it in the meantime, so it is not compared row by row here. The store
+        checked it on opening, and the daily comparison still follows.
         """
         slept, self._slept = self._slept, ""
         if slept != copy.generation.birth:

@@ -103,7 +103,7 @@ class Intake:
             self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
-        """Return which of the messages of a place a job, in any state, or an event already rests on."""
+        """Return the ids among these of messages of a place that a job, in any state, or an event already covers."""
         wanted = frozenset(message_ids)
         if not wanted:
             return wanted
@@ -120,7 +120,7 @@ class Intake:
         return job_id
 
     async def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
-        """Return the work cleaned, without people who opted out, within the limits; and whether it was trimmed."""
+        """Return the work cleaned, without people who opted out, cut to the limits; and whether anything was cut."""
         cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
         return self.consent.admitted(cleaned).within(self._limits)
 
@@ -167,14 +167,14 @@ def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
 
 
 def _length(work: Turn | Dialogue) -> int:
-    """Return how many characters of a work cleaning would read; long ones are cleaned in a thread."""
+    """Return how many characters of a turn or dialogue must be cleaned; long ones are cleaned in a thread."""
     if isinstance(work, Dialogue):
         return sum(len(line.text) for line in work.messages)
     return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
 
 
 def _rough(text: str) -> str:
-    """Clean the start of a text, which is longer than what may be stored; the rest is cut off."""
+    """Cut a text to somewhat more than may be stored, and clean it."""
     return clean_text(text[:ROUGH_LENGTH])
 
 

@@ -1,4 +1,4 @@
-"""Memos: stored in the ledger, and copied to the file that is read where no memory is open."""
+"""Memos: stored in the ledger, and copied to ``end_summaries.json``, which programs without this memory read."""
 
 from __future__ import annotations
 

@@ -59,10 +59,10 @@ class Pipeline:
     async def process(
         self, job: Job, *, is_last_try: bool = False, on_thought: Callable[[], None] = lambda: None
     ) -> None:
-        """Store everything that a job holds, except for people who opted out or were erased since it was accepted.
+        """Store the results of a job, except those of people who opted out or were erased after it was accepted.
 
         On the last try, a job whose model answers badly or too late is stored without that answer. ``on_thought`` is
-        called when the model calls are over and only the commit is left.
+        called after the last model call, before the commit.
         """
         if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
@@ -78,7 +78,7 @@ class Pipeline:
         return None
 
     async def _told(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Remove hidden lines, and the observations of a turn whose source lines are all hidden."""
+        """Return the work without hidden lines, and without observations if all source lines of the turn are hidden."""
         if isinstance(work, Dialogue):
             return replace(work, messages=await self.log.shown(work.messages))
         lines = [line for line in work.recent_messages if isinstance(line, Message)]
@@ -111,7 +111,7 @@ class Pipeline:
         return [vouched(judged(said, names), job_context) for said in backed]
 
     async def _backed(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
-        """Add to a statement about the group the people who said the same before, in windows of their own."""
+        """Add to a statement about the group, as its backers, the people who said the same in earlier jobs."""
         if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
             return said
         own = said.backers or tuple(filter(None, (said.speaker,)))
@@ -152,7 +152,7 @@ class Pipeline:
         return replace(job_context, neighbours=near)
 
     async def _in_its_place(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
-        """Return the job context with all that a model needs to understand a dialogue that begins in mid-topic."""
+        """Return the job context with earlier lines and events, so that a model understands a dialogue in mid-topic."""
         if not self.asks_model:
             return job_context
         return await self.surroundings.around(dialogue, await self._with_neighbours(dialogue, job_context))
@@ -170,7 +170,7 @@ class Pipeline:
         )
 
     async def _people(self, job: Job) -> list[Person]:
-        """Record the names; return the participants, and those of the place seen last, by their usual names."""
+        """Record the names in a job; return its participants and those last seen in the place, by their usual names."""
         scenes = list(_scenes(job))
         here, seen = {scene.user_id for scene in scenes}, [(scene, job.happened_at) for scene in scenes]
         has_changed, known = await both(self.name_observer.note(seen), self.name_observer.names.people(job.scope))

@@ -20,7 +20,7 @@ from ..rewriting.vouching import LEAST_SUPPORT
 
 @dataclass(frozen=True)
 class Feeding:
-    """Where a job's statements were made, by whose rules, and which of its people are admins there."""
+    """The scene of a job's statements, the settings that apply, and the ids of the group's admins among its people."""
 
     scene: Scene
     settings: Settings
@@ -57,7 +57,7 @@ def admins_in(job: Job) -> Iterator[str]:
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:
-    """Return whether speakers state it of themselves; reports about others or about the group do not count."""
+    """Return whether speakers state it of themselves; reports and statements about the group do not count."""
     speaker = event.sender_id
     if not said.is_own or said.speaker != speaker or speaker not in said.subjects:
         return False
@@ -66,14 +66,17 @@ def _is_of_speaker(said: Statement, event: Event) -> bool:
 
 
 def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
-    """Return the profile key of a speaker in a scene; the kind of place and ``sharing`` decide which."""
+    """Return the key of the profile that a speaker's facts feed: the user's in private or if ``sharing`` is "shared".
+
+    In a group without sharing it is the member's.
+    """
     if scene.kind == "private" or settings.sharing == "shared":
         return ProfileKey.user(speaker, scene.agent)
     return ProfileKey.member(scene.group_id, speaker, scene.agent)
 
 
 def group_fact(scene: Scene, event: Event, backers: Sequence[Person] = ()) -> Fact:
-    """Return a fact of a group, with the people who said it: the profile is shown to all, on their word."""
+    """Return a fact for a group's profile, with the ids of those who said it, because all members see the profile."""
     labels = [one.label for one in backers or (Person(event.sender_id, event.sender_name),) if one.id]
     is_told = not labels or event.text.startswith(labels[0])
     speakers = sentences.context.SPEAKERS.join(labels)

@@ -29,8 +29,8 @@ NAME = "HistorianWorker"
 class HistorianWorker:
     """Processes jobs in one background loop, with model calls for up to ``concurrency`` of them at a time.
 
-    A job whose model calls are over no longer counts: up to :data:`STORING` more are being stored meanwhile, and those
-    of several places share a transaction.
+    After its last model call a job no longer counts towards ``concurrency``; up to :data:`STORING` such jobs are stored
+    at a time, and those of several places share a transaction.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class HistorianWorker:
         return busy - len(self._storing) < most and busy < most + STORING
 
     def _note_thought(self, claim: Claim) -> None:
-        """Note that a job calls no model any more; the next one may begin."""
+        """Record that a job has made its last model call, so that the next job may begin."""
         self._storing.add(claim.ticket)
         self.nudge()
 
@@ -204,7 +204,7 @@ class HistorianWorker:
             await self._queue.bury(claim, outcome.error)
 
     async def _insist(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Repeat a queue operation until the disk accepts it; on stop, the job is left to recovery."""
+        """Repeat a queue operation until the disk accepts it; give up on stop: recovery at the next start then acts."""
         while True:
             try:
                 await act()
@@ -247,7 +247,7 @@ class _Outages:
         self.jobs.tell(said, is_logged=True)
 
     def forgive(self, job_id: str) -> None:
-        """End the error state of jobs; one that an outage had turned back ends that outage, too."""
+        """End the error state of single jobs; end the outage, too, if it is one that had requeued this job."""
         self.jobs.end()
         if job_id in self._turned_back:
             self._turned_back.clear()

@@ -40,7 +40,7 @@ class LogPruning:
         self.run = self.loop.run
 
     async def _round(self) -> float:
-        """Prune and purge; the purge also runs if pruning fails, which the loop retries soon."""
+        """Prune, then purge; the purge also runs if pruning fails, and the loop then retries soon."""
         try:
             await self.prune()
             await self.shrink()
@@ -54,7 +54,7 @@ class LogPruning:
         await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
 
     async def shrink(self) -> None:
-        """Delete the oldest messages over ``capture.log_max_mb``; the log says so once."""
+        """Delete the oldest messages over ``capture.log_max_mb``; write a log line the first time."""
         most = self._settings.current.capture.log_max_mb
         if not most:
             return

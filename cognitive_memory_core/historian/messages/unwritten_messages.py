@@ -58,7 +58,7 @@ class UnwrittenMessages:
         self.dropped += 1
 
     def of(self, scope: Scope) -> list[Message]:
-        """Return the messages of a place, oldest first; one that was added twice as it came first."""
+        """Return the messages of a place, oldest first; of messages with the same id the first one."""
         once: dict[str, Message] = {}
         for _, message in self._places.get(scope, ()):
             once.setdefault(message.id, message)

@@ -49,7 +49,7 @@ class EntityMerge:
         """Merge the waiting facts into their profile; errors of merger and stores pass through and lose no fact.
 
         The file is written first and the facts are settled last, so that an interrupted merge is repeated.
-        ``on_thought`` is called when the model calls are over and only the writing is left.
+        ``on_thought`` is called after the last model call, before the profile is written.
         """
         facts, known = await both(self.book.facts(key, self._at_once), self._known_name(key))  # one trip reads both
         if not facts or self.is_left_out(key):
@@ -114,7 +114,7 @@ class EntityMerge:
 
 
 def _source(facts: Sequence[Fact], old: Profile | None) -> str:
-    """Return the id of the last event that a profile rests on and that is not withdrawn; "" if there is none."""
+    """Return the id of the newest event behind a profile that is not withdrawn; "" if there is none."""
     gone = {fact.event_id for fact in facts if fact.is_withdrawn}
     known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
     return next((one for one in reversed(known) if one not in gone), "")

@@ -35,7 +35,7 @@ class LineSupport:
     now: datetime
 
     def split(self, text: str) -> tuple[str, list[str]]:
-        """Return a text without unsupported sentences and clauses, "" if nothing is left, and what is left out."""
+        """Return the supported sentences and clauses of a text, "" if there are none, and a list of the others."""
         kept, left_out = list[str](), list[str]()
         for sentence in _SENTENCES.findall(text):
             parts = list(_parts(sentence))
@@ -45,7 +45,7 @@ class LineSupport:
         return "".join(kept).strip(), left_out
 
     def supported(self, text: str) -> str:
-        """Return a text without unsupported sentences and clauses; "" if nothing is left."""
+        """Return the supported sentences and clauses of a text; "" if there are none."""
         return self.split(text)[0]
 
     def supports_tag(self, tag: str) -> bool:
@@ -53,7 +53,7 @@ class LineSupport:
         return self._share(tag) >= TAG
 
     def _stays(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
-        """Return of each clause whether it stays; none does without the first, or if what is left is unsupported."""
+        """Return whether to keep each clause: none without the first, or if the kept ones together are unsupported."""
         if self._is_old(sentence):
             return [True] * len(clauses)
         stays = [self._is_supported(clause) for clause in clauses]
@@ -69,7 +69,7 @@ class LineSupport:
         return not ((is_telling and self._share(clause) < CLAUSE) or self._is_contradicted(clause))
 
     def _is_contradicted(self, clause: str) -> bool:
-        """Return whether sources tell of the same thing and all of them otherwise, or none holds one of its figures."""
+        """Return whether all sources on the same thing contradict a clause, or no source has one of its figures."""
         said = self._words(clause)
         about = [other for other, words in self._clauses.items() if likeness(said, words) >= SAME_THING]
         if about and all(contradicts(clause, other) for other in about):
@@ -121,13 +121,13 @@ class LineSupport:
 
 
 def _parts(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield each clause with the marks that end it; a space after a Chinese character ends one, too."""
+    """Yield each clause with the punctuation that ends it; a space after a Chinese character ends a clause, too."""
     parts = [*_CLAUSE_ENDS.split(sentence), ""]
     yield from zip(parts[::2], parts[1::2], strict=True)
 
 
 def _joined(sentence: str, parts: Sequence[tuple[str, str]]) -> str:
-    """Join the clauses that are left of a sentence; its last mark ends it again."""
+    """Join the remaining clauses of a sentence, ending with its own last punctuation mark."""
     kept = "".join(clause + end for clause, end in parts)
     if kept == sentence:
         return sentence

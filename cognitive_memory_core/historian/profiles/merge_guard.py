@@ -30,7 +30,7 @@ _QUOTED = 40  # characters of a clause quoted in the feedback
 
 @dataclass(frozen=True)
 class Objection:
-    """Why a profile is rejected, and the feedback for the model."""
+    """The reason to reject a profile, and the feedback for the model."""
 
     kind: Kind
     feedback: str
@@ -38,10 +38,10 @@ class Objection:
 
 @dataclass(frozen=True)
 class Grounds:
-    """What a new profile may rest on: the old profile, the new facts, and the subject's names and ids (``who``).
+    """What can justify a new profile: the old profile, the new facts, and the subject's names and ids (``who``).
 
-    ``limit`` is the maximum of characters; an old profile over it may be condensed. ``notes`` are lines of the old
-    profile noted verbatim by the rules. What is ``withdrawn`` must be removed, however it is worded.
+    ``limit`` is the maximum number of characters; an old profile over it may be condensed. ``notes`` are lines of the
+    old profile that the rules wrote verbatim. ``withdrawn`` texts must not be in the new profile in any wording.
     """
 
     old: str
@@ -53,7 +53,7 @@ class Grounds:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Everything that may be reworded."""
+        """The notes and the facts, which the new profile may reword."""
         return (*self.facts, *self.notes)
 
 
@@ -82,7 +82,7 @@ def _contrary(new: str, grounds: Grounds) -> Objection | None:
 
 
 def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:
-    """Return a clause that contradicts one in the old profile, and the old clause, if no fact explains the change."""
+    """Return a clause that contradicts one in the old profile, and that one; None if facts explain every change."""
     names = terms_of(grounds.who)
     explained = words_of((*grounds.given, *grounds.withdrawn)) - names
     before = {clause: words_of([clause]) - names for clause in clauses_of(grounds.old)}
@@ -97,7 +97,7 @@ def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class _Content:
-    """The terms of the new profile, the old one, its notes, notes and facts together, and the withdrawn claims.
+    """Terms of the profile ``new``, of ``old`` and its ``notes``, of notes and facts (``given``), of withdrawn claims.
 
     Names are excluded. Withdrawn notes do not count as notes.
     """
@@ -124,13 +124,13 @@ class _Content:
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether more of the new profile is unexplained than rewording accounts for."""
+        """Whether more of the new profile has no source than rewording can cause."""
         unexplained = weight_of(self.new - self.old - self.given)
         return unexplained > PLAY + PER_FACT * weight_of(self.given) + PER_OLD * weight_of(self.old)
 
     @property
     def owed(self) -> float:
-        """Weight of the old profile that the new one must keep: withdrawn claims, also reworded ones, do not count."""
+        """The weight of the old profile without withdrawn claims in any wording: what the new one should keep of it."""
         excused = weight_of(self.gone - self.old) + SEAMS if self.gone else 0.0
         return max(weight_of(self.old - self.gone) - excused, 0.0)
 

@@ -24,11 +24,11 @@ def due_at(
     is_hurried: bool,
     is_learning: bool = False,
 ) -> datetime:
-    """Return when the facts of one profile are due; stored instants in the future are wrong and count as past.
+    """Return when the facts of one profile are due; stored instants in the future count as past.
 
     Fewer than ``merge_min_facts`` facts of an existing profile wait for more, a day at the longest, unless there is no
     delay at all. Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Neither skips the pause
-    after a failure. ``is_learning`` says that jobs wait: facts then wait a few seconds even without a delay.
+    after a failure. If ``is_learning``, jobs are waiting, and facts wait a few seconds even without a delay.
     """
     least = LEARNING_DELAY if is_learning else 0.0
     delay = _delay(waiting, settings, least, is_first=is_first, is_hurried=is_hurried)

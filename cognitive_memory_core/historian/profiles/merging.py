@@ -34,7 +34,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unav
 class ProfileMerging:
     """Merges entities, with model calls for up to ``historian.concurrency`` at a time; facts wait for the write.
 
-    A merge whose model calls are over no longer counts: up to :data:`STORING` more are being written meanwhile.
+    After its last model call a merge no longer counts towards ``concurrency``; up to :data:`STORING` such merges are
+    written at a time.
 
     An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` by the clock, sooner if it has no
     profile yet. A failed merge is repeated after a growing pause, which is stored in the ledger. While model or store
@@ -69,7 +70,7 @@ class ProfileMerging:
 
     @property
     def last_error(self) -> str:
-        """The latest error of a merge or of the loop that is not over yet; "" if there is none."""
+        """The latest error of a merge or of the loop that still lasts; "" if there is none."""
         return latest(self.troubles)
 
     @property
@@ -159,7 +160,7 @@ class ProfileMerging:
         return busy - len(self._storing) < most and busy < most + STORING
 
     def _note_thought(self, key: ProfileKey) -> None:
-        """Note that a merge calls no model any more; the next one may begin."""
+        """Record that a merge has made its last model call, so that the next merge may begin."""
         self._storing.add(key)
         self._go_on_soon()
 
@@ -263,7 +264,7 @@ class ProfileMerging:
 
 
 def _told(error: BaseException) -> str:
-    """Describe an error in one line; of an unexpected one only the class, since its text may quote a person."""
+    """Describe an error in one line; an unexpected one by its class only, because its text may quote a person."""
     return described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
 
 

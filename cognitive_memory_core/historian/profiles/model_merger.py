@@ -58,7 +58,7 @@ _HARDLY = 0.25  # share of a line's words; with fewer of them left the line coun
 class ModelMerger:
     """Asks a chat model for a profile, and once more with feedback if the answer is rejected.
 
-    No returned profile tells a withdrawn claim; one that told nothing else becomes empty.
+    No returned profile states a withdrawn claim; a profile that stated nothing else becomes empty.
     """
 
     chat: Chat
@@ -84,7 +84,7 @@ class ModelMerger:
         return await asyncio.to_thread(session.judged, await self.chat.ask(ask))
 
     def _accepted(self, chosen: _Attempt) -> ProfileContent:
-        """Return the supported part of an attempt, after counting and logging what is left out."""
+        """Return the supported part of an attempt; count and log the unsupported lines."""
         if chosen.unfounded:
             self.tally.count(UNFOUNDED, len(chosen.unfounded))
             log.warning("%s", sentences.log.PROFILE_LINES_LEFT_OUT.format(count=len(chosen.unfounded)))
@@ -101,7 +101,7 @@ class _Complaint:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One answer of the model: the profile as drawn, its supported part, and what that leaves out.
+    """One answer of the model: ``drawn``, its profile; ``founded``, the supported part; ``unfounded``, the other lines.
 
     ``drawn`` is None if there is nothing new; then ``founded`` is the old profile.
     """
@@ -151,7 +151,7 @@ class _MergeSession:
 
     @cached_property
     def limit(self) -> int:
-        """Characters left to the model beside people's own sections; at least half of ``max_chars``."""
+        """The characters available to the model beside people's own sections; at least half of ``max_chars``."""
         return max(self.max_chars - len(self._others), self.max_chars // 2, 1)
 
     @cached_property
@@ -170,7 +170,7 @@ class _MergeSession:
         return _Attempt(None, self.old, (), self._wanted)
 
     def _founded(self, answer: ProfileAnswer) -> tuple[ProfileAnswer, tuple[str, ...]]:
-        """Return an answer without what no source says, and what is left out."""
+        """Return an answer with its supported lines and tags only, and the unsupported ones."""
         support, left_out = self._support, list[str]()
 
         def kept(line: str) -> str:
@@ -194,7 +194,7 @@ class _MergeSession:
         return LineSupport((*facts, *grounds.notes, *grounds.old.split("\n")), grounds.who, self.now)
 
     def _is_idle(self, drawn: ProfileAnswer) -> bool:
-        """Return whether the answer holds nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
+        """Return whether the answer has nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
         if drawn.nothing_new:
             return self._news.isdisjoint(_words(self.composed(drawn).summary))
         return not self.withdrawn and _is_blank(drawn, is_group=self.is_group)
@@ -207,14 +207,14 @@ class _MergeSession:
 
     @property
     def _wanted(self) -> _Complaint | None:
-        """The complaint about "nothing new" when there is no profile yet and a fact is more than an occasion."""
+        """The complaint about an answer "nothing new" to a lasting fact while there is no profile yet, else None."""
         lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
         return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 
     def composed(self, drawn: ProfileAnswer) -> ProfileContent:
         """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
 
-        If a claim is withdrawn they are not kept, since they may tell it.
+        If a claim is withdrawn they are not kept, because they may state it.
         """
         listed = [(title, lines) for title, lines in _listed(drawn, is_group=self.is_group) if lines]
         parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
@@ -222,7 +222,7 @@ class _MergeSession:
         return ProfileContent(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
 
     def complaint(self, content: ProfileContent, unfounded: Sequence[str] = ()) -> _Complaint | None:
-        """Return what is wrong with a profile of which some lines are unfounded; None if it is acceptable."""
+        """Return what is wrong with a profile, given its unsupported lines; None if it is acceptable."""
         refused = objection(self._drawn_part(content), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
@@ -259,12 +259,12 @@ class _MergeSession:
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
-        """The claims to remove from the profile; words that new facts contain as well may stay."""
+        """The claims to remove from the profile; words that are also in new facts may stay."""
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
 
     def _told_of_withdrawn(self, content: ProfileContent) -> str:
-        """Return the part of a profile that states a withdrawn claim; "" if none does."""
+        """Return the part of a profile that states a withdrawn claim, "" if none does."""
         parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(content.summary)))]
         for gone in self.withdrawn:
             if told := next(filter(gone.is_told_by, filter(None, parts)), ""):
@@ -277,7 +277,7 @@ class _MergeSession:
         return any(gone.is_told_by(text) for gone in self.withdrawn)
 
     def _is_tolerable(self, one: _Attempt) -> bool:
-        """Return whether an attempt may be used if no better one comes: nothing but its unfounded lines is wrong."""
+        """Return whether an attempt's supported part may be used although the model gave no faultless answer."""
         if one.drawn is None:
             return False
         if one.unfounded and one.founded == _NOTHING:
@@ -286,9 +286,10 @@ class _MergeSession:
         return fault in _TOLERATED or (fault == "too_long" and self._length(one.founded) <= TOLERATED * self.limit)
 
     def _lost(self, content: ProfileContent) -> list[str]:
-        """Return the lines lost without a reason, if a whole section or more than a third of all lines is lost.
+        """Return the lines of the old profile that are lost without a reason; [] if they are few.
 
-        A line whose words a new or withdrawn fact holds has a reason. Topics may pass, and a full profile is condensed.
+        They are many if they are a whole section, or more than a third of all lines. Not counted are topics, and lines
+        whose words are in a fact; a full profile may be condensed.
         """
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []

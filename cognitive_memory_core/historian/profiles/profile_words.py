@@ -1,4 +1,4 @@
-"""The words of profiles and facts, and how much they tell: what the checks of a new profile compare."""
+"""The words of profiles and facts, and their information weights, which the checks of a new profile compare."""
 
 from __future__ import annotations
 

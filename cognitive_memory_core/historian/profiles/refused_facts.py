@@ -23,9 +23,9 @@ MOST_REFUSALS = 16  # refusals per merge: enough to find two among 48 facts, and
 class MergerWithoutRefused:
     """Halves refused facts until the one that is refused is found; the others are merged without it.
 
-    A refused fact is left out of the profile, since later merges would be refused with it; its event stays. If it is a
-    withdrawn fact, the rules remove it. If the model accepted none of several, or refused too often, the rules merge
-    what is left.
+    A refused fact is left out of the profile, because later merges with it would be refused too; its event stays. A
+    refused withdrawal is carried out by the rules. If the model accepted none of several facts, or refused too often,
+    the rules merge the rest.
     """
 
     model: Merger

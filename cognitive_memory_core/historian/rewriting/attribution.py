@@ -107,7 +107,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
 
 
 def unworded(task: RewriteTask, text: str, job_context: JobContext) -> Statement:
-    """Build the statement of a text that could not be rewritten: it is kept as it is, and is not absolute."""
+    """Build the statement of a text that could not be rewritten: the text unchanged, marked as not absolute."""
     speaker = "" if task.voices else task.speakers[0]
     return Statement(
         text,
@@ -212,7 +212,7 @@ def _clamped(confidence: float) -> float:
 
 
 def _subjects(listed: Iterable[str], text: str, speaker: str, job_context: JobContext) -> tuple[str, ...]:
-    """Return the known people whom the model lists, and those in the text as name(id) whom it omitted.
+    """Return the ids of the known people whom the model lists, and of those whom it omitted but the text names by id.
 
     An id that is both a group's and a person's means the group in the model's list. A speaker whom the model does not
     list is a subject only if the text begins with them, is no report, and is not about the group by the model's list.
@@ -245,7 +245,7 @@ def _replaced(number: int, text: str, speaker: str, job_context: JobContext) -> 
 
 
 def _neighbour(number: int, speaker: str, job_context: JobContext) -> Event | None:
-    """Return a neighbour by its number if it stands in this place and this speaker said it."""
+    """Return the neighbour with a number if it is an active event of this place by this speaker, else None."""
     if not 0 < number <= len(job_context.neighbours):
         return None
     neighbour = job_context.neighbours[number - 1]
@@ -269,7 +269,7 @@ def echoes(text: str, heard: str, job_context: JobContext) -> bool:
 def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
     """Return whether a clause of a text consists of words of people whose lines it does not rest on.
 
-    Who obeys a line of the chat puts its words into another person's mouth.
+    A model that obeys an instruction in the chat attributes the instruction's words to another person.
     """
     if not task.others:
         return False

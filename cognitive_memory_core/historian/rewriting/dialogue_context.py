@@ -59,7 +59,7 @@ class DialogueContext:
         return [event for event in found if event.scope == dialogue.scene.scope]
 
     def _shown(self, line: Message) -> Message | None:
-        """Return a line as it may be shown; None for one of a person who opted out or was erased."""
+        """Return a line redacted and shortened for the prompt; None if its sender opted out or was erased."""
         if line.scene.user_id in self.consent.opted_out or self.consent.is_erased(line.scene, line.sent_at):
             return None
         cut = shortened_line(self.consent.redacted(line), EARLIER_LENGTH)

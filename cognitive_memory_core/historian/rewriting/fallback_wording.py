@@ -1,4 +1,4 @@
-"""Words what no model words well: by the rules, else by quoting the cited lines."""
+"""Makes statements of lines for which a model gave no usable text: by the rules, else by quoting the lines."""
 
 from __future__ import annotations
 

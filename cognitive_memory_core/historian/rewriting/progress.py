@@ -24,7 +24,7 @@ class _Thought(Generic[T]):
 class Progress(Generic[T]):
     """In-memory results by job, for the last :data:`MOST` jobs.
 
-    A result is not returned if the job's text has changed, or if a person it was made with was erased since.
+    A result is not returned if the job's text changed, or a person involved was erased, after it was kept.
     """
 
     def __init__(self) -> None:

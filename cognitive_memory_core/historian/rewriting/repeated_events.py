@@ -59,9 +59,9 @@ class RepeatedEvents:
         return replace(self, lexical=_SearchedOnce(self.lexical))
 
     async def heard(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
-        """Return, by observation, the event stored here before for the identical words of the same person.
+        """Return, by observation, the event that the same words of the same person became earlier in this place.
 
-        Only for words that mean the same on any day: 明天去北京 said twice means two trips.
+        Only words that mean the same on any day count: 明天去北京 said twice means two trips.
         """
         scene = turn.scene
         asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
@@ -100,7 +100,7 @@ class RepeatedEvents:
     ) -> tuple[str, ...]:
         """Return the ids of the people who, by stored events of the same place, said what a statement says.
 
-        Only events of one speaker count, and only facts: what only its speaker vouches for backs nothing.
+        Only events of one speaker count, and only facts: not claims that only their speaker vouches for.
         """
         claim = _claim(statement)
         reading = ReadFilter(scene, without=frozenset(without))
@@ -151,7 +151,7 @@ def _tellers(found: Sequence[tuple[float, Event]], claim: str, scene: Scene, nam
 
 
 def _claim(text: str) -> str:
-    """Return what a statement tells, without its speaker in front, quotation marks and the notes behind them."""
+    """Return a statement without its speaker, its quotation marks and the notes after them."""
     said = without_speaker(text)
     return said[1:].partition("”")[0] if said.startswith("“") else said
 
@@ -163,7 +163,7 @@ def _says_the_same(one: str, other: str, names: Collection[str]) -> bool:
 
 
 def is_timeless(text: str, names: Collection[str] = ()) -> bool:
-    """Return whether the same words of the same person mean the same at any time; quotations count.
+    """Return whether the same words of the same person mean the same at any time, also if they are a quotation.
 
     An episode is not timeless: 感冒了 said twice means two illnesses.
     """
@@ -181,7 +181,7 @@ def _content(text: str, names: Collection[str]) -> str:
 
 
 def is_dated_anew(text: str, heard: str) -> bool:
-    """Return whether a rewrite names a time that the original words do not; repeated, they mean another time."""
+    """Return whether a rewrite names a time that the original words lack; said again, they mean another time."""
     said = folded(heard)
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
@@ -189,7 +189,7 @@ def is_dated_anew(text: str, heard: str) -> bool:
 def _common(terms: Collection[str], event: Event, names: Collection[str]) -> int:
     """Return how many of a text's terms an event has beside people's names.
 
-    A word that is somebody's name in one text and a thing in another (饺子) makes nothing near.
+    A word that is somebody's name in one text and a thing in another (饺子) does not count.
     """
     there = tuple(name for name in (*names, event.sender_name) if name in event.text)
     return len(_terms_of(event.text, there).intersection(terms))
@@ -210,7 +210,7 @@ def _texts(work: Turn | Dialogue) -> list[str]:
 
 
 def _speakers(work: Turn | Dialogue) -> set[str]:
-    """Return the ids of the people whose words the work may hold."""
+    """Return the ids of the people whose words may be in a turn or dialogue."""
     return {work.scene.user_id, *_senders(work)}
 
 

@@ -90,7 +90,7 @@ class RewriteBatch:
 
     @property
     def misworded(self) -> list[RewriteTask]:
-        """The tasks whose last text was of their lines, but in another language or with wrong ids."""
+        """The tasks whose last text follows from their lines, but is in another language or has wrong ids."""
         last = [(one, self._last.get(one.number)) for one in self.tasks]
         return [one for one, is_so in last if is_so and (is_so.verdict.has_drift or "language" in is_so.verdict.faults)]
 
@@ -107,7 +107,7 @@ class RewriteBatch:
         return Attempt(_marked(statement, verdict), verdict)
 
     def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
-        """Add the fault "unfounded" to a text that shares no word with what was heard, else what it contradicts."""
+        """Add the fault "unfounded" if a text shares no word with what was heard, else any contradictions."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.heard):
             return verdict
         if not echoes(text, task.heard, self.job_context) or borrows(text, task, self.job_context):
@@ -146,7 +146,7 @@ def feedback(verdict: Verdict) -> str:
 
 
 def _marked(statement: Statement, verdict: Verdict) -> Statement:
-    """Apply the verdict: a text that is not absolute neither repeats an event nor is matched by later words."""
+    """Mark a statement that is not absolute; it then neither repeats nor replaces an event, nor matches later words."""
     if verdict.is_absolute:
         return statement
     return replace(statement, is_absolute=False, repeats="", replaces="", heard_as="")

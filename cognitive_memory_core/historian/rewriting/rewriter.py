@@ -51,7 +51,7 @@ class ModelHistorian:
         *,
         tally: Tally | None = None,
     ) -> None:
-        """Use one model for rewriting and one for triage; ``rules`` word what neither words well."""
+        """Use one model for rewriting and one for triage; ``rules`` make the statements for which neither is usable."""
         self._rules = rules
         self._rewriting = rewriting
         self._judging = judging
@@ -206,7 +206,7 @@ class ModelHistorian:
 
 
 def _is_uncited(triaged: TriageAnswer) -> bool:
-    """Return whether a model found something worth remembering and cites no line for any of it."""
+    """Return whether a model found something worth remembering but cited no line for any of it."""
     return bool(triaged.observations) and not any(one.lines for one in triaged.observations)
 
 
@@ -218,7 +218,7 @@ def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
 
 
 async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
-    """Compute at once what takes about a millisecond, and in a thread what many people or long texts make slow."""
+    """Run ``work`` at once if it takes about a millisecond; with many people or long texts, run it in a thread."""
     length = sum(map(len, batch.context)) + sum(len(task.heard) for task in batch.tasks)
     is_small = length <= SMALL and len(batch.job_context.people) <= FEW
     return work() if is_small else await asyncio.to_thread(work)

@@ -52,7 +52,7 @@ class Verdict:
 
     @property
     def has_drift(self) -> bool:
-        """Whether the people in it differ from those in the observation; ``force`` does not override this."""
+        """Whether the people in the text differ from those in the observation; ``force`` does not override this."""
         return bool(self.lost_ids or self.foreign_ids)
 
     @property
@@ -211,7 +211,7 @@ def _faults(text: str, heard: str, given: _GateInput, known: _Known) -> Iterator
 
 
 def _content(text: str, names: Collection[str]) -> str:
-    """Return the text with labels, known names and times blanked, which every rewrite may hold."""
+    """Return the text with labels, known names and times blanked, because every rewrite may add these."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     spared = Spared(len(text), (*spans, *named(text, names, lambda _: False)))

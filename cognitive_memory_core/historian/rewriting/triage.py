@@ -46,7 +46,7 @@ def batch_of(
 def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobContext) -> list[Message]:
     """Return the distinct lines of people that an observation cites, in their order.
 
-    One that cites no line at all rests on the line whose words it takes up.
+    For an observation that cites no line, the line with most of its words is taken.
     """
     if not said.lines:
         of_people = [line for line in messages if line.sender_id and line.text.strip()]
@@ -60,7 +60,7 @@ def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobC
 def _task(
     number: int, said: StatementAnswer, lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext
 ) -> RewriteTask:
-    """Build the task of an observation; ``own`` is empty if several people said it, or one said it of others."""
+    """Build the task of an observation; its ``own`` is "" if several people said it, or one said it of others."""
     spoken = said_by(lines)
     senders = tuple(spoken)
     return RewriteTask(
@@ -82,7 +82,7 @@ def _task(
 
 
 def _beside(lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext) -> Iterator[str]:
-    """Yield the other lines of the cited people, and the lines that they answer: by reply, else the line before."""
+    """Yield other lines of the cited people, and the line that each cited line replies to, else the one before it."""
     senders, cited = {line.sender_id for line in lines}, {line.id for line in lines}
     known = {line.id: line for line in (*job_context.answered, *job_context.earlier, *messages)}
     before = dict(zip([line.id for line in messages[1:]], messages, strict=False))

@@ -53,7 +53,7 @@ class Budget:
         return 0 < self._limit <= self._calls
 
     def bears(self, purpose: str) -> bool:
-        """Return whether a model may be called for a purpose now."""
+        """Return whether a model may be called for a purpose now; merging and evolution have half of the calls each."""
         made = self.meter.calls_today(purpose) + self.under_way[purpose]
         has_had_its_share = purpose in (MERGE, EVOLUTION) and 0 < self._limit <= made * 2
         return not (self.is_spent or has_had_its_share)
@@ -79,13 +79,13 @@ class Budget:
 
 @dataclass(frozen=True)
 class BudgetedChat:
-    """A chat model that raises NoModel if it is None, or the calls of the day, or of merges, are spent."""
+    """Wraps a chat model; raises NoModel if there is none, or if no call may be made for the purpose now."""
 
     chat: Chat | None
     budget: Budget
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer; raises NoModel instead of calling when no call may be made."""
+        """Ask the model and return its answer, parsed; raises NoModel without a call if none may be made."""
         if self.chat is None:
             raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):
@@ -101,7 +101,7 @@ class BudgetedChat:
 class BackedHistorian:
     """Calls the model while the budget allows it, and falls back to the rules.
 
-    A dialogue that does not pass the first look holds nothing, and costs nothing.
+    A dialogue that ``look`` rejects gives no statements and costs no call.
     """
 
     model: Historian
@@ -110,7 +110,7 @@ class BackedHistorian:
     look: FirstLook
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Turn each observation into a statement."""
+        """Rewrite each observation as a statement."""
         if self.budget.take(job_context.place):
             with contextlib.suppress(NoModel):
                 return await self.model.rewrite(turn, job_context)

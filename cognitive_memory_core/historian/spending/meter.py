@@ -72,7 +72,7 @@ class SpendingMeter:
         self._add(Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
 
     async def settle(self) -> None:
-        """Write everything that waits; if the ledger is unavailable, keep it for the next try."""
+        """Write all unwritten counts; if the ledger is unavailable, keep them for the next try."""
         try:
             await completed(self._write())
         except UnavailableError as refused:
@@ -84,7 +84,7 @@ class SpendingMeter:
         return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        """Write everything that waits. Must run to completion: the effect of a cancelled write is unknown."""
+        """Write all unwritten counts. Must run to completion: the effect of a cancelled write is unknown."""
         async with self._turn:
             for day, purpose in list(self._waiting):
                 spending = self._waiting.pop((day, purpose))
@@ -98,7 +98,7 @@ class SpendingMeter:
             self.loop.trouble.end()
 
     def _forget_old_days(self) -> None:
-        """Drop the oldest counts beyond :data:`REMEMBERED`, which also holds if the clock jumps."""
+        """Drop the oldest counts until :data:`REMEMBERED` are left."""
         while len(self._calls) > REMEMBERED:
             del self._calls[min(self._calls)]
 
@@ -120,7 +120,7 @@ class MeteredChat:
     counts_calls: bool = False
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer; a failure is counted before it is raised."""
+        """Ask the model and return its answer, parsed; a failure is counted before it is raised."""
         if self.counts_calls:
             self.meter.count(ask.purpose, 0)
         try:
