@@ -55,7 +55,7 @@ class _Parameter:
     default: object
 
     def admitted(self, value: object) -> object:
-        """Return the value, or the default for None; raise BadArgument for what does not fit."""
+        """Return the value, or the default for None; raise BadArgument for a value of another type."""
         if _fits(value, self.hint):
             return value
         if value is None and self.default is not inspect.Parameter.empty:

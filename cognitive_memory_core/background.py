@@ -170,7 +170,7 @@ class BackgroundLoop:
 
 
 async def isolated(work: Coroutine[Any, Any, T]) -> T:
-    """Await work in a task of its own; a cancellation that the work itself raises becomes a TransientError.
+    """Await work in a task of its own; a CancelledError that the work itself raises becomes a TransientError.
 
     When the caller is cancelled, the work is cancelled too and has ended before the cancellation is raised.
     """

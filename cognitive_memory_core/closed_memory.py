@@ -145,7 +145,7 @@ class ClosedMemory:
 
     @property
     def opened(self) -> NoReturn:
-        """Raise UnavailableError with the reason: a change would not be stored."""
+        """Raise UnavailableError with the reason, because no change can be stored."""
         raise UnavailableError(self.reason)
 
     def reconsider(self) -> None:

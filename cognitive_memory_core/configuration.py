@@ -68,7 +68,7 @@ def setting_keys() -> tuple[str, ...]:
 
 
 def setting_meaning(key: str, language: Literal["zh", "en"]) -> str:
-    """Return what a setting is for in one sentence; "" where its name says it."""
+    """Return one sentence on what a setting is for; "" if its name says it."""
     chinese, english = MEANINGS.get(key, ("", ""))
     return chinese if language == "zh" else english
 
@@ -86,7 +86,7 @@ def with_hot(current: Settings, wanted: Settings) -> Settings:
 
 
 class Configuration:
-    """Settings from .env and overrides.json. Methods block on the file; call them one at a time."""
+    """Settings from .env and overrides.json. Methods do blocking file I/O and must not run concurrently."""
 
     def __init__(self, given: Mapping[str, Any], data_dir: Path | None, *, disk: Disk | None = None) -> None:
         """Read overrides.json over ``given``, the settings of .env; raises BadSetting for a bad value in ``given``."""
@@ -230,7 +230,7 @@ def _defaults() -> Settings:
 
 
 def found_key(name: str) -> str:
-    """Return the dotted key of a setting from any spelling of its name; raises BadArgument with the nearest ones."""
+    """Return the dotted key of a setting from any spelling of its name; raises BadArgument that lists similar keys."""
     keys = setting_keys()
     wanted = name.strip()[:LONGEST_NAME].lower().replace("__", ".").removeprefix(f"{_PREFIX}.").strip(".")
     alike = [key for key in keys if key == wanted] or [key for key in keys if key.endswith(f".{wanted}")]

@@ -107,7 +107,7 @@ class Consent:
         return scene.kind == "operator" or self.switch(scene.scope) in RECALLING
 
     def is_erased(self, scene: Scene, at: datetime) -> bool:
-        """Return whether an erasure of this person or this place, at ``at`` or later, covers the scene."""
+        """Return whether this person or this place was erased at ``at`` or later."""
         return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
 
     def keeps_out(self, profile: Profile) -> bool:
@@ -227,7 +227,7 @@ class Consent:
         return replace(dialogue, messages=tuple(replace(line, text=hide(line.text)) for line in kept))
 
     def _hiding(self, lines: Iterable[Message | str]) -> Redaction:
-        """Return the redaction, extended by the names that people who opted out have in these lines."""
+        """Return the redaction, which also hides the names that people who opted out have in these lines."""
         scenes = [line.scene for line in lines if isinstance(line, Message)]
         borne = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
         return self._hide.knowing(borne) if borne else self._hide

@@ -138,7 +138,7 @@ class Disk:
         self.sync_folder(path.parent)
 
     def sync_file(self, path: Path) -> None:
-        """Make durable what another library wrote into a file."""
+        """Sync a file that another library wrote, so that its content is durable."""
         with refusals(path):
             descriptor = self.act("open", os.open, path, os.O_RDWR | getattr(os, "O_BINARY", 0))
             try:
@@ -157,7 +157,7 @@ class Disk:
             self.act("unlink", os.unlink, path)
 
     def clean(self, path: Path, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a file as ``cleaning`` decides; return the rest, None if it is unchanged. Raises Vanished.
+        """Rewrite or remove a file as ``cleaning`` decides; return its new content, None if unchanged. Raises Vanished.
 
         A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
         StorageRefused means that the disk did not deliver the file and the call may be repeated. A removal is durable
@@ -287,7 +287,7 @@ class Disk:
 
 
 class Vanished(Exception):
-    """A file that existed was removed by somebody else."""
+    """A file that was expected to exist is gone: somebody else removed it."""
 
 
 @contextlib.contextmanager
@@ -302,7 +302,7 @@ def refusals(path: Path) -> Generator[None, None, None]:
 
 
 def _pieces(path: Path) -> Generator[bytes, None, None]:
-    """Yield a file piece by piece; each piece begins with the end of the one before."""
+    """Yield a file piece by piece; pieces overlap, so that no text is split unseen."""
     with path.open("rb") as content:
         piece = content.read(PIECE)
         while piece:

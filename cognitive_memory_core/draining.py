@@ -1,4 +1,4 @@
-"""Waits until an open memory has no work left, and skips the waits of its loops meanwhile."""
+"""Waits until an open memory has no work left, and shortens the rests of its loops meanwhile."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Draining:
         await self.use_cases.adapters.meter.settle()
 
     def _hurry(self) -> None:
-        """Skip the waits of each stage; a stage that feeds others goes first, so that they can batch its output."""
+        """Wake the loops of the first stage that has work; later stages wait, so that they can batch its output."""
         use = self.use_cases
         use.worker.nudge()
         if not use.worker.is_idle:

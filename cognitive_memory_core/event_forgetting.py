@@ -39,7 +39,7 @@ class EventForgetting:
     on_changed: Callable[[], None]
 
     async def forget(self, event: Event) -> None:
-        """Retire an event and hide the lines that repeat it, including unwritten ones."""
+        """Retire an event and hide the lines that repeat it, including lines that are still in the message buffer."""
         if event.retired_at is None:
             await self.around.buffer.settle()
             await self.eraser.forget(event.id, self.around.clock.now())

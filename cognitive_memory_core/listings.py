@@ -110,7 +110,7 @@ class Listings:
         return [self._person(one) for one in found]
 
     async def person(self, scene: Scene, user_id: str) -> PersonEntry:
-        """Return one person, also one whose name was never seen."""
+        """Return one person, even if no name of theirs was ever seen."""
         found = await self.rows.people(_agent(scene), user_id, ALIKE)
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 

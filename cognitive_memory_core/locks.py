@@ -16,7 +16,7 @@ class KeyedLock:
     """
 
     def __init__(self) -> None:
-        """Start without keys."""
+        """Create the lock with no key held."""
         self._locks: dict[Hashable, asyncio.Lock] = {}
         self._users = Counter[Hashable]()
         self._whole = asyncio.Lock()

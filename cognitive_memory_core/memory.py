@@ -118,7 +118,7 @@ class CognitiveMemory:
 
     @property
     def reason(self) -> str:
-        """Why the memory is not running, for people; "" while it is."""
+        """A sentence for people on why the memory is not running; "" while it is."""
         return self._state.reason
 
     @property
@@ -147,7 +147,7 @@ class CognitiveMemory:
         await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
-        """Build the context block for the model; failing components are left out and listed in ``degraded``."""
+        """Build the context block for the model; parts whose component fails are left out and named in ``degraded``."""
         with self._stopwatches.timed("context"):
             return await self._state.reads.context(scene, query[:MAX_QUERY], budget=budget)
 
@@ -209,7 +209,7 @@ class CognitiveMemory:
         return await self._state.intake.learned(scene, _checked_ids(message_ids))
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
-        """Return the newest memos of the place, newest last, including those whose job still waits."""
+        """Return the newest memos of the place, newest last, including those of jobs that still wait."""
         wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
         return await self._state.reads.memos(scene, wanted)
 
@@ -300,7 +300,7 @@ class CognitiveMemory:
         await self._opened.pinboard.unpin(scene, pin_id)
 
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Return the group's pins and the asker's own there, oldest first; an operator gets everybody's."""
+        """Return the group's pins and the asker's own there, oldest first; an operator gets everybody's there."""
         return await self._state.reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:

@@ -94,7 +94,7 @@ class Purge:
             self._task = asyncio.get_running_loop().create_task(self._run_after(self._rest(state)), name="purge")
 
     async def close(self) -> None:
-        """Cancel the background purge; it stays due for the next start."""
+        """Cancel the background purge; it stays due and runs after the next start."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -208,7 +208,7 @@ class PermanentErasure:
     async def forget_place(self, scene: Scene) -> Erasure:
         """Erase a group or a private chat of this agent; its switch is kept.
 
-        The caller must check who may erase a group: this layer knows no roles.
+        The caller must check who may erase a group, which is not checked here.
         """
         scope = scene.scope
         async with self.around.purge.erasing():

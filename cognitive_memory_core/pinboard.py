@@ -21,7 +21,7 @@ PIN_LENGTH = 500
 class Pinboard:
     """Reads and writes the pins visible to a scene: the group's and the asker's own.
 
-    An operator sees all pins of the group of the scene; without one they find every pin of their agent by its id.
+    An operator sees all pins of the scene's group; without a group, any pin of the agent can be changed by its id.
     """
 
     def __init__(self, notes: PinBook, clock: Clock) -> None:
@@ -53,7 +53,7 @@ class Pinboard:
         return pin
 
     async def update(self, scene: Scene, pin_id: str, text: str) -> Pin:
-        """Replace the text of a pin that the scene may see."""
+        """Replace the text of a pin that the scene may see; raises UnknownPin otherwise."""
         async with self._turn:
             pin = replace(await self._get(scene, pin_id), text=_checked(text), author_id=scene.user_id)
             await self._notes.write_pin(pin)

@@ -73,7 +73,7 @@ async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
 
 
 async def _untold(key: ProfileKey, events: EventEraser) -> Callable[[str], str]:
-    """Return a function that removes what forgotten events stated from this profile's text."""
+    """Return a function that removes from a text of this profile what forgotten events stated."""
     return untelling([event for event in await events.untold() if key in keys_of(event)])
 
 

@@ -24,7 +24,7 @@ class ReadAccess:
     """
 
     def __init__(self, consent: Consent, settings: Live[Settings]) -> None:
-        """Check against consent and settings as they are at each call."""
+        """Check each call against the consent and the settings at that time."""
         self._consent = consent
         self._settings = settings
 

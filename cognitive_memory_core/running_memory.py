@@ -35,7 +35,7 @@ class RunningMemory:
 
     @classmethod
     async def open(cls, settings: Live[Settings], data_dir: Path, given: SuppliedParts) -> RunningMemory:
-        """Open a data directory as its owner; the caller must call :meth:`close`."""
+        """Open a data directory as its only owner; the caller must call :meth:`close`."""
         running = cls(await opened_adapters(settings, data_dir, given), settings)
         try:
             await running.opened.consent.load()
@@ -93,7 +93,7 @@ class RunningMemory:
         return await StatusReport(self._use_cases).activity(scene, days)
 
     async def evolve_groups(self, within: float) -> int:
-        """Evolve the groups that are due, spread over so many seconds; return how many."""
+        """Evolve the groups that are due, spread over ``within`` seconds; return how many."""
         return await self._use_cases.evolution_rounds.run(within) if self.is_running else 0
 
     async def failed_jobs(self) -> list[FailedJob]:

@@ -39,7 +39,7 @@ def _as_text(value: object) -> object:
 
 
 def _as_ids(value: object) -> object:
-    """Convert one id, ids separated by commas, or a list of them to a tuple of text."""
+    """Convert one id, ids separated by commas, or a list of ids to a tuple of texts."""
     if isinstance(value, str):
         return _filled(value.replace("，", ",").split(","))
     if isinstance(value, int):
@@ -256,7 +256,7 @@ class QueueSettings(_Group):
 
 
 class CaptureSettings(_Group):
-    """What is captured, and when it is considered."""
+    """What is captured, how long it is kept, and when it is handed to triage."""
 
     auto_consider: Literal["off", "mentions", "all"] = "all"
     chat_commands: Ids = ()
@@ -397,7 +397,7 @@ class Settings(_Group):
 
     @classmethod
     def from_mapping(cls, mapping: Mapping[str, Any]) -> Settings:
-        """Parse nested settings as .env gives them; a bad value raises BadSetting with one line that names the key."""
+        """Parse nested settings of .env; a bad value raises BadSetting, whose message of one line names the key."""
         try:
             return cls.model_validate(dict(mapping))
         except ValidationError as refused:
@@ -408,7 +408,7 @@ class Settings(_Group):
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the keys of a mapping that are no settings, dotted."""
+    """Return the dotted keys in a nested mapping that are no settings."""
     return tuple(_unknown(Settings, mapping, ""))
 
 

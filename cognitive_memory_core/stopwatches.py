@@ -46,7 +46,7 @@ class Stopwatches:
             self._seconds[operation] += took
 
     def shown(self) -> tuple[Durations, ...]:
-        """Return the durations so far."""
+        """Return the durations counted so far, one Durations for each operation."""
         return tuple(
             Durations(operation, tuple(counts), self._seconds[operation]) for operation, counts in self._counts.items()
         )

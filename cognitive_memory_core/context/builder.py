@@ -187,7 +187,7 @@ class ContextBuilder:
     async def memos(self, scope: Scope, limit: int) -> list[Memo]:
         """Return the newest memos of a place, newest last, including those of jobs still in the queue.
 
-        Memos of people who opted out do not count towards the limit.
+        Memos of people who opted out are left out and do not count towards the limit.
         """
         if limit <= 0:
             return []

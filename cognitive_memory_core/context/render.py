@@ -117,7 +117,7 @@ def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
 
 
 def quoted(text: str) -> str:
-    """Return a stored text on one line, its fence, heading, tag and role signs replaced by full-width ones."""
+    """Return a stored text on one line, with the signs of fences, headings, tags and roles made full-width."""
     return full_width(text)
 
 
@@ -206,7 +206,7 @@ def _attribution(event: Event) -> str:
 
 
 def _begins_with_speaker(event: Event, speaker: str) -> bool:
-    """Return whether a statement begins with its speaker, under any name if none is known."""
+    """Return whether a statement begins with its speaker; if no name is known, any name with the id counts."""
     if event.sender_name:
         return event.text.startswith(speaker)
     return bool(re.match(rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}\({re.escape(event.sender_id)}\)", event.text))

@@ -17,7 +17,7 @@ SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.3
 
 @dataclass(frozen=True)
 class Part:
-    """A section to be fitted: the share of the budget it uses, and whether its newest lines come last."""
+    """A section to be fitted, the kind whose share of the budget it uses, and whether its newest lines come last."""
 
     kind: Kind
     section: Section

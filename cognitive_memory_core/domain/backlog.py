@@ -1,4 +1,4 @@
-"""What background work has still to do, as the status shows it."""
+"""The work that background loops have still to do, for the status."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Belief:
 
     @property
     def is_asleep(self) -> bool:
-        """Whether it is too weak to be shown to a model."""
+        """Whether the belief is too weak to be shown to a model."""
         return self.strength < ASLEEP
 
     @property

@@ -28,7 +28,7 @@ class Person:
 
     @property
     def label(self) -> str:
-        """``name(id)``, the only form in which a person enters a statement."""
+        """``name(id)``, the form in which statements name a person; ``QQ(id)`` if the name is unknown."""
         return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
 
     def as_usual(self) -> Person:
@@ -95,5 +95,5 @@ class JobContext:
         return tuple(dict.fromkeys(name for name in (*borne, self.place_name) if name))
 
     def named(self, user_id: str) -> Person:
-        """Return the known person with this id, or one without a name."""
+        """Return the known person with this id, or a Person without a name if the id is unknown."""
         return next((person for person in (self.speaker, *self.people) if person.id == user_id), Person(user_id))

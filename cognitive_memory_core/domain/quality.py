@@ -32,9 +32,9 @@ class PlaceQuality:
 
 @dataclass(frozen=True)
 class TeacherShare:
-    """How much one person taught a group: events of which they are the only speaker, and their share of all.
+    """How much one person taught a group: events with them as only speaker, and the share of all events of the group.
 
-    ``lines_share`` is their share of the group's lines; a share of events far above it is worth a look.
+    ``lines_share`` is their share of the group's lines; it is suspicious if ``share`` is far above it.
     """
 
     scope: Scope

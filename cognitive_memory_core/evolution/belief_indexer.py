@@ -31,7 +31,7 @@ class BeliefIndexer:
         self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
 
     async def has_lag(self) -> bool:
-        """Return whether any belief still waits for a vector."""
+        """Return whether any active belief has no vector yet."""
         return bool(await self._batch())
 
     async def step(self) -> int:

@@ -113,7 +113,7 @@ class Evolver:
                 self._erasures += 1
 
     async def evolve(self, scene: Scene, since: datetime) -> Evolution:
-        """Evolve the beliefs of a scene's group by the lines since an instant.
+        """Evolve the beliefs of a scene's group by its lines from ``since`` on.
 
         Raises AlreadyEvolving while a run of the same group is under way, StorageRefused if the disk refuses.
         """

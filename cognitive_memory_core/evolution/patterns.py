@@ -59,7 +59,7 @@ class Pattern:
 
     @property
     def best(self) -> Event:
-        """The experience to quote: one that worked if any did, the newest of those."""
+        """The experience to quote: the newest of those that worked or, if none did, of the others."""
         solved = [one for one in self.events if one.solution] or self.events
         return max(solved, key=lambda one: (worked(one.outcome), not failed(one.outcome), one.happened_at))
 
@@ -105,7 +105,7 @@ def open_patterns(
 
 
 def suggestion_of(scope: Scope, pattern: Pattern, draft: str) -> Suggestion:
-    """Return the suggestion of a pattern with a draft."""
+    """Return a suggestion made from a pattern and a draft."""
     ids = tuple(one.id for one in pattern.events)
     return Suggestion(
         derived_id("suggestion", scope.key, pattern.kind, draft, *ids),

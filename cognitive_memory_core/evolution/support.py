@@ -64,7 +64,7 @@ class NumberedChat:
         return [line for line in found if line.sender_id and not _is_order(line)]
 
     def are_all_orders(self, numbers: Iterable[int]) -> bool:
-        """Return whether there are cited lines of people, and all of them try to steer the bot or its memory."""
+        """Return whether people's lines are cited, and each of these tries to steer the bot or its memory."""
         found = [self.lines[number - 1] for number in set(numbers) if 0 < number <= len(self.lines)]
         said = [line for line in found if line.sender_id]
         return bool(said) and all(map(_is_order, said))

@@ -29,15 +29,15 @@ class BeliefBook(Protocol):
         ...
 
     async def page(self, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
-        """Return current versions of a place, strongest first."""
+        """Return the current versions of the beliefs of a place, strongest first."""
         ...
 
     async def history(self, chain_id: str) -> list[Belief]:
-        """Return all versions of a chain, oldest first."""
+        """Return all versions of the belief with this ``chain_id``, oldest first."""
         ...
 
     async def changes(self, scope: Scope, since: datetime) -> list[Change]:
-        """Return the log of a place from an instant on, oldest first."""
+        """Return the change log of a place's beliefs from an instant on, oldest first."""
         ...
 
 
@@ -90,5 +90,5 @@ class EvolutionBook(Protocol):
         ...
 
     async def unread(self) -> list[GroupActivity]:
-        """Return the groups with unread lines of people, the one whose last run is longest ago first."""
+        """Return the groups with unread lines of people, ordered by their last run, the earliest first."""
         ...

@@ -164,7 +164,7 @@ class Historian(Protocol):
 
 
 class FirstLook(Protocol):
-    """Decides without a model whether a dialogue may hold anything worth a call."""
+    """Decides without a model whether a dialogue may contain anything that is worth a model call."""
 
     async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return False only where no line of a person could be worth remembering."""

@@ -49,7 +49,7 @@ class LoggedDay:
 
 @dataclass(frozen=True, slots=True)
 class ExaminedEvent:
-    """What the report examines of one active event."""
+    """The fields of one active event that the report examines."""
 
     seq: int
     id: str

@@ -48,11 +48,11 @@ class JobQueue(Protocol):
         ...
 
     async def recover(self) -> int:
-        """Requeue a dead process's claims and return how many. Called once, by the owner, before the first claim."""
+        """Requeue the jobs that an ended process had claimed; return how many. Call it once, before the first claim."""
         ...
 
     async def revive(self, job_id: str | None = None) -> int:
-        """Return one failed job, or all, to pending with zero attempts; return how many."""
+        """Move one failed job, or all, back to pending with zero attempts; return how many."""
         ...
 
 

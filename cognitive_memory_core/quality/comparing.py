@@ -65,7 +65,7 @@ class _Reading:
 
     @property
     def age(self) -> tuple[datetime, int]:
-        """The order in which events happened."""
+        """The key that orders events by when they happened."""
         return self.event.happened_at, self.event.seq
 
 

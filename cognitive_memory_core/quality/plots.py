@@ -20,7 +20,7 @@ LABEL_LENGTH, LABEL_TAIL = 8, 5  # characters; of a longer label the end is show
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label, its height, and the part of it that is marked."""
+    """One bar: its label, its height, and how much of the height is highlighted."""
 
     label: str
     value: float

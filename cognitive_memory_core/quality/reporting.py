@@ -64,7 +64,7 @@ class Reporting:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
-        """Make the report of an agent, or of all; costs and counts of the last days.
+        """Return the report of an agent (None: of all); costs and counts are of the last ``days``.
 
         ``examine`` also compares texts, which takes seconds for many events; it is done in a thread.
         """

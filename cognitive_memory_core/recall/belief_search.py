@@ -1,4 +1,4 @@
-"""Search over the beliefs of a group, and the choice of those that a turn is shown."""
+"""Search over the beliefs of a group, and selection of those to show in a turn."""
 
 from __future__ import annotations
 

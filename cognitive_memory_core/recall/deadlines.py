@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def is_out_of_threads(failure: RuntimeError) -> bool:
-    """Return whether an error says that the system gave no new thread."""
+    """Return whether an error says that no new thread could be started."""
     return _NO_THREAD in str(failure)
 
 

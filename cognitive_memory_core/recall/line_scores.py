@@ -213,7 +213,7 @@ def _near(
 
 
 def _replies(lines: Sequence[_TalkLine]) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of the lines that reply to another one of the lines, each with the number of that line."""
+    """Yield (index of a reply, index of the line that it replies to) for replies to one of the lines."""
     replying = [at for at, line in enumerate(lines) if line.message.reply_to]
     if replying:
         places = {(line.message.scene.scope, line.message.id): at for at, line in enumerate(lines)}
@@ -269,7 +269,7 @@ def _hit(lines: Sequence[_TalkLine], at: int, worth: float) -> Hit:
 
 
 def _terms(message: Message) -> tuple[frozenset[str], frozenset[str]]:
-    """Return a line's own terms, and those of its label."""
+    """Return the terms of a line's text, and those of its speaker and day."""
     speaker = "" if message.is_bot else message.scene.user_name
     return _indexed(message.text[:READ]), _indexed(speaker) | _dated(message.sent_at.date())
 

@@ -174,6 +174,6 @@ async def _read(book: NameBook, scope: Scope) -> Names:
 
 
 def _runs_on(text: str, at: int) -> bool:
-    """Return whether an ASCII word continues across a position."""
+    """Return whether a position is inside an ASCII word."""
     pair = text[max(at - 1, 0) : at + 1]
     return len(pair) > 1 and pair.isascii() and pair.isalnum()

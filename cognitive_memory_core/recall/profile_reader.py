@@ -150,7 +150,7 @@ class ProfileReader:
         return [replace(hit, profile=await self._named(hit.profile)) for hit in best]
 
     async def of_turn(self, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
-        """Return the profiles of a scene's speaker, group and people named; each file is read at most every 2 seconds.
+        """Return the profiles of a scene's speaker, group and people named; a file is read once in 2 seconds at most.
 
         An operator and people who opted out have none; a private chat has no group. ``named`` are ids of people who
         are known in the group by name; they are ignored outside groups. A file that fails or takes longer than a second

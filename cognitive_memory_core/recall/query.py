@@ -117,7 +117,7 @@ def _contents(text: str) -> Iterator[str]:
 
 
 def _terms(lines: list[str]) -> tuple[str, ...]:
-    """Return the terms of a batch, taken from its lines in turn, so that a long first line does not fill the limit."""
+    """Return the terms of a batch, one from each line in turn, so that a long first line does not use up the limit."""
     if len(lines) == 1:
         return tuple(query_terms(lines[0], characters=True))
     in_turn = zip_longest(*(query_terms(line, characters=True) for line in lines))

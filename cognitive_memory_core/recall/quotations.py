@@ -62,7 +62,7 @@ class QuotedLines:
 
 @dataclass(frozen=True)
 class QuotationSearch:
-    """What to select: at most ``limit`` messages above ``floor``, without the newest ``window`` of the place."""
+    """What to select: at most ``limit`` messages scored above ``floor``, not the newest ``window`` of the place."""
 
     limit: int
     window: int

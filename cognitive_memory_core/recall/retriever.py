@@ -66,7 +66,7 @@ class SearchResult:
 
 @dataclass
 class _Leg:
-    """One leg of a running search: its candidates so far (None: none yet) and the part that it waits for."""
+    """One leg of a running search, by meaning or by words: its candidates (None: none yet) and the name of its part."""
 
     part: str
     rows: list[Scored] | None = None
@@ -74,7 +74,7 @@ class _Leg:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """Return the part that is unavailable; empty once the leg is complete."""
+        """Return the leg's part as unavailable; empty once the leg is complete."""
         return () if self.is_whole else (self.part,)
 
     async def run(self, search: Awaitable[None]) -> None:
@@ -120,7 +120,7 @@ class _SearchRequest:
 
     @property
     def limit(self) -> int:
-        """Return the most hits that the search may return."""
+        """Return the maximum number of hits."""
         return min(max(self.top_k, 0), MAX_RESULTS)
 
     @property
@@ -130,7 +130,7 @@ class _SearchRequest:
 
     @property
     def least(self) -> float:
-        """Return the least relevance of a hit."""
+        """Return the minimum relevance of a hit."""
         return max(self.floor, self.settings.query.min_relevance, LEAST)
 
     @property

@@ -89,7 +89,7 @@ def _raised(known: Hit | None, event: Event, line: Hit) -> Hit:
 
 
 def _best(events: Sequence[Hit], said: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
-    """Merge both, best first, without the source lines of found events."""
+    """Merge hits of events and of lines, best first, without the source lines of found events."""
     told = {key for hit in events for key in _sources_of(hit.event)}
     lines = (replace(hit, score=hit.score * LINE) for hit in said if _key(hit) not in told)
     return tuple(sorted((*events, *lines), key=lambda hit: -hit.score))[:limit]

@@ -37,7 +37,7 @@ class SearchTrace:
 
     @property
     def is_kept(self) -> bool:
-        """Whether anybody will read it."""
+        """Whether the record will be read."""
         return True
 
 
@@ -46,7 +46,7 @@ class _NoTrace(SearchTrace):
 
     @property
     def is_kept(self) -> bool:
-        """Whether anybody will read it."""
+        """Whether the record will be read."""
         return False
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:  # noqa: ARG002  # the signature of a trace

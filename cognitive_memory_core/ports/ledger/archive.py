@@ -70,7 +70,7 @@ class Activity:
 
 
 class RowSource(Protocol):
-    """All rows, for export."""
+    """Reads all rows of the ledger for an export."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
         """Stream all active rows in batches, or only what one person said and the pins they own or wrote.
@@ -81,7 +81,7 @@ class RowSource(Protocol):
 
 
 class Archive(RowSource, Protocol):
-    """All rows, for export, import and status."""
+    """Reads, counts and imports all rows of the ledger."""
 
     async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
         """Write rows in one transaction; return the number of new rows.

@@ -82,7 +82,7 @@ class VectorLedger(Protocol):
 
 
 class CheckpointBook(Protocol):
-    """The checkpoint of each generation of a vector store, kept in the ledger so that it cannot get ahead of it."""
+    """The checkpoint of each generation of a vector store; stored in the ledger, it cannot be ahead of the ledger."""
 
     async def mark(self, birth: str) -> Checkpoint | None:
         """Return the checkpoint of the generation with this ``birth``; None if none was stored."""

@@ -22,17 +22,17 @@ class EventLedger(Protocol):
 
         An active event with equal :func:`duplicate_key`, scope and sender absorbs a new one: its count and last-seen
         time are raised. A new event is ignored if an event of equal key, active or retired, has its messages as sources
-        already. Merging with an event that has no source messages leaves none. An event all of whose messages are
-        withdrawn is written as retired. Events of opted-out senders are skipped.
+        already. If either of two merged events has no ``message_ids``, the result has none. An event all of whose
+        messages are withdrawn is written as retired. Events of opted-out senders are skipped.
 
-        An event for which ``draft.repeats`` names an event is absorbed by that one in the same way, if it is active in
+        If ``draft.repeats`` maps an event to another, that one absorbs it in the same way if that one is active in
         the same scope and from the same sender. If only the new event is absolute, the absorbing one takes its text,
         kind, subjects and confidence, unless another active event has that text. A fact is kept if its own event was
         written and is active, or gave its text to the absorbing event, whose fact it then becomes. The observations in
         ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
 
-        The event ``draft.corrects`` is retired if an event of the draft was written or absorbed; such an event may have
-        the words and messages of a retired one. Its fact of a group is kept only if the corrected event has one.
+        The event ``draft.corrects`` is retired if an event of the draft was written or absorbed. A correction may have
+        the text and messages of a retired event; its fact about the group is kept only if the corrected event has one.
         """
         ...
 
@@ -81,7 +81,7 @@ class LexicalIndex(Protocol):
         ...
 
     async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
-        """Return messages of the log that contain any of the terms, as :meth:`events` does."""
+        """Return messages of the log with any of the terms, best first, with their BM25 score."""
         ...
 
 

@@ -23,7 +23,7 @@ class MessageLog(Protocol):
     ) -> list[Message]:
         """Return the newest messages of a place, oldest first; with ``before``, only older ones.
 
-        Lines of the people ``without``, and the bot's lines to them, neither appear nor count.
+        Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""Removal of what a model adds to a summary unasked."""
+"""Removal of what a model adds to a summary without being asked."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TOLD = Pattern(
 def bare_summary(text: str) -> str:
     """Return a one-line summary without Markdown, preface, offers, and sentences that instruct the reader.
 
-    A summary refers to people by name: an unquoted 你 addresses the reader of the summary.
+    Such a sentence has an unquoted 你 ("you"), because a summary refers to people by name.
     """
     plain = _without_marks(text)
     preface = _PREFACE.compiled.match(plain)

@@ -39,8 +39,8 @@ def defused(text: str) -> str:
 def full_width(text: str) -> str:
     """Return a defused text with full-width angle brackets, for a block whose fence is made of other signs.
 
-    A reader who normalises the block gets plain brackets back: no fence of ours, and no chat-template token either,
-    since the bar beside a bracket is replaced too. A second pass changes nothing.
+    A reader who normalises the block gets plain angle brackets, which form no fence and no chat-template token,
+    because the bar beside a bracket is replaced too. A second pass changes nothing.
     """
     line = defused(text)
     return _CHAT_TOKEN.sub("¦", line).translate(_FULL_WIDTH) if "‹" in line or "›" in line else line

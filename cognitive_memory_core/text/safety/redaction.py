@@ -21,7 +21,7 @@ _ANY_ID = r"(?=[A-Za-z_.:@-]{0,64}[0-9])[0-9A-Za-z_.:@-]{1,64}"
 
 
 class Vocabulary:
-    """A set of words; finding those that occur in a text hardly depends on their number."""
+    """A set of words whose occurrences in a text are found in a time that hardly depends on their number."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
         """Index the words by their first two characters."""
@@ -70,7 +70,7 @@ class Redaction:
         return cls(Vocabulary(ids), Vocabulary(name.strip() for name in names), frozenset(map(str.strip, shared)))
 
     def hiding(self, ids: Iterable[str]) -> Redaction:
-        """Return a redaction of these people, with the same names."""
+        """Return a redaction with other ids and the same names."""
         return replace(self, ids=Vocabulary(ids))
 
     def knowing(self, names: Iterable[str]) -> Redaction:

@@ -32,7 +32,7 @@ _REFUSAL = Pattern(
 
 
 def says_nothing(text: str, heard: str) -> bool:
-    """Return whether an answer is empty, a refusal or "nothing new", unless the observation itself says so.
+    """Return whether an answer is empty, a refusal or "nothing new"; False if the observation itself says so.
 
     ``text`` is the answer to ``heard``; a leading name with its id and a colon is ignored.
     """

@@ -129,7 +129,7 @@ def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
 
 
 def _asks_alike(clause: Clause, other: Clause) -> bool:
-    """Return whether both ask or both state; A 问…，B 答… may tell of a question that is answered."""
+    """Return whether both are questions or both statements, or a question was answered: A 问…，B 答…."""
     return clause.asks == other.asks or (clause.asks and other.is_answered)
 
 
@@ -146,9 +146,10 @@ def _overlap(clause: Clause, other: Clause) -> float:
 
 
 def _may_agree(clause: Clause, other: Clause, supported: AbstractSet[str], *, has_denial: bool) -> bool:
-    """Return whether no common word is affirmed by one and denied by the other, unless another clause supports it.
+    """Return whether two clauses may both hold: few common words are affirmed by one and denied by the other.
 
-    A clause that denies mostly other words may name the thing that another clause of the lines denies: 北窗我回了 不签.
+    Words that another clause of the lines supports (``supported``) do not count. A clause that denies mostly other
+    words may name the thing that another clause of the lines denies: 北窗我回了 不签.
     """
     products = _compared(clause, other)
     contrary = weight_of(word for word, product in products.items() if product < 0 and word not in supported)

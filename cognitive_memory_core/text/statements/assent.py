@@ -1,4 +1,4 @@
-"""Whether a line of chat agrees to what was said before it, or refuses it."""
+"""Detection of lines of chat that agree to what was said before, or refuse it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates in lines of a profile: lines about one day, and a day that a line names twice."""
+"""Detection of profile lines about one day, and removal of a date that a line names twice."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ def _main(match: re.Match[str]) -> float:
 
 
 def _readings(match: re.Match[str], main: float) -> Iterator[float]:
-    """Yield other values: both of 三五天, that of 二三十, 178 of 一米七八, 38.7 of 三十八度七, 2007 of 零七年."""
+    """Yield other readings: both of 三五天, that of 二三十, 178 of 一米七八, 38.7 of 三十八度七, 2007 of 零七年."""
     whole, part = match["whole"], match["part"]
     yield _value(whole)
     if not whole.isascii() and len(whole) > 1:

@@ -1,4 +1,4 @@
-"""Problems and their solutions as people tell them: which problems are the same, and what a solution consists of."""
+"""Analysis of problems and solutions as people tell them: which problems are the same, what a solution consists of."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ProblemReading:
 
     @classmethod
     def of(cls, problem: str, solution: str = "") -> ProblemReading:
-        """Read both texts."""
+        """Extract the terms of both texts, and the numbers and codes of the problem."""
         codes = _CODE.findall(_LABEL.sub("", folded(problem[:_READ])))
         return cls(_terms(problem), _terms(solution), frozenset(codes))
 

@@ -71,7 +71,7 @@ class ValueReading:
 
     @classmethod
     def of(cls, text: str) -> ValueReading:
-        """Read a statement."""
+        """Extract topic, values and words of change from a statement."""
         said = _LABEL.sub(" ", folded(text[:_READ]))
         told = _SAID_ON.sub(" ", said)
         rest, values = told, set[tuple[str, str]]()
@@ -121,7 +121,7 @@ def _beside(text: str) -> Iterator[str]:
 
 
 def _words(text: str) -> frozenset[str]:
-    """Return the pairs of characters of Chinese, and the words of other languages."""
+    """Return the pairs of Chinese characters in a text, and its words of other languages."""
     found: set[str] = set()
     for run in _WORDS.findall(text):
         found.update([run] if run.isascii() else (run[at : at + 2] for at in range(len(run) - 1)))

@@ -254,7 +254,7 @@ def _denies_otherwise(one: _StatementReading, other: _StatementReading) -> bool:
 
 
 def _is_denied(one: _StatementReading, other: _StatementReading) -> bool:
-    """Return whether one affirms what the other denies, or differs from it only by a negation."""
+    """Return whether one statement affirms what the other denies, or they differ only by a negation."""
     if one.negations == other.negations:
         return False
     is_bare = len(set(one.tokens) ^ set(other.tokens)) <= _A_NO

@@ -1,4 +1,4 @@
-"""What a line of chat does to a proposal before it: agrees, objects, asks back, or none of these."""
+"""The stance of a line of chat to a proposal before it: agrees, objects, asks back, or none of these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection of a statement in a text in the same or similar words, by shared character pairs and words.
+"""Detection of texts that repeat a statement in the same or similar words, by shared character pairs and words.
 
 Times and the names of the people concerned are ignored, because a paraphrase usually drops them.
 A paraphrase in entirely different words is not detected.
@@ -63,13 +63,13 @@ class WithdrawnClaim:
         return self.trace.share_in(said) > MOST or said.share_in(self._whole) > MOST
 
     def is_recited_by(self, line: str) -> bool:
-        """Return whether a line of chat repeats the claim: a sufficient share, and two terms if it has as many."""
+        """Return whether a line contains over ``RECITED`` of the claim's weight, and two of its terms if it has two."""
         said = Trace.of(line, self.but)
         shared = self.trace.terms & said.terms
         return len(shared) >= min(len(self.trace.terms), 2) > 0 and self.trace.share_in(said) > RECITED
 
     def is_told_throughout(self, texts: Iterable[str]) -> bool:
-        """Return whether several texts together contain most of the claim."""
+        """Return whether the texts together contain most of the claim."""
         said = frozenset(term for text in texts for term in Trace.of(text).terms)
         return self.trace.share_in(Trace(said)) > MOST
 

@@ -1,4 +1,4 @@
-"""Named holidays of the solar and the lunar calendar that occur in chats."""
+"""Holidays of the solar and the lunar calendar that people name in chats."""
 
 from __future__ import annotations
 

@@ -63,9 +63,9 @@ _SHORTEST = 3 * _HOUR  # minimum span of a day or part of one that has hours: �
 
 
 def hours_in(text: str) -> Iterator[re.Match[str]]:
-    """Find the hours in a folded text that are named without a day.
+    """Yield the hours in a folded text that are named without a day.
 
-    Habits are excluded, and so is a part of a day without a clock time (中午吃什么) unless the clause looks back.
+    Habits are excluded; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
     """
     whole = _WHOLE.fullmatch(text)
     found = [whole] if whole else _ALONE.finditer(text)
@@ -89,7 +89,7 @@ def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> Stretch | Non
 
 
 def narrowed(stretch: Stretch, text: str, start: int, stop: int, part: str) -> Stretch:
-    """Narrow a day, or a named part of one, to the hours beside it in a folded text; otherwise return it unchanged."""
+    """Narrow a day, or a named part of one, to the hours beside it in a folded text; unchanged if there are none."""
     if not _SHORTEST <= stretch.stop - stretch.start <= DAY:
         return stretch
     match = _BESIDE.compiled.match(text, stop) or _before(text, start)
@@ -151,7 +151,7 @@ def _asks_back(match: re.Match[str], clause: str) -> bool:
 
 
 def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
-    """Return the start and stop of the hours, counted from midnight; None if both morning and evening are possible."""
+    """Return start and stop of the hours, from midnight; None if they may be of the morning or of the evening."""
     found = match.groupdict()
     word = found.get("bare") or found.get("word")
     if word in _MIDNIGHT:

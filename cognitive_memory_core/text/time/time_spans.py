@@ -53,7 +53,7 @@ _DAYS_OF = {"初": (1, 10), "上旬": (1, 10), "中": (11, 20), "中旬": (11, 2
 
 @dataclass(frozen=True)
 class Stretch:
-    """``[start, stop)`` without a zone. ``text`` is its Chinese wording, or "" where a wording would be too precise."""
+    """``[start, stop)`` without a zone. ``text`` is its Chinese wording, or "" if any wording would be too precise."""
 
     start: datetime
     stop: datetime

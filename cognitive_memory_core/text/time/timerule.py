@@ -79,7 +79,7 @@ def rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
 def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
     """Return the span that lies an amount of units back, or ahead if the amount is negative.
 
-    Hours and days are exact to the hour and the day. Weeks, months and years are approximate: the span is one unit
+    Hours and days give that hour or day. Weeks, months and years are approximate: the span is one unit
     wide around the day, or half as wide if half units are counted, and its wording is equally rough.
     """
     if unit in ("second", "minute", "hour"):

@@ -81,7 +81,7 @@ class Mention:
         return self._match.groupdict().get("part") or ""
 
     def at(self, now: datetime, lean: Lean = "back") -> Stretch | None:
-        """Return its span relative to a wall-clock time; None if it has none."""
+        """Return the span that the expression means at a wall-clock time; None if it means none."""
         if self._rule.reading is None:
             return None
         try:
@@ -144,7 +144,7 @@ def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[str, str]]:
-    """Return the relative times of a text said at ``when`` with the dates that :func:`with_dates` puts for them."""
+    """Return the relative times of a text said at ``when`` with the dates by which :func:`with_dates` replaces them."""
     spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
     found = ((text[edit.start : edit.stop], edit.text) for edit in datings(text, when, spared))
     return list(dict.fromkeys(found))
