@@ -56,7 +56,7 @@ def worded(
 
 
 def spoken(bot: Bot, text: str) -> MessageSegment:
-    """Make a segment that says a text as it stands: nothing in it is parsed."""
+    """Return a segment of literal text, in which nothing is parsed."""
     return v12.MessageSegment.text(text) if isinstance(bot, v12.Bot) else v11.MessageSegment.text(text)
 
 

@@ -1,7 +1,7 @@
-"""Names and roles of people, and names of groups, which OneBot v12 tells only when it is asked.
+"""Names and roles of people, and names of groups, which OneBot v12 does not send with its messages.
 
-Its messages carry ids alone. Each person and group is asked for once a day, in the background and one after another, so
-that a line never waits for the platform: the first line of somebody has no name.
+Its messages have ids only. The platform is asked for each person and group once a day, in the background and one after
+another, so that a line never waits for the platform: a person's first line has no name.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Key = tuple[str, str, str]  # agent, group, person; the person is "" for the gr
 
 @dataclass(frozen=True)
 class Named:
-    """What the platform told of a person or a group, and until when it counts, by the clock."""
+    """The platform's answer about a person or a group, and until when it is valid, by the monotonic clock."""
 
     name: str = ""
     is_admin: bool = False
@@ -40,7 +40,7 @@ class Named:
 
 
 class PlatformNames:
-    """What was asked lately; in memory only. ``clock`` returns seconds of a monotonic clock."""
+    """Caches the platform's answers, in memory only; ``clock`` returns seconds of a monotonic clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with nothing asked."""
@@ -51,11 +51,14 @@ class PlatformNames:
         self._loops = RunningLoops(self._loop)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> Named:
-        """Return what is known of a person in a group or, with group "", in private; of the group without a person."""
+        """Return the answer about a person in a group or, with group "", in private; without a person, about the group.
+
+        Without an answer, return blank fields.
+        """
         return self._known.get((agent, group_id, user_id), Named())
 
     def ask(self, bot: Bot, scene: core.Scene) -> None:
-        """Ask for the person and the group of a scene in the background, unless that was done lately."""
+        """Ask the platform about a scene's person and group, in the background, unless the answers are still valid."""
         keys = [(scene.agent, scene.group_id, scene.user_id)]
         keys += [(scene.agent, scene.group_id, "")] if scene.group_id else []
         for key in keys:
@@ -70,7 +73,7 @@ class PlatformNames:
                 del names[key]
 
     async def ask_waiting(self) -> None:
-        """Ask for everybody who waits, one after another."""
+        """Ask about every waiting person and group, one after another."""
         while self._waiting:
             key, bot = self._waiting.popitem(last=False)
             self._known[key] = await self._asked(bot, key)
@@ -103,7 +106,7 @@ class PlatformNames:
 
 
 def name_of(told: object) -> str:
-    """Return a name from what the platform tells of somebody: the group card, else the nickname; or of a group."""
+    """Return the name in an answer: of a person the group card, else the nickname; of a group its name; else ""."""
     for key in ("card", "user_displayname", "nickname", "user_name", "group_name"):
         name = told.get(key) if isinstance(told, Mapping) else getattr(told, key, None)
         if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):

@@ -70,7 +70,7 @@ def roster_of(
 ) -> Roster:
     """Choose the people to show: participants, then those whose id, name or alias occurs in a text, at most 40.
 
-    If they are fewer than ``fill``, others of the place are added, since people are also called by unlisted names.
+    If they are fewer than ``fill``, others of the place are added, because people are also called by unlisted names.
     """
     messages = [line for line in lines if isinstance(line, Message)]
     known = _known(job_context, messages)

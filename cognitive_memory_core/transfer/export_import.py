@@ -79,7 +79,7 @@ async def imported(
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
     An existing profile is never overwritten. Skipped are profiles for which ``is_excluded`` returns True, and those of
-    people whose opt-out stands earlier in the same export.
+    people whose opt-out is on an earlier line of the same export.
     """
     count, left_out = 0, set[str]()
     try:
@@ -138,7 +138,7 @@ def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
 
 
 def _created(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
-    """Create a file readable by its owner alone, since it will hold private chats."""
+    """Create a file readable by its owner alone, because it will hold private chats."""
     file = opened.enter_context(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"))
     file.write(head)
     return file

@@ -1,4 +1,4 @@
-"""What a card shows, without any drawing. Texts are drawn as they stand: nothing in them is markup."""
+"""What a card shows, without any drawing. Texts are drawn literally: nothing in them is markup."""
 
 from __future__ import annotations
 

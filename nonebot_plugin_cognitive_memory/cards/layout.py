@@ -1,4 +1,4 @@
-"""Computes where the texts and boxes of a card stand; uses no image library."""
+"""Computes the positions of the texts and boxes of a card; uses no image library."""
 
 from __future__ import annotations
 

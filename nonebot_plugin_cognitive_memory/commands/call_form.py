@@ -22,7 +22,7 @@ CALL_WORDS = 2  # the command and its subcommand
 
 
 class CallForm(Extension):
-    """Drops what stands before the command (a mention, a face, an unresolved reply) and normalises its spelling."""
+    """Removes anything before the command (a mention, a face, an unresolved reply) and normalises its spelling."""
 
     @property
     def priority(self) -> int:
@@ -77,7 +77,7 @@ async def replied_to(bot: Bot, event: Event) -> str:
 
 
 async def _logged_line(bot: Bot, event: v12.MessageEvent) -> str:
-    """Return the line replied to as the log has it, since OneBot v12 tells no more of it than its id."""
+    """Return the line replied to from the log, because OneBot v12 sends only its id."""
     asking = find_message(bot, event)
     if asking is None or asking.reply_to is None:
         return ""

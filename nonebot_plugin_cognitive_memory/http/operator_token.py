@@ -27,7 +27,7 @@ class TokenGate:
     """
 
     def __init__(self, app: ASGIApp, token: str, pace: Pace | None = None) -> None:
-        """Guard an application; a blank token is refused, since it would admit everybody."""
+        """Guard an application; a blank token is refused, because it would admit everybody."""
         if not token.strip():
             raise ValueError("blank token")
         self._app = app

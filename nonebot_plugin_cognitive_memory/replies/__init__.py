@@ -11,8 +11,8 @@
 * ``metrics``: who watches the bot from outside
 * ``console``: who opens the console; ``console_zh`` and ``console_en``: who reads its pages, in Chinese and in English
 
-A constant is a whole sentence, or a template for ``str.format`` that names its values. A function stands only where the
-sentence depends on more than the values that it shows.
+A constant is a whole sentence, or a template for ``str.format`` that names its values. A function is used only where
+the sentence depends on more than the values that it shows.
 """
 
 from __future__ import annotations

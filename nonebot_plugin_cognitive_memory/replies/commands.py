@@ -202,7 +202,7 @@ def pinned(text: str, *, is_cut: bool, for_group: bool) -> str:
 
 
 def corrected(text: str) -> str:
-    """Confirm a correction with the text that stands now."""
+    """Confirm a correction, with the new text."""
     return f"改好了：{_short(text)}"
 
 

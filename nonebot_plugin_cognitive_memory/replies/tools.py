@@ -1,4 +1,4 @@
-"""Tool texts of the plugin alone; the rest stand in the core, which runs the tools."""
+"""The texts of tools that only the plugin uses; the others are in the core, which runs the tools."""
 
 from __future__ import annotations
 

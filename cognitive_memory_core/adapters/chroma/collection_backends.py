@@ -140,7 +140,7 @@ class FolderBackend:
         return _created(self._client(number), "", birth)
 
     def open(self, number: int) -> Collection | None:
-        """Open the folder; one made by another version is left untouched, since opening would change it."""
+        """Open the folder; one made by another version is left untouched, because opening would change it."""
         made_by = self._folder(number) / _MADE_BY
         if not made_by.is_file() or made_by.read_bytes()[:64] != VERSION.encode():
             return None

@@ -132,7 +132,7 @@ class GenerationRequests:
             clear_generations(self._folder)  # those of the embedded store, from before the move
 
     def sweep(self) -> bool:
-        """Remove a part of the generations not in use; return whether nothing is left."""
+        """Remove a part of the generations not in use; return True when all of them are removed."""
         others = sorted(self._place.numbers() - {self._pointer.read()})
         for number in others:
             self._copies.pop(number, None)

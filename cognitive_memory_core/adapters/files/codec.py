@@ -102,7 +102,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 
 
 class Label(NamedTuple):
-    """The fields of a job that an index keeps."""
+    """The fields of a job that the schedule index needs."""
 
     scope: Scope
     memo: Memo | None

@@ -76,7 +76,7 @@ class EndSummaries:
         return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        """Write the queued memos; must be awaited to completion, since its thread outlives a cancellation."""
+        """Write the queued memos; must be awaited to completion, because its thread outlives a cancellation."""
         async with self._writing:
             batch, self._waiting = self._waiting, {}
             if not batch:
@@ -141,7 +141,7 @@ class EndSummaries:
             return False
 
     def _keep_aside(self, data: bytes, *, is_once: bool) -> None:
-        """Copy the file once per state; with ``is_once`` only if there is no copy yet."""
+        """Copy the file, once per modification time; with ``is_once`` only if there is no copy yet."""
         before, found = f"{self._path.stem}.before-", self._disk.find(self._path)
         names = [name for name in self._disk.names(self._path.parent) if name.startswith(before)]
         written_at = round(found.written_at * 1e6) if found else microseconds(self._clock.now())
@@ -152,7 +152,7 @@ class EndSummaries:
         log.warning("%s -> %s", self._path.name, aside.name)
 
     def _put_aside(self, reason: object) -> list[object]:
-        """Rename an unreadable file; a new list begins."""
+        """Rename an unreadable file and return an empty list, with which a new file begins."""
         aside = self._path.with_name(f"{self._path.stem}.corrupt-{microseconds(self._clock.now())}.json")
         self._disk.move(self._path, aside)
         log.warning("%s -> %s: %s", self._path.name, aside.name, reason)

@@ -124,7 +124,7 @@ class _JobErasure:
     hide: Hide
 
     def job(self, body: Body) -> Body | None:
-        """Return a job without the person; None if it is theirs or nothing said by a person is left."""
+        """Return a job without the person; None if it is the person's own, or no one's words would remain."""
         is_theirs, is_dialogue = self.is_theirs(body), _is_group_dialogue(body)
         if is_theirs and not is_dialogue:
             return None
@@ -190,7 +190,7 @@ def _has_person(line: object) -> bool:
 
 
 def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
-    """Return whether a summary is to go; decided by ids alone, since several people may share a name."""
+    """Return whether a summary must be removed; decided by ids alone, because several people may share a name."""
     if not isinstance(row, dict):
         return False
     fields = cast("Body", row)

@@ -102,7 +102,7 @@ def _present(body: Mapping[str, Any]) -> Body:
 
 
 def _as_text(value: object) -> object:
-    """Return a number as a text, since other programs write ids and names as numbers."""
+    """Return a number as a text, because other programs write ids and names as numbers."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 

@@ -250,7 +250,7 @@ def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
 
 
 def _rest_of(node: yaml.Node, hide: Hide) -> yaml.Node:
-    """Return a node with a person hidden; quoted if an unusual line end would be lost otherwise."""
+    """Return a YAML node with a person hidden; a text with an unusual line break is quoted to preserve it."""
     if isinstance(node, yaml.ScalarNode):
         return _hidden(node, hide)
     if isinstance(node, yaml.MappingNode):

@@ -421,7 +421,7 @@ class FileQueue:
                 await arrived.wait()
 
     async def _has_lost(self, entry: JobEntry, step: Callable[[JobEntry], bytes | None]) -> bool:
-        """Apply ``step`` to a job's file; drop the job if nothing of it is left."""
+        """Apply ``step`` to a job's file; return whether it changed, and drop the job if the file is now empty."""
         try:
             rest = await self._run(step, entry)
         except Vanished:

@@ -63,7 +63,7 @@ class Quoting:
     def quote(self, line: str, when: datetime, first: tuple[str, ...] = ()) -> QuotedPassage:
         """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment.
 
-        ``first`` are notes that stand before its own.
+        ``first`` are notes to place before its own.
         """
         text = one_line(line[:_LINE_READ])
         spared = spared_in(text, self.cast.names)

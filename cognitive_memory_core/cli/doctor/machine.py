@@ -83,7 +83,7 @@ def font_findings(found: Sequence[Path], folder: Path) -> Iterator[Finding]:
 def chinese_fonts(examined: ExaminedBot) -> list[Path] | None:
     """Return the fonts that the plugin would draw Chinese with; None without the plugin.
 
-    The plugin's search is run from its file: importing the package needs a running bot.
+    The plugin's search for fonts is loaded from its file, because importing the package needs a running bot.
     """
     found = find_spec(PLUGIN)
     if found is None or found.origin is None:

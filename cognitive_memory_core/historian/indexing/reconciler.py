@@ -161,7 +161,7 @@ class IndexReconciler:
         return self._serving.rows if self._serving else 0
 
     async def reconcile(self) -> int:
-        """Compare the generation in use with the ledger, row by row; return how many rows were wrong.
+        """Compare the rows of the generation in use with those of the ledger; return how many were wrong.
 
         A few are repaired; if many are missing, the next :meth:`follow` builds a new generation.
         """
@@ -290,7 +290,7 @@ class IndexReconciler:
         return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
 
     async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
-        """Bring a generation up to date and compare it; return how many rows were wrong, and whether none is now."""
+        """Bring a generation up to date and compare it; return how many rows were wrong, and whether none is any more."""
         async with self._turn:
             await self._ship_all(copy)
             listed = await self._store.listed(copy.generation)

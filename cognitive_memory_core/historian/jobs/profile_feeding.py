@@ -48,7 +48,7 @@ def _is_supported(said: Statement, admins: Collection[str]) -> bool:
 
 
 def admins_in(job: Job) -> Iterator[str]:
-    """Yield the owners and admins of the group among the people whose lines a job holds, by the role with each line."""
+    """Yield the ids of the group's owner and admins among the speakers of a job, by the role stored with each line."""
     if isinstance(job.work, Turn):
         if job.work.scene.is_admin:
             yield job.work.scene.user_id

@@ -26,7 +26,7 @@ _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 class LineSupport:
     """The sources of a new profile: its facts and the lines of the old profile.
 
-    Names and ids of the subject support nothing, since every text about the subject holds them. ``now`` is the wall
+    Names and ids of the subject support nothing, because every text about the subject holds them. ``now`` is the wall
     clock, by which dates without a year are compared.
     """
 

@@ -181,7 +181,7 @@ def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
 def _backs(text: str, support: Support, job_context: JobContext) -> bool:
     """Return whether somebody's lines state what a text states, or agree to a line that does; a question does neither.
 
-    The line that is agreed to must hold at least :data:`AGREED` of the text, since one word in common is chance.
+    The line that is agreed to must hold at least :data:`AGREED` of the text, because one word in common is chance.
     """
     if any(map(refuses, support.said)):
         return False
@@ -267,7 +267,7 @@ def echoes(text: str, heard: str, job_context: JobContext) -> bool:
 
 
 def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
-    """Return whether a clause of a text consists of words of people whose lines it does not rest on.
+    """Return whether a clause of a text consists mainly of words from other people's lines (``task.others``).
 
     A model that obeys an instruction in the chat attributes the instruction's words to another person.
     """

@@ -39,6 +39,6 @@ class Refusal(BaseModel):
 
 
 class Asked(BaseModel):
-    """The body of a request; unknown fields are refused, since they are mostly misspelt ones."""
+    """The body of a request; unknown fields are refused, because they are mostly misspelt ones."""
 
     model_config = ConfigDict(extra="forbid")

@@ -74,7 +74,7 @@ class Slice:
         return sum(column.nbytes for column in self.room)
 
     def after(self, changes: Changes) -> Slice:
-        """Return the slice with changes applied; call it once per slice, since the result appends to its memory."""
+        """Return the slice with changes applied; call it once per slice, because the result appends to its memory."""
         kept = _without(self, changes.touched)
         size = kept.size + len(changes.columns[0])
         kept = _with_room(kept, size)
