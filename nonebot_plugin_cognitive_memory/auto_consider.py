@@ -90,7 +90,7 @@ class Considerer:
         clock: Callable[[], float] = time.monotonic,
         bookmark: Bookmark | None = None,
     ) -> None:
-        """Start empty; ``bookmark`` is the file that lists the lines not considered before the last restart."""
+        """Start without lines; ``bookmark`` lists those collected but not considered before the restart."""
         self._memory = memory
         self._capture = capture
         self._clock = clock

@@ -28,7 +28,7 @@ class Refused:
 
 
 class OpeningMemory(core.CognitiveMemory):
-    """Replaces a memory until it is open and forwards to it afterwards; it finds nothing meanwhile.
+    """Stands in for a memory that is being opened: reads find nothing; once the memory is open, calls are forwarded.
 
     :meth:`observe` stores a line without waiting; :meth:`remember`, :meth:`consider` and :meth:`recall_message` return
     when the memory has answered.

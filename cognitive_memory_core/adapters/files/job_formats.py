@@ -39,7 +39,7 @@ def written_instant(instant: datetime) -> str:
 
 
 def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Return the job of an object of any version; the arrival replaces a missing time of acceptance."""
+    """Return the job of an object of any version; ``arrived_at`` is used if it states no time of acceptance."""
     if "scene" not in body:
         return _read_seed(body, job_id, arrived_at)
     head, fields = JobHead.model_validate(_present(body)), {**_named(body), "scene": _scene(body["scene"])}

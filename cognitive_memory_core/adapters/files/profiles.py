@@ -85,7 +85,7 @@ class FileProfiles:
     ) -> Profile:
         """Make a past version the current profile, under the current name, and return it; raises UnknownRevision.
 
-        ``at`` is the time of the change; ``without`` returns a text without what may no longer be shown.
+        ``at`` is the time of the change; ``without`` removes from a text what may no longer be shown.
         """
         return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 

@@ -452,7 +452,7 @@ class FileQueue:
             await self._prune()
 
     async def _prune(self) -> None:
-        """Remove buried jobs beyond the limits; what the disk refuses is tried again next time."""
+        """Remove buried jobs beyond the limits; a job that the disk refuses to delete is tried again next time."""
         bounds = self._settings
         gone: list[str] = []
         for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):

@@ -48,7 +48,7 @@ def writable(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def owner(examined: ExaminedBot) -> Iterator[Finding]:
-    """Tell whether a process owns the directory; in a shared one it may be another bot."""
+    """Yield a finding if a process owns the directory; if bots share the directory, it may be another bot."""
     if not is_owned(_data_dir(examined)):
         return
     if examined.bot.set_dir is None and examined.bot.told_dir is None:

@@ -290,7 +290,7 @@ class IndexReconciler:
         return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
 
     async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
-        """Bring a generation up to date and compare it; return how many rows were wrong, and whether none is any more."""
+        """Bring a generation up to date and compare it; return how many rows were wrong, and whether all are mended."""
         async with self._turn:
             await self._ship_all(copy)
             listed = await self._store.listed(copy.generation)
