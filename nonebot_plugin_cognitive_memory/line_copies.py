@@ -1,7 +1,7 @@
-"""Lines that several accounts of this bot hear in one place: taken in once, whatever number each account has for them.
+"""Recognises copies of a line that several accounts of this bot hear in one place, so that it is recorded once.
 
-Platforms number a line anew for each account, so a copy is known by its place, speaker, second and words. What two
-accounts of different memories hear (``isolate_bots``) is in two places.
+A platform gives a line another id for each account, so a copy is recognised by place, speaker, second and text. With
+``isolate_bots`` each account has places of its own, so what two accounts hear is recorded twice.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ LINES = 2_000
 
 @dataclass
 class _Heard:
-    """A line as often as it was said in one second: the ids of each time, and how often each account heard it."""
+    """A text that a person said in one second: an id for each time it was said, and how often each account heard it."""
 
     ids: list[str] = field(default_factory=list[str])
     times: Counter[str] = field(default_factory=Counter[str])
 
 
 class LineCopies:
-    """The last lines heard, by what they say, and the first id of each; in memory only, texts as hashes."""
+    """The last lines heard, by place, speaker, second and text, with their ids; in memory only, texts as hashes."""
 
     def __init__(self, limit: int = LINES) -> None:
         """Keep at most ``limit`` lines, and as many other ids."""
@@ -33,9 +33,9 @@ class LineCopies:
         self._first: OrderedDict[tuple[Hashable, str], str] = OrderedDict()
 
     def first_id(self, message: core.Message, account: str, words: str) -> str:
-        """Return the id under which a line is taken in: its own, or that of the same line heard by another account.
+        """Return the id under which a line is recorded: its own, or that of the copy which another account heard first.
 
-        ``words`` is the line as every account sees it. To be called once for each time that an account hears a line.
+        ``words`` is the text as every account sees it. Call it exactly once for each line that an account hears.
         """
         scope, said = message.scene.scope, (message.scene.user_id, int(message.sent_at.timestamp()), hash(words))
         heard = self._heard.setdefault((scope, said), _Heard())
@@ -52,7 +52,7 @@ class LineCopies:
         return heard.ids[time]
 
     def known_id(self, scene: core.Scene, message_id: str) -> str:
-        """Return the id under which a line of a place was taken in, by the id that any account has for it."""
+        """Return the id under which a line of a place was recorded, by the id that any account has for it."""
         return self._first.get((scene.scope, message_id), message_id)
 
 

@@ -115,7 +115,7 @@ def name_of(told: object) -> str:
 
 
 def role_of(bot: Bot, told: object) -> str:
-    """Return the role that the platform states of a member, "" if none: OneBot v12 has it as an extension only."""
+    """Return the role in an answer about a member, "" if there is none: in OneBot v12 it is an extension."""
     fields: Mapping[Any, Any] = told if isinstance(told, Mapping) else {}
     role = fields.get("role", fields.get(f"{getattr(bot, 'platform', '')}.role"))
     return role if isinstance(role, str) else ""

@@ -237,7 +237,7 @@ class Conversion:
             self._write(where, line)
 
     def _rows(self, path: Path) -> Iterator[tuple[str, object]]:
-        """Yield the rows of a list with their places in the file; what is damaged is reported."""
+        """Yield the rows of a list, each with its position in the file; count damaged rows in the report."""
         name = self._layout.name(path)
         try:
             self._file_time = datetime.fromtimestamp(written_at(path, LARGEST_LIST), timezone.utc)

@@ -85,7 +85,7 @@ def triaged_in(text: str, given: AskContents) -> TriageAnswer:
 def drawn_in(text: str, *, may_be_empty: bool = False) -> ProfileAnswer:
     """Return a profile; raises BadAnswer if it has no text and does not say that nothing is new.
 
-    With ``may_be_empty`` an empty profile is accepted: after a withdrawal nothing may be left.
+    With ``may_be_empty`` an empty profile is accepted, because a withdrawal can remove everything.
     """
     answer = row_of(loaded(text))
     summary = filled(answer.get("summary"), LONGEST_TEXT)

@@ -55,7 +55,7 @@ async def exported(
 
 
 async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
-    """Write a draft; a started step always finishes, so that a cancelled export leaves no file behind."""
+    """Write a draft and close it, also when cancelled: a started write finishes first. Return the number of rows."""
     count = 0
     head = HEAD + b"\n"
     opened = ExitStack()

@@ -51,7 +51,7 @@ class EmbeddingQueue:
         return self._calibration.current
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed documents; raises as any Embedder, and UnavailableError in waiting calls when it closes."""
+        """Embed documents; raises what the embedder raises, and UnavailableError once the queue is closed."""
         return await self._batches.vectors(texts)
 
     async def embed_query(self, text: str) -> Vector:

@@ -163,7 +163,7 @@ class FileQueue:
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Rewrite the file of each job that holds the message, or remove it with its last line; return how many."""
+        """Remove a message from each job that holds it, and each job that is empty then; return how many changed."""
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:

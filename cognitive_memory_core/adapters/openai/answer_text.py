@@ -67,7 +67,7 @@ def _is_of_rows(value: object) -> bool:
 
 
 def _fenced(said: str) -> str:
-    """Return the lines between the first fence and the next at the start of a line; everything if one is missing."""
+    """Return the lines between the first code fence and the next that begins a line; the whole text without both."""
     lines = said.split("\n")
     fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
     opening = next(fences, len(lines))

@@ -47,7 +47,7 @@ class OpenAIChat:
         self._is_proven = False
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Return the parsed answer; raises as the port says."""
+        """Ask the model and return its answer, parsed; raises as :meth:`.Chat.ask` does."""
         if ask.as_lines:
             return await self._asked(ask, "text")
         refused: BadAnswer | PermanentError | None = None

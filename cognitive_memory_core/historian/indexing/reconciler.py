@@ -332,7 +332,7 @@ class IndexReconciler:
         log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
 
     async def _keep_serving(self) -> None:
-        """Keep the old generation up to date while the next one is built; if that fails it stops serving."""
+        """Keep the old generation up to date while the next one is built; if an update fails, stop serving from it."""
         if self._serving is None:
             return
         try:

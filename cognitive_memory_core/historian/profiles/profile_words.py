@@ -25,7 +25,7 @@ def clauses_of(text: str) -> Iterator[str]:
 
 
 def likeness(words: frozenset[str], others: frozenset[str]) -> float:
-    """Return the share of the smaller set of words that both have."""
+    """Return the number of common words divided by the size of the smaller set."""
     return len(words & others) / max(min(len(words), len(others)), 1)
 
 

@@ -1,4 +1,4 @@
-"""Which people's lines support a statement: those that say it, and those that agree to a cited line that says it."""
+"""Finds which people's lines support a statement: they say it, or agree to a cited line that says it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class _Growing:
 def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[str, Support]:
     """Return the support of each sender of the cited lines.
 
-    Lines that tell the memory what to write support nothing. A line that agrees supports what it answers, and only
-    if that is cited too: 同意 before a proposal, or to something else, is no consent to it. Beside a line that speaks
-    for everybody other people support by agreeing only.
+    Lines that dictate what the memory should write support nothing. A line that agrees supports only the line that it
+    answers, and only if that is cited too: 同意 before a proposal, or to something else, is no consent to it. If a
+    cited line speaks for everybody, other people's lines support only by agreeing.
     """
     grown: dict[str, _Growing] = {}
     spokesmen = {line.sender_id for line in cited if speaks_for_all(line.text)}
@@ -51,9 +51,9 @@ def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[s
 
 
 def _answered(line: Message, messages: Sequence[Message]) -> Message | None:
-    """Return the line that another one answers: by reply, else the nearest earlier one of somebody else that says more.
+    """Return the line that another one replies to, else the nearest proposal before it by somebody else, else None.
 
-    Other agreements in between are passed over.
+    Agreements and very short lines are no proposals.
     """
     if line.reply_to:
         return next((one for one in messages if one.id == line.reply_to), None)

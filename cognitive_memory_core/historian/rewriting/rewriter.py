@@ -168,7 +168,7 @@ class ModelHistorian:
         return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, job_context))
 
     async def _note(self, batch: RewriteBatch, answers: Sequence[StatementAnswer]) -> None:
-        """Record an answer; judging it changes no state, so that the job can be cancelled meanwhile."""
+        """Judge an answer and record it; the job may be cancelled during the judging, which changes no state."""
         attempts = await _computed(batch, partial(batch.tried, answers))
         batch.note(attempts)
         for _, attempt in attempts:

@@ -48,7 +48,7 @@ def escaped(text: str) -> str:
 
 
 def next_revision(connection: Connection) -> int:
-    """Increment and return the revision; once per transaction is enough."""
+    """Increment the ledger's revision and return it; rows of one transaction may share it."""
     connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
     return connection.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0]
 
