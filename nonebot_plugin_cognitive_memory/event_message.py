@@ -64,7 +64,7 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
 
 
 def as_everybody_hears(event: Event) -> str:
-    """Return the words of a message with every mention, whichever account of this bot received it."""
+    """Return a message's text with every mention, so that it is the same for each account of this bot."""
     return worded(event.original_message).text if isinstance(event, v11.MessageEvent | v12.MessageEvent) else ""
 
 

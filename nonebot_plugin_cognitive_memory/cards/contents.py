@@ -37,7 +37,7 @@ def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
 
 
 def status_card(title: str, here: core.Activity, pins: int, remarks: Sequence[tuple[Tone, str]], at: str) -> Card:
-    """Return the card of the status: what is remembered here, and how the memory is."""
+    """Return the card of the status: what is remembered here, and whether the memory works."""
     words = replies.cards
     counts = ((here.events, words.EVENTS_HERE), (here.messages, words.LINES_HERE), (pins, words.PINS_HERE))
     blocks: list[Block] = [Figures(_figures(counts))]

@@ -113,7 +113,7 @@ class Supervisor:
 
     @property
     def pid(self) -> int | None:
-        """Return the process's number; None while there is none."""
+        """Return the process id; None while no process is running."""
         return None if self._child is None else self._child.pid
 
     async def write(self, request: Request, limit: float | None = None) -> Answer:

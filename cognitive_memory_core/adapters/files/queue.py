@@ -133,7 +133,7 @@ class FileQueue:
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
-        """Requeue the jobs that a dead process had claimed; bury those that were claimed at too many such deaths."""
+        """Requeue the jobs that a dead process had claimed; bury a job that was claimed at too many such crashes."""
         return await self._finished(self._recover())
 
     async def revive(self, job_id: str | None = None) -> int:

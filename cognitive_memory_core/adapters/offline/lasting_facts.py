@@ -151,7 +151,7 @@ def begins_with_speaker(said: str) -> bool:
 
 
 def _clauses(said: str) -> list[tuple[int, str]]:
-    """Split a line into clauses without their introductions, each with its position."""
+    """Split a line into clauses without their introductory words, each with its position."""
     found: list[tuple[int, str]] = []
     at = 0
     for end in (*_CLAUSE_END.finditer(said), None):

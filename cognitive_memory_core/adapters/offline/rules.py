@@ -35,7 +35,7 @@ class RuleHistorian:
     zone: tzinfo
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Return one statement per observation; one with 我 or 你, which no rule resolves, is marked as not absolute."""
+        """Return one statement per observation; one with 我 or 你, which no rule resolves, is not absolute."""
         phrasing = Phrasing(Cast(job_context))
         written: list[Statement] = []
         for observation in turn.observations:

@@ -103,7 +103,7 @@ class Intake:
             self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
-        """Return the ids among these of messages of a place that a job, in any state, or an event already covers."""
+        """Return those of ``message_ids`` that a job, in any state, or an event of the place already covers."""
         wanted = frozenset(message_ids)
         if not wanted:
             return wanted

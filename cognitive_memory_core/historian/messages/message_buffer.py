@@ -111,7 +111,7 @@ class MessageBuffer:
         return sorted(found, key=lambda message: message.sent_at)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return which of the messages of a place are sources of an event."""
+        """Return those of ``message_ids`` that are sources of an event of the place."""
         return await self._log.learned(scope, message_ids)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> None:

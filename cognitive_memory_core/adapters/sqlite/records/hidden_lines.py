@@ -67,7 +67,7 @@ def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
 
 
 def refresh(connection: Connection) -> None:
-    """Hide more lines of all forgotten events if the rule of what retells one changed."""
+    """If the rule by which a line retells an event has changed, hide the further lines of all forgotten events."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         for row in connection.execute("SELECT seq FROM forgotten").fetchall():

@@ -48,7 +48,7 @@ class SqliteLog:
         return await self._database.read(_find, scope, message_ids)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return the ids among these of messages of a place that an event has as a source."""
+        """Return those of ``message_ids`` that are sources of an event of the place."""
         return await self._database.read(_learned, scope, message_ids)
 
     async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:

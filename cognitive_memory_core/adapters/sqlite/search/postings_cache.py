@@ -87,7 +87,7 @@ class PostingsCache:
         return None
 
     def _is_refused(self, key: Hashable, departed: int) -> bool:
-        """Return whether a place is still taken for too large; after some searches a removal ends that."""
+        """Return whether a place is still refused as too large; after some searches and a removal it is tried again."""
         refusal = self._refused.pop(key, None)
         if refusal is None or (refusal.asks >= AGAIN and refusal.departed != departed):
             return False
