@@ -132,7 +132,7 @@ class Configuration:
         return self._moved()
 
     def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
-        """Read overrides.json again, with ``given`` as the settings of .env; if one is bad, nothing changes."""
+        """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing."""
         before = self._from_env
         if given is not None:
             try:

@@ -166,7 +166,7 @@ class Consent:
             self._switches[switch.scope] = switch
 
     async def drop_ended_switches(self) -> None:
-        """Delete the switches whose time is over, so that an import can set those places."""
+        """Delete the switches that have ended, so that an import can set the switches of these places."""
         for switch in filter(self._is_over, tuple(self._switches.values())):
             await self.set_switch(PlaceSwitch(switch.scope))
 

@@ -302,7 +302,7 @@ def refusals(path: Path) -> Generator[None, None, None]:
 
 
 def _pieces(path: Path) -> Generator[bytes, None, None]:
-    """Yield a file piece by piece; pieces overlap, so that no text is split unseen."""
+    """Yield a file piece by piece; pieces overlap, so that a short text across a boundary is whole in one of them."""
     with path.open("rb") as content:
         piece = content.read(PIECE)
         while piece:

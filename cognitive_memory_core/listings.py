@@ -145,13 +145,13 @@ class Listings:
         return case
 
     async def missed_events(self, scene: Scene, limit: int, offset: int) -> list[MissedEvent]:
-        """Return the noted cases, the latest first."""
+        """Return the noted cases of failed recall, the latest first."""
         found = await self.missed.cases(_agent(scene), limit, offset, without=self.access.hidden_people)
         hide = self.access.hidden
         return [replace(one, text=hide(one.text), wanted=hide(one.wanted)) for one in found]
 
     async def drop_missed(self, scene: Scene, case_id: str) -> None:
-        """Delete a noted case."""
+        """Delete a noted case of failed recall."""
         _agent(scene)
         await self.missed.drop(checked_id(case_id, "case_id"))
 

@@ -88,7 +88,7 @@ class CognitiveMemory:
         chat: Chat | None = None,
         reranker: Reranker | None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
-        """Open a data directory exclusively while the block runs; on leaving it, accepted work is stored, not lost.
+        """Open a data directory as its only owner while the block runs; accepted work is durable when the block ends.
 
         Raises DirectoryInUse if another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused if the disk
         refuses it. With ``background=False`` jobs run only in :meth:`drain`. ``chat`` replaces every chat model that is

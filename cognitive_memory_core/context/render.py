@@ -33,13 +33,13 @@ _HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 
 def block(sections: Iterable[Section]) -> str:
-    """Render the sections inside the fence; "" when no section has a line."""
+    """Render the sections between the tags of the block; "" if no section has a line."""
     lines = [line for section in sections if section.lines for line in (heading(section), *section.lines)]
     return fenced(lines) if lines else ""
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Put lines inside the fence, below the notice."""
+    """Put lines between the tags of the block, below the notice on how to read them."""
     return "\n".join((OPENED, sentences.context.MEMORY_NOTICE, *lines, CLOSED))
 
 

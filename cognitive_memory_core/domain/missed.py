@@ -1,4 +1,4 @@
-"""A question for which a stored event should have been found."""
+"""A query that should have found a stored event but did not."""
 
 from __future__ import annotations
 

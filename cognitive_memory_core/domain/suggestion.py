@@ -1,4 +1,4 @@
-"""Suggestions of what a group could keep about problems that it met again and again, and what admins decided."""
+"""Suggestions of what a group could keep about problems that it met repeatedly, and the admins' decisions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds problems that a group met repeatedly, among its experiences, and drafts what it could keep about them."""
+"""Finds problems that a group met repeatedly, among its experiences, and drafts a line to keep about each."""
 
 from __future__ import annotations
 

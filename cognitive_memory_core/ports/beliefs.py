@@ -1,4 +1,4 @@
-"""Beliefs of groups in the ledger; see the package ``ledger`` for what all its ports promise."""
+"""Beliefs of groups in the ledger; see the package ``ledger`` for the guarantees of all its ports."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class BeliefVectors(Protocol):
 
 @dataclass(frozen=True)
 class GroupActivity:
-    """How many lines of people a group has since its last evolution; ``since`` is when the oldest of them was said.
+    """How many lines of people a group has after its last evolution; ``since`` is the time of the oldest of them.
 
     ``run`` is the number of the group's last run; runs of all groups share one sequence. It is 0 before the first.
     """

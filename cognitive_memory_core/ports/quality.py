@@ -1,4 +1,4 @@
-"""What the quality report reads of the ledger, and the counters behind it; see :mod:`.ledger` for their promises."""
+"""What the quality report reads from the ledger, and its counters; see :mod:`.ledger` for their guarantees."""
 
 from __future__ import annotations
 

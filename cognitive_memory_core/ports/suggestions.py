@@ -1,4 +1,4 @@
-"""Decisions on suggestions in the ledger; see :mod:`.ledger` for what every port of it promises."""
+"""Decisions on suggestions in the ledger; see :mod:`.ledger` for the guarantees of all its ports."""
 
 from __future__ import annotations
 

@@ -266,7 +266,7 @@ class Retriever:
         return SearchResult(tuple(widened(hits, newest, wish.least)))
 
     async def _legs(self, wish: _SearchRequest) -> tuple[_Leg, _Leg]:
-        """Run both legs concurrently; each returns what it found within the time limit."""
+        """Run both legs concurrently; each has the candidates that it found within the time limit."""
         dense, words = _Leg("embedding"), _Leg("lexical")
         searches = (
             asyncio.create_task(dense.run(self._by_meaning(wish, dense))),

@@ -39,12 +39,12 @@ class Spared:
 
 
 def quoted(text: str) -> Iterator[Span]:
-    """Find titles, quotations and addresses, including their delimiters."""
+    """Yield the spans of titles, quotations and addresses, including their delimiters."""
     return (match.span() for match in _QUOTED.finditer(text))
 
 
 def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> Iterator[Span]:
-    """Find known names, each with the id that follows.
+    """Yield the spans of known names, each including the id that follows.
 
     A name that is one character, only digits, or an ordinary word (a person called 昨天) counts only as
     ``name(id)``: otherwise choosing a word as a name would disable that word.
@@ -60,7 +60,7 @@ def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> 
 
 
 def occurrences(text: str, name: str) -> Iterator[Span]:
-    """Find a name where it is not part of a longer Latin word or number."""
+    """Yield the occurrences of a name that are not part of a longer Latin word or number."""
     at = text.find(name)
     while at >= 0:
         stop = at + len(name)

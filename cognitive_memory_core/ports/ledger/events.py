@@ -25,8 +25,8 @@ class EventLedger(Protocol):
         already. If either of two merged events has no ``message_ids``, the result has none. An event all of whose
         messages are withdrawn is written as retired. Events of opted-out senders are skipped.
 
-        If ``draft.repeats`` maps an event to another, that one absorbs it in the same way if that one is active in
-        the same scope and from the same sender. If only the new event is absolute, the absorbing one takes its text,
+        An event that ``draft.repeats`` maps to a stored one is absorbed by it in the same way, if the stored one is
+        active, of the same scope and sender. If only the new event is absolute, the absorbing one takes its text,
         kind, subjects and confidence, unless another active event has that text. A fact is kept if its own event was
         written and is active, or gave its text to the absorbing event, whose fact it then becomes. The observations in
         ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.

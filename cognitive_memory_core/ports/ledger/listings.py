@@ -1,4 +1,4 @@
-"""Lists of the ledger's rows for its operator; see the package for what every port of it promises."""
+"""Lists of the ledger's rows for its operator; see the package for the guarantees of all its ports."""
 
 from __future__ import annotations
 

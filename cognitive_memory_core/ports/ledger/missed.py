@@ -1,4 +1,4 @@
-"""Cases of recall that an operator noted; see the package for what every port of it promises."""
+"""Cases of failed recall that an operator noted; see the package for the guarantees of all its ports."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _shown(char: str) -> str:
 
 
 def _unbracketed(char: str) -> str:
-    """Replace a round bracket, also one inside a character such as ⑴."""
+    """Return a character with round brackets, also those inside one such as ⑴, replaced by 〔 and 〕."""
     plain = unicodedata.normalize("NFKC", char)
     if not any(bracket in plain for bracket in _OPENING + _CLOSING):
         return char

@@ -45,5 +45,5 @@ _WEIGHT = {char: _weight(rank) for char, rank in _RANK.items()}
 
 
 def telling(char: str) -> float:
-    """Return the weight of a character, in (0, 1]; 1 if it is not among the few hundred most frequent."""
+    """Return the weight of a character in (0, 1]: below 1 for the few hundred most frequent ones, else 1."""
     return _WEIGHT.get(char, 1.0)

@@ -185,7 +185,7 @@ def _differ_in_hours(told: str, said: str) -> bool:
 
 
 def _hours(text: str) -> Iterator[int]:
-    """Yield the hours of a text in minutes from midnight or noon."""
+    """Yield each clock time in a text as minutes from midnight or noon."""
     for match in _CLOCK.finditer(_LITTLE.sub(" ", text)):
         minutes = int(match["minute"] or 0) + 30 * bool(match["half"])
         minutes += {"一刻": 15, "三刻": 45}.get(match["quarter"] or "", 0)

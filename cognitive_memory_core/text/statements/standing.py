@@ -80,5 +80,5 @@ def _is_of(text: str, before: str, share: float = _HALF) -> bool:
 
 
 def _is_affirmed(clause: str, lines: Sequence[str]) -> bool:
-    """Return whether a line says in the same words that a negated clause does hold."""
+    """Return whether a line affirms, in the same words, what a clause says no longer holds."""
     return any("polarity" in disagreements(clause, [Line(line)]) and _is_of(clause, line) for line in lines)

@@ -26,7 +26,7 @@ _PIECE = 1_000  # characters that are split into terms at once
 
 @dataclass(frozen=True)
 class Trace:
-    """The terms by which a text is recognised."""
+    """The weighted terms by which a repetition of a text is recognised."""
 
     terms: frozenset[str]
 
@@ -54,7 +54,7 @@ class WithdrawnClaim:
 
     @cached_property
     def trace(self) -> Trace:
-        """The trace of the claim."""
+        """The terms of the claim, as a Trace."""
         return Trace.of(self.text, self.but)
 
     def is_told_by(self, text: str) -> bool:
@@ -111,7 +111,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _telling(terms: frozenset[str]) -> frozenset[str]:
-    """Remove single characters if there are pairs."""
+    """Return the terms without single Chinese characters and function words; all terms if no other remains."""
     pairs = frozenset(term for term in terms if len(term) > 1 or term.isascii()) - FUNCTION_WORDS
     return pairs or terms
 

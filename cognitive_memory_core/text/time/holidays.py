@@ -107,7 +107,7 @@ def _first_day(holiday: str, year: int) -> date:
 
 
 def _begun(holiday: str, today: date) -> date:
-    """Return the first day of the latest occurrence of a holiday that has begun."""
+    """Return the first day of a holiday's latest occurrence that began today or before."""
     first = _first_day(holiday, today.year)
     return first if first <= today else _first_day(holiday, today.year - 1)
 
