@@ -211,7 +211,7 @@ def _is_uncited(triaged: TriageAnswer) -> bool:
 
 
 def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
-    """Log a missing first answer on a job's last try; otherwise raise, so that the job is retried."""
+    """Log a failed first call on a job's last try; before the last try raise it, so that the job is retried."""
     if not batch.job_context.is_last_try:
         raise failure
     _warn(batch, described(failure))

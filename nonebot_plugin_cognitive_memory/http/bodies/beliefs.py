@@ -1,4 +1,4 @@
-"""Bodies on the beliefs of groups: their fields are those of the seed's answers."""
+"""Bodies on the beliefs of groups; other programs rely on the names of their fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routes on the beliefs of groups: seed 003's eight."""
+"""Routes on the beliefs of groups: evolve, list, search, history, changes, retire, restore and set the strength."""
 
 from __future__ import annotations
 

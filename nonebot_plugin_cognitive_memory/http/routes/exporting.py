@@ -55,7 +55,7 @@ class TemporaryExport:
     """An export in a temporary folder of its own; :meth:`remove` must be called at the end."""
 
     def __init__(self, operator: OperatorAccess) -> None:
-        """Write nothing yet."""
+        """Prepare an export of the operator's agent; :meth:`write` writes it."""
         self._memory = operator.memory
         self._agent = operator.agent
         self._folder: tempfile.TemporaryDirectory[str] | None = None

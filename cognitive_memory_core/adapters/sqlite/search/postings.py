@@ -91,7 +91,7 @@ class Postings:
         return Postings(np.concatenate((self.seqs, seqs)), np.concatenate((self.lengths, lengths)), (*segments, new))
 
     def without(self, seqs: Iterable[int]) -> Postings:
-        """Remove the rows that are contained."""
+        """Return the postings without these rows; rows that they do not contain are ignored."""
         stays = ~np.isin(self.seqs, np.fromiter(seqs, np.int64))
         if stays.all():
             return self

@@ -84,13 +84,13 @@ def _merge(connection: Connection, table: str, pages: int) -> int:
 
 
 def event_words(event: Event) -> Words:
-    """Return what is indexed of an event: place, voice, and a body of its texts, its speaker's name and its date."""
+    """Return the indexed columns of an event: place, voice (its speaker), and body (texts, speaker's name, date)."""
     said = (event.text, event.pain, event.solution, event.outcome)
     return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
 
 
 def message_words(message: Message) -> Words:
-    """Return what is indexed of a message: place, voice and body."""
+    """Return the indexed columns of a message: place, voice (its speaker) and body."""
     name = "" if message.is_bot else message.scene.user_name
     return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
 
