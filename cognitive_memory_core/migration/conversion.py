@@ -251,7 +251,7 @@ class Conversion:
             self._report.leave_out(name, refused)
 
     def _learn(self, kind: str, name: str, place_id: str) -> None:
-        """Record the place that a name belongs to; a name of two places identifies neither."""
+        """Record which group or private chat a name belongs to; a name of two of them is not used."""
         if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
             known = self._places.setdefault((kind, name), place_id)
             self._places[kind, name] = known if known == place_id else ""

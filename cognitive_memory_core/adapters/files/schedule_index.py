@@ -132,7 +132,7 @@ class ScheduleIndex:
     def with_message(self, scope: Scope, message_id: str) -> list[JobEntry]:
         """Return the jobs of a scope that may hold a message: claimed, waiting or failed, not those being written.
 
-        No job that holds it is missing; whether a returned job does is only known from its file.
+        Every job that holds it is among them; others may be, too, and only their files tell.
         """
         lane = self._lanes.get(scope)
         there = [*lane.held, *self.waiting_in(scope)] if lane else []

@@ -111,7 +111,7 @@ def driver(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def open_door(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a port that strangers reach and at which they can forge events: an open address without a secret."""
+    """Find a port at which strangers can forge events: an address reachable from other machines, without a secret."""
     host = examined.bot.value("host") or "127.0.0.1"
     try:
         is_private = ip_address(str(decoded(host))).is_loopback

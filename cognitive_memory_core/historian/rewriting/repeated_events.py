@@ -181,7 +181,7 @@ def _content(text: str, names: Collection[str]) -> str:
 
 
 def is_dated_anew(text: str, heard: str) -> bool:
-    """Return whether a rewrite names a time that the original words lack; said again, they mean another time."""
+    """Return whether a rewrite names a time that the original words lack, so that a repetition means another time."""
     said = folded(heard)
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 

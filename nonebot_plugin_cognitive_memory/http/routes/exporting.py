@@ -74,7 +74,7 @@ class TemporaryExport:
             raise core.StorageRefused(type(refused).__name__) from refused
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """Yield the agent's lines in chunks of some hundreds; call :meth:`remove` before the end of the last."""
+        """Yield the agent's lines in chunks of some hundreds, then remove the file; the removal precedes the end."""
         parts = self._parts()
         while part := await asyncio.to_thread(next, parts, None):
             yield part

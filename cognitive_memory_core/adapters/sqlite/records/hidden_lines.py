@@ -60,7 +60,7 @@ def note(connection: Connection, lines: Iterable[tuple[int, Message]]) -> None:
 
 
 def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
-    """Return the lines without those that were withdrawn or retell a forgotten event; they need not be stored."""
+    """Return the lines, in the log or not, without those that were withdrawn or retell a forgotten event."""
     is_anything = _is_anything_forgotten(connection)
     left = (message for message in messages if not _is_out(connection, message))
     return [message for message in left if not (is_anything and _told_by(connection, message))]
