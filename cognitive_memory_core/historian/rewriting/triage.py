@@ -17,7 +17,7 @@ from ...text.identity.persons import speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
 from ...text.statements.authority import dictates
-from .attribution import READ, RewriteTask, likeliest, said_by
+from .attribution import READ, RewriteTask, echoes, likeliest, said_by
 from .backing import supports
 from .rewrite_batch import PREVIOUS, RewriteBatch
 
@@ -46,15 +46,16 @@ def batch_of(
 def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobContext) -> list[Message]:
     """Return the distinct lines of people that an observation cites, in their order.
 
-    For an observation that cites no line, the line with most of its words is taken.
+    For an observation that cites no line, or only lines without a word of it, the line with most of its words is taken.
     """
-    if not said.lines:
-        of_people = [line for line in messages if line.sender_id and line.text.strip()]
-        found = likeliest(said.text[:READ], of_people, job_context)
-        return [found] if found else []
-    numbers = sorted({number for number in said.lines if 0 < number <= len(messages)})
-    lines = (messages[number - 1] for number in numbers)
-    return [line for line in lines if line.sender_id and line.text.strip()]
+    of_people = [line for line in messages if line.sender_id and line.text.strip()]
+    numbers = {number for number in said.lines if 0 < number <= len(messages)}
+    cited = [line for line in (messages[number - 1] for number in sorted(numbers)) if line in of_people]
+    text = said.text[:READ]
+    if any(echoes(text, line.text, job_context) for line in cited):
+        return cited
+    found = likeliest(text, of_people, job_context)
+    return [found] if found and (cited or not said.lines) else cited
 
 
 def _task(

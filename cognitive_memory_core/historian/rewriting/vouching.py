@@ -22,8 +22,10 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
         return replace(said, is_of_place=False, updates="", repeats="", replaces="", heard_as="")
     if len(statement.voices) > 1 and is_alone and statement.backers:  # the others' lines say nothing of it
         statement = replace(statement, text=_reported(replace(statement, speaker=statement.backers[0]), job_context))
-    is_for_all = is_alone and speaks_for_all(statement.text)
-    if statement.is_of_place and (is_for_all or speaks_of_money(statement.text)):
+    if is_alone and speaks_for_all(statement.text):
+        said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
+        return replace(said, is_of_place=False, updates="")
+    if statement.is_of_place and speaks_of_money(statement.text):
         return replace(statement, is_of_place=False)
     return statement
 

@@ -108,6 +108,12 @@ async def test_a_missing_citation_is_found_by_the_words(
     assert [one.message_ids for one in statements] == [*([sources] if sources else []), ("m3",)]
 
 
+async def test_a_wrong_citation_gives_way_to_the_line_that_says_it() -> None:
+    """A statement that shares no word with its cited line rests on the line, and the person, that says it."""
+    (nuts,) = await judged(found(NUTS, 3, speaker="28471095"))
+    assert (nuts.message_ids, nuts.speaker, nuts.text) == (("m1",), "2000001", NUTS)
+
+
 def test_numbers_of_no_line_cite_nothing() -> None:
     """Line numbers start at 1, and numbers outside the dialogue are ignored."""
     observations = (StatementAnswer(1, NUTS, lines=(0, -3, 99)), StatementAnswer(2, CAT, lines=(0, 3, 99)))

@@ -36,9 +36,11 @@ def test_a_claim_of_several_is_the_first_ones_word() -> None:
 
 
 def test_everybody_agrees_only_with_others() -> None:
-    """That all agree reaches the group's profile only if it rests on several people's lines."""
+    """That all agree reaches the group's profile only if it rests on several people's lines; else it is one's word."""
     agreed = Statement("读书会(10001)的大家一致同意改期", speaker="2000001", is_of_place=True)
-    assert not vouched(agreed, JOB_CONTEXT).is_of_place
+    alone = vouched(agreed, JOB_CONTEXT)
+    assert (alone.is_of_place, alone.is_absolute) == (False, False)
+    assert alone.text.startswith("阿棠(2000001) 说：")
     assert vouched(
         replace(agreed, speaker="", voices=("2000001", "2000002"), backers=("2000001", "2000002")), JOB_CONTEXT
     ).is_of_place
