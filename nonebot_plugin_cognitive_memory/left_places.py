@@ -96,7 +96,7 @@ class Leaving:
     """Notices departures and returns, and forgets places in the background once their time is over."""
 
     def __init__(self, departures: LeftPlaces) -> None:
-        """Use a record of departures."""
+        """Record departures in ``departures``."""
         self.departures = departures
         self._loops = RunningLoops(core.BackgroundLoop("departures", self._round, longest_pause=EVERY))
 

@@ -53,7 +53,7 @@ class Waiting:
 
 
 class Bookmark:
-    """Reads and writes the file.
+    """Reads and writes the list of waiting lines in its file.
 
     A power cut may lose the last half second or the whole file, which then counts as empty.
     """

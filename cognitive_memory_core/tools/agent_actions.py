@@ -31,7 +31,7 @@ async def _remember(caller: ToolCaller, arguments: Arguments) -> Answer:
 
 
 async def _context(caller: ToolCaller, arguments: Arguments) -> Answer:
-    """Return what the memory would put before a model that answers ``query``."""
+    """Return the memory's context for a model that answers ``query``."""
     context = await caller.memory.context(caller.scene, arguments.needed("query"))
     return {"context": context.text, "tokens": context.tokens, "degraded": list(context.degraded)}
 

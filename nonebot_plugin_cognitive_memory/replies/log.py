@@ -64,7 +64,7 @@ def started(directory: Path, settings: core.Settings) -> str:
 
 
 def _models(models: core.ModelsSettings) -> str:
-    """Say which models work, and what works without one."""
+    """Return the names of the models in use, or what works instead of a missing one."""
     historian, embedding = models.historian.model_name, models.embedding.model_name
     others = (("判断", models.triage), ("写侧写", models.merge), ("群记忆", models.evolution))
     named = [f"{what}用 {one.model_name}" for what, one in others if one.model_name not in ("", historian)]

@@ -52,9 +52,9 @@ class RepeatedEvents:
     lexical: EventSearch
 
     def of_one_job(self) -> RepeatedEvents:
-        """Return one that searches for the same words once; for the time of a job, as no other job of its place runs.
+        """Return a copy for one job that caches its searches; meanwhile no other job of the place changes the events.
 
-        A statement that was absolute already has the words of its observation.
+        That saves a search if a statement has the same words as its observation.
         """
         return replace(self, lexical=_SearchedOnce(self.lexical))
 
