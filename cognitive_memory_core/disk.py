@@ -157,10 +157,10 @@ class Disk:
             self.act("unlink", os.unlink, path)
 
     def clean(self, path: Path, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a file as ``cleaning`` decides; return its new content, None if unchanged. Raises Vanished.
+        """Rewrite or remove a file as ``cleaning`` decides; return the content left, b"" if removed, None if unchanged.
 
         A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
-        StorageRefused means that the disk did not deliver the file and the call may be repeated. A removal is durable
+        Raises Vanished, and StorageRefused if the disk did not deliver the file: repeat the call. A removal is durable
         after :meth:`sync_folder`.
         """
         try:

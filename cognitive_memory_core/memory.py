@@ -412,7 +412,7 @@ class CognitiveMemory:
         return restored
 
     async def set_belief_strength(self, scene: Scene, belief_id: str, strength: float) -> Belief:
-        """Set how strong a belief is, in [0, 1]; below 0.2 it is not shown to the model. Raises UnknownBelief."""
+        """Set a belief's strength in [0, 1], else BadArgument; below 0.2 no model is shown it. Raises UnknownBelief."""
         return await self._opened.beliefs.set_strength(scene, checked_id(belief_id, "belief_id"), strength)
 
     async def suggestions(self, scene: Scene) -> list[Suggestion]:

@@ -105,9 +105,9 @@ class ProfileReader:
         self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        """Return a profile as stored; None if there is none to show or its person opted out.
+        """Return a profile redacted and with present names; None if it is missing (see the class).
 
-        Raises NotPermitted if the scene may not read it, whether or not it exists, and UnavailableError.
+        Raises NotPermitted if the scene may not read it (even if there is none), UnavailableError if a store fails.
         """
         if not (self._access.may_read_profile(scene, key) and await self._is_known(scene, key)):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)

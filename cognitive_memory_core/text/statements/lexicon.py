@@ -95,7 +95,7 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 
 
 def sightings(text: str, spared: Spared) -> list[Sighting]:
-    """Return the offences, and 群里, outside the spared spans, in the order of the text."""
+    """Return the offences, and words such as 群里 ("in the group"), outside the spared spans, in textual order."""
     found = [*_offending(text, spared), *_words(text, spared, (("place", _GROUP),))]
     return sorted(found, key=lambda sighting: sighting.start)
 
