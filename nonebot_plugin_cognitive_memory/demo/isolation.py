@@ -1,7 +1,7 @@
 """The isolation check: asks in every place for what was said elsewhere, and counts what is shown.
 
-Its rule is independent of the memory's: a group may be shown what was said in it; a private chat, what was said in it
-and what that person said elsewhere. The place of each line is looked up in the transcript by message id.
+Its rule is independent of the memory's: a group may be shown what was said in the group; a private chat may be shown
+what was said in it and what its person said elsewhere. The transcript gives the place of each line, by message id.
 """
 
 from __future__ import annotations

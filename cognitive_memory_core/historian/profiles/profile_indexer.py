@@ -142,7 +142,9 @@ class ProfileIndexer:
 async def taken_in(
     store: ProfileStore, index: ProfileIndex, key: ProfileKey, written: Profile | None = None
 ) -> Profile | None:
-    """Copy one profile from store to index, or remove it there, even if it changes meanwhile; return it.
+    """Copy one profile from store to index and return it; if the store has none, remove it from the index, return None.
+
+    A profile that changes during the call is copied again.
 
     ``written`` is the profile as the caller has just written it.
     """

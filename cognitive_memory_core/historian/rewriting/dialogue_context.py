@@ -1,4 +1,4 @@
-"""What a dialogue is shown with: the lines before it, the lines that it answers, and what was stored here last."""
+"""Adds context to a dialogue for its prompt: lines before it, lines that it answers, and the place's newest events."""
 
 from __future__ import annotations
 
