@@ -69,7 +69,7 @@ def callnames(name: str) -> tuple[str, ...]:
 def parts(name: str) -> tuple[str, ...]:
     """Return the parts of a Chinese name that suffice to recognise the person: 海棠 of 海棠未眠, 晓雨 of 林晓雨.
 
-    A part must have a rare character, because 一点 and 电子, of frequent ones, are words and not nicknames.
+    A part must have a rare character: 一点 and 电子 have frequent ones only, and are ordinary words.
     """
     begun = _BEGINNING.match(callname(clean_name(name)))
     if begun is None:

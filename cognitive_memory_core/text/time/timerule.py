@@ -121,7 +121,7 @@ def weekday(index: int, frame: TimeFrame) -> date:
 
 
 def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
-    """Return the ``count``-th such weekday of this month if it has come, otherwise that of the month before."""
+    """Return the ``count``-th weekday ``index`` of this month if it has come, otherwise of the month before."""
     here = frame.today.replace(day=1)
     found = nth_weekday(here.year, here.month, count, index)
     before = shifted(here, -1)
@@ -129,7 +129,7 @@ def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
 
 
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
-    """Return the ``count``-th such weekday of a month (Monday is 0), the last one for -1; raise ValueError if none."""
+    """Return the ``count``-th weekday ``index`` (Monday is 0) of a month, the last for -1; raise ValueError if none."""
     first = date(in_year, in_month, 1)
     if count < 0:
         last = shifted(first, 1) - DAY
