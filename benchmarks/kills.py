@@ -26,6 +26,7 @@ from pathlib import Path
 import orjson
 
 import cognitive_memory_core as core
+from cognitive_memory_core.ports.clock import Clock
 
 from .measure import Report
 
@@ -121,11 +122,13 @@ async def exported(memory: core.CognitiveMemory) -> list[bytes]:
         return path.read_bytes().splitlines()
 
 
-async def found(data: Path, settings: core.Settings) -> tuple[Counter[int], Counter[int], int]:
+async def found(
+    data: Path, settings: core.Settings, clock: Clock | None = None
+) -> tuple[Counter[int], Counter[int], int]:
     """Drain, export, and count events and memos by the turn that they name, and stuck jobs."""
     events: Counter[int] = Counter()
     memos: Counter[int] = Counter()
-    async with core.CognitiveMemory.open(settings, data) as memory:
+    async with core.CognitiveMemory.open(settings, data, clock=clock) as memory:
         assert await memory.drain(300)
         jobs = (await memory.status()).jobs
         lines = await exported(memory)

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
+NO_THREAD = "can't start new thread"  # of RuntimeError, where memory or a limit of the system refuses one
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -38,6 +39,11 @@ async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) ->
     tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
     await asyncio.gather(*tasks, return_exceptions=True)
     return tasks[0].result(), tasks[1].result()
+
+
+def is_out_of_threads(failure: RuntimeError) -> bool:
+    """Return whether an error says that no new thread could be started."""
+    return NO_THREAD in str(failure)
 
 
 def seen(task: asyncio.Future[Any]) -> None:

@@ -52,6 +52,7 @@ MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
 MAX_QUERY = 4000
 MOST_DAYS = 366
+TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
 MAX_INCOGNITO = 7 * 24 * 60  # minutes
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
@@ -579,6 +580,8 @@ def _machinery() -> ModuleType:
     from .text.statements import intents  # noqa: PLC0415  # the same
     from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
 
+    for reader in TOLD_IN_TROUBLE:  # a process without file handles or memory could not load them any more
+        getattr(sentences, reader)
     offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
     intents.prepare()

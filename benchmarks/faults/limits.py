@@ -33,10 +33,10 @@ def f26(extent: Extent) -> Row:
     started = time.monotonic()
     events, groups = extent.of(20_000, 500), (10, 100, extent.of(1_000, 200))
     with tempfile.TemporaryDirectory() as scratch:
-        few = [_alone(Path(scratch, f"few{number}"), "few", number) for number in HANDLES]
-        short = _alone(Path(scratch, "short"), "short", SPARE)
-        handles = [_alone(Path(scratch, f"groups{number}"), "groups", number)["handles"] for number in groups]
-        grown = _alone(Path(scratch, "events"), "events", events)
+        few = [alone(Path(scratch, f"few{number}"), "few", number) for number in HANDLES]
+        short = alone(Path(scratch, "short"), "short", SPARE)
+        handles = [alone(Path(scratch, f"groups{number}"), "groups", number)["handles"] for number in groups]
+        grown = alone(Path(scratch, "events"), "events", events)
     lives = [*few, short]
     crashes = [crash for one in lives for crash in one["crashes"]]
     accepted, refused = (sum(one[name] for one in few) for name in ("accepted", "refused"))
@@ -53,7 +53,8 @@ def f26(extent: Extent) -> Row:
     return Row("F26", "no file handles, no memory", tried, lost, twice, 0, time.monotonic() - started, note, is_bad)
 
 
-def _alone(data: Path, what: str, size: int) -> dict[str, Any]:
+def alone(data: Path, what: str, size: int) -> dict[str, Any]:
+    """Run one of this module's works in a process of its own; return what it told, or its crash."""
     command = [sys.executable, "-m", "benchmarks.faults.limits", what, str(data), str(size)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -20,7 +20,7 @@ LONGEST = {  # seconds
     "A2": 1200.0,
     "F1": 2400.0,
     **dict.fromkeys(("F3", "F12"), 1500.0),
-    **dict.fromkeys(("F21", "F25", "F28", "A29"), 1800.0),
+    **dict.fromkeys(("F21", "F25", "F28", "F33", "A29"), 2400.0),
 }
 
 
@@ -81,6 +81,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "F30": _here("drift", "f30"),
     "F31": _here("syscalls", "f31"),
     "F32": _here("queueing", "f32"),
+    "F33": _here("mixed", "f33"),
     "A1": _here("hostile_tools", "a1"),
     "A2": _here("isolation", "a2"),
     "A3": _here("isolation", "a3"),
@@ -106,6 +107,7 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A23": _here("extraction", "a23"),
     "A23b": _here("extraction_by_agents", "a23b"),
     "A25": _here("beliefs_deleted", "a25"),
+    "A27": _here("supply", "a27"),
     "A28": _here("outgoing", "a28"),
     "A29": _here("tampering", "a29"),
 }

@@ -197,7 +197,7 @@ async def _works(name: str, work: Awaitable[object], broken: Broken) -> None:
     """Run an operation that was cancelled a moment ago; one that waits is held up by a lock."""
     try:
         await asyncio.wait_for(work, LONGEST)
-    except TimeoutError:
+    except asyncio.TimeoutError:
         broken.locked.append(f"{name} waits after a cancellation")
 
 

@@ -49,18 +49,9 @@ class Shown:
 
 def a29(extent: Extent) -> Row:
     """Flip one to eight bytes of a file, open the directory, read and do everything."""
-    started, seen, dice = time.monotonic(), Seen(), random.Random(extent.seed)
+    started = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        template = golden.unpacked(golden.names()[-1], Path(scratch, "template"))
-        whole = asyncio.run(shown(copied(template, Path(scratch, "whole"))))
-        for kind, files in targets(template).items():
-            for number in range(extent.of(250, 6)):
-                data = copied(template, Path(scratch, f"{kind}{number}"))
-                target = data / dice.choice(files)
-                flip(target, dice)
-                seen.mutants[kind] += 1
-                asyncio.run(judge(data, f"{kind} {number}: {target.name}", whole, seen))
-                shutil.rmtree(data)
+        seen = tampered(Path(scratch), extent.of(250, 6), extent.seed)
     note = (
         f"{', '.join(f'{kind} {count}' for kind, count in seen.mutants.items())}; crashes {len(seen.crashes)}, hung "
         f"{seen.hung}; refused {seen.refused}, reported {seen.reported}, without effect {seen.same}; other words in a "
@@ -72,6 +63,22 @@ def a29(extent: Extent) -> Row:
     what = "bytes flipped in ledger, profiles, jobs, overrides.json"
     is_bad = bool(seen.crashes or seen.hung)
     return Row("A29", what, seen.mutants.total(), len(seen.silent), 0, seen.hung, seconds, note, is_bad)
+
+
+def tampered(scratch: Path, each: int, seed: int) -> Seen:
+    """Open so many mutants of each kind of file; return what was seen."""
+    seen, dice = Seen(), random.Random(seed)
+    template = golden.unpacked(golden.names()[-1], scratch / "template")
+    whole = asyncio.run(shown(copied(template, scratch / "whole")))
+    for kind, files in targets(template).items():
+        for number in range(each):
+            data = copied(template, scratch / f"{kind}{number}")
+            target = data / dice.choice(files)
+            flip(target, dice)
+            seen.mutants[kind] += 1
+            asyncio.run(judge(data, f"{kind} {number}: {target.name}", whole, seen))
+            shutil.rmtree(data)
+    return seen
 
 
 def targets(template: Path) -> dict[str, list[Path]]:
@@ -107,7 +114,7 @@ async def judge(data: Path, where: str, whole: Shown, seen: Seen) -> None:
     except core.CognitiveMemoryError:
         seen.refused += 1
         return
-    except TimeoutError:
+    except asyncio.TimeoutError:
         seen.hung += 1
         return
     except Exception as crash:  # noqa: BLE001  # whatever else comes out is what the row looks for

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from .. import sentences
-from ..completion import seen
+from ..completion import is_out_of_threads, seen
 from ..domain.context import Context, Section
 from ..domain.event import Event
 from ..domain.hit import ReadFilter
@@ -21,7 +21,7 @@ from ..ports.quality import Tally, Untallied
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
-from ..recall.deadlines import finished, is_out_of_threads
+from ..recall.deadlines import finished
 from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query

@@ -10,13 +10,7 @@ from ..completion import seen
 from ..errors import PermanentError, TransientError, UnavailableError
 
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing
-_NO_THREAD = "can't start new thread"  # of RuntimeError, where memory or a limit of the system refuses one
 T = TypeVar("T")
-
-
-def is_out_of_threads(failure: RuntimeError) -> bool:
-    """Return whether an error says that no new thread could be started."""
-    return _NO_THREAD in str(failure)
 
 
 async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:

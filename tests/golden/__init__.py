@@ -34,6 +34,17 @@ def unpacked(name: str, folder: Path) -> Path:
     return folder
 
 
+def holds(name: str, path: str) -> bool:
+    """Return whether an archive has a file."""
+    with tarfile.open(FOLDER / f"{name}{ENDING}") as archive:
+        return f"./{path}" in archive.getnames()
+
+
+def generation_of(data: Path) -> str:
+    """Return the generation of Chroma that a directory uses."""
+    return (data / "chromadb" / "current").read_text("utf-8").strip()
+
+
 def format_of(name: str) -> int:
     """Return the ledger format of an archive."""
     return int(name.rpartition("-")[2])

@@ -1,7 +1,7 @@
-"""Make the archive of a version: ``python -m tests.golden COMMIT NAME [--exact]``, as in ``HEAD 1.0.0-format-11``.
+"""Make the archive of a version: ``python -m tests.golden COMMIT NAME [--exact] [--grown]``: ``HEAD 1.0.0-format-12``.
 
 The code of the commit is unpacked into a temporary folder and run with the packages that are installed now.
-``--exact`` leaves Chroma out.
+``--exact`` leaves Chroma out, ``--grown`` adds a group with beliefs and experiences.
 """
 
 from __future__ import annotations

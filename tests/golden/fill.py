@@ -22,6 +22,14 @@ OTHER = core.Scene.group("10001", "2000002", user_name="小北", group_name="读
 AWAY = core.Scene.group("10001", "2000009", user_name="老周", group_name="读书会")
 PRIVATE = core.Scene.private("2000001", user_name="阿棠")
 QUIET = core.Scene.group("10002", "2000001", user_name="阿棠", group_name="桌游局")
+CLUB = core.Scene.group("10003", "2000001", user_name="豆沙", group_name="开发组")
+RULES = (
+    ("2000001", "豆沙", "以后每周五晚上讨论新番吧"),
+    ("2000002", "小林", "好，每周五晚上讨论新番"),
+    ("2000003", "阿墨", "同意"),
+    ("2000003", "阿墨", "群里不要讨论政治"),
+    ("2000001", "豆沙", "对，不讨论政治"),
+)
 LINES = (
     (GROUP, "我对花生过敏，点菜的时候帮我看着点"),
     (OTHER, "我下个月搬到杭州，书先放在阿棠家"),
@@ -104,6 +112,60 @@ async def left(memory: Any) -> None:
     await memory.consider(OTHER, [core.Message("m9", OTHER, "我把钥匙留在前台了", NOON)])
 
 
+class Grower:
+    """A model that makes two beliefs of a group, and refuses everything else."""
+
+    async def ask(self, ask: Any) -> Any:
+        """Answer in JSON Lines, with the lines of the group that support each belief."""
+        if ask.name != "record_changes" and "evol" not in f"{ask.name} {ask.purpose}":
+            raise core.UnavailableError("only asked to evolve")
+        rows = (("每周五晚上讨论新番", (1, 2, 3)), ("群里不讨论政治", (4, 5)))
+        made = ({"action": "create", "statement": said, "change_reason": "都说了", "lines": n} for said, n in rows)
+        return ask.parse("\n".join(json.dumps(row, ensure_ascii=False) for row in made))
+
+
+async def grown(data_dir: Path) -> None:
+    """Let a group evolve, change its beliefs by hand, and tell of a problem met twice, which becomes a belief too."""
+    chosen = settings().model_dump() | {"models": {"evolution": {"model_name": "m", "api_url": "http://127.0.0.1:9"}}}
+    open_settings = core.Settings.model_validate(chosen)
+    async with core.CognitiveMemory.open(open_settings, data_dir, clock=Clock(), chat=Grower()) as memory:
+        for number, (user_id, name, text) in enumerate(RULES):
+            scene = core.Scene.group(CLUB.group_id, user_id, user_name=name, group_name="开发组")
+            await memory.observe(core.Message(f"g{number}", scene, text, NOON - timedelta(minutes=9 - number)))
+        await asyncio.sleep(0.6)
+        evolution = await memory.evolve(CLUB)
+        assert evolution.created == 2, evolution
+        friday, politics = (await memory.beliefs(CLUB)).beliefs
+        await memory.set_belief_strength(CLUB, friday.id, 0.9)
+        await memory.retire_belief(CLUB, politics.id, "不用再说了")
+        told = data_dir.with_name("experiences.jsonl")
+        head = {"format": "cognitive-memory", "version": 1}
+        told.write_text("\n".join(json.dumps(row) for row in (head, *map(experience, range(4)))), "utf-8")
+        assert await memory.import_(told) == 4
+        await memory.drain(30)
+        first, *others = await memory.suggestions(CLUB)
+        await memory.decide_suggestion(CLUB, first.id, accept=True)
+        for other in others:
+            await memory.decide_suggestion(CLUB, other.id, accept=False)
+
+
+def experience(number: int) -> dict[str, object]:
+    """Return what somebody told of the same problem, on another day."""
+    person = f"200000{1 + number % 2}"
+    return {
+        "type": "event",
+        "id": f"experience{number}",
+        "text": f"({person}) 第 {number + 1} 次遇到依赖装不上，换了镜像源，好了",
+        "kind": "experience",
+        "request_type": "group",
+        "group_id": CLUB.group_id,
+        "user_id": person,
+        "sender_id": person,
+        "happened_at": (NOON - timedelta(days=number)).isoformat(),
+        "detail": {"pain": "依赖装不上", "solution": "换了镜像源", "outcome": "好了"},
+    }
+
+
 def bury(data_dir: Path) -> None:
     """Move the first job into failed/, as this version buries: the file with its error."""
     pending, failed = data_dir / "queues" / "pending", data_dir / "queues" / "failed"
@@ -123,6 +185,8 @@ async def main(data_dir: Path) -> None:
         await memory.drain(30)
         if "--exact" not in sys.argv and hasattr(memory, "reindex"):
             await memory.reindex()
+    if "--grown" in sys.argv:
+        await grown(data_dir)
     async with core.CognitiveMemory.open(settings(), data_dir, background=False, clock=Clock()) as memory:
         await left(memory)
     bury(data_dir)

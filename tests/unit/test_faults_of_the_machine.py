@@ -1,4 +1,4 @@
-"""Small twins of the fault rows F25 and F27: clocks that jump, and SIGTERM beside a model that hangs."""
+"""Small twins of the fault rows F25, F26, F27, F33, A27 and A29."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("the rows take handles and memory away as POSIX does", allow_module_level=True)
 
-from benchmarks.faults import clocks, signals
+from benchmarks.faults import clocks, limits, mixed, signals, supply, tampering
+from benchmarks.faults.tally import Counts
+from tests.support.sizes import sized
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -28,3 +30,53 @@ def test_sigterm_beside_a_hanging_model_leaves_all_jobs(tmp_path: Path, kind: st
     broken = signals.Broken()
     signals.terminated(tmp_path / "data", kind, broken)
     assert (broken.lost, broken.twice, broken.locked) == ([], [], [])
+
+
+@pytest.mark.parametrize(("what", "size"), [("few", 64), ("few", 32), ("short", limits.SPARE)])
+def test_without_handles_or_memory_calls_are_refused_and_work_goes_on(tmp_path: Path, what: str, size: int) -> None:
+    """A process out of file handles or memory refuses politely; given them back, it does all that it accepted."""
+    told = limits.alone(tmp_path / "data", what, size)
+    assert (told["crashes"], told["lost"], told["twice"]) == ([], 0, 0)
+    assert told["refused"] or what == "short"
+
+
+async def test_an_operation_cancelled_at_any_await_holds_nothing_up(tmp_path: Path) -> None:
+    """After a cancellation at each of the first awaits, every operation works, and no turn is lost or twice."""
+    broken = signals.Broken()
+    await signals.cancelled_everywhere(tmp_path / "data", broken, sized(3, 60))
+    assert (broken.lost, broken.twice, broken.locked) == ([], [], [])
+    assert len(broken.points) == len(signals.OPERATIONS)
+
+
+async def test_a_closing_cancelled_at_any_await_keeps_everything(tmp_path: Path) -> None:
+    """A closing that is cancelled leaves a directory that opens at once with all that was accepted."""
+    broken = signals.Broken()
+    await signals.cancelled_closing(tmp_path / "data", broken, sized(3, 60))
+    assert (broken.lost, broken.twice, broken.locked) == ([], [], [])
+
+
+async def test_lives_of_mixed_faults_lose_nothing(tmp_path: Path) -> None:
+    """Lives in which one call in a hundred fails, ended by kills, lose and double no turn, nor do their backups."""
+    soaked = mixed.lived(tmp_path, float(sized(12, 120)), 5)
+    assert soaked.crashes == []
+    assert soaked.faults.total()
+    assert (await mixed.counted(soaked.data, set(soaked.ledger.accepted)))[0] == Counts()
+    for path, accepted in soaked.backups.items():
+        counts, _ = await mixed.counted(Path(path), accepted)
+        assert (counts.lost, counts.twice) == (0, 0)
+
+
+def test_flipped_bytes_crash_nothing_and_are_not_taken_silently(tmp_path: Path) -> None:
+    """A flipped byte in any file costs at most what it stood in, with a word about it, and never the memory."""
+    seen = tampering.tampered(tmp_path, sized(2, 40), 11)
+    assert (seen.crashes, seen.silent, seen.hung) == ([], [], 0)
+
+
+def test_nothing_that_is_read_is_run() -> None:
+    """No module loads pickles, evaluates text, starts a shell or makes a template of what it reads."""
+    assert supply.findings() == []
+
+
+def test_no_dependency_drifts() -> None:
+    """Each dependency has an upper bound, except those that are versioned by date."""
+    assert supply.unbounded_dependencies() == []

@@ -21,6 +21,7 @@ from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
 from tests.support.sizes import sized
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).absolute().parents[2]
 NAMES = golden.names()
@@ -48,7 +49,7 @@ def test_every_released_version_has_its_directory() -> None:
     """Each version that the change log dates, and each ledger format up to now, has a directory to be opened."""
     released = re.findall(r"^## \[([\d.]+)\] - \d{4}", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert not [name for name in released if not any(one.startswith(f"{name}-format-") for one in NAMES)]
-    assert {golden.format_of(name) for name in NAMES} >= set(range(1, 11))
+    assert {golden.format_of(name) for name in NAMES} >= set(range(1, len(schema.STEPS) + 1))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -72,6 +73,41 @@ async def test_an_older_directory_opens_with_nothing_lost(name: str, tmp_path: P
     assert {path: path.read_bytes() for path in profiles} == words
     if found < len(schema.STEPS):
         assert golden.rows_of(data / f"ledger.v{found}.db") == before
+
+
+GROWN = [name for name in NAMES if "-grown-" in name]
+WITH_CHROMA = [name for name in NAMES if golden.holds(name, "chromadb/current")]
+
+
+@pytest.mark.parametrize("name", GROWN)
+async def test_beliefs_and_experiences_come_along(name: str, tmp_path: Path) -> None:
+    """Beliefs with their history and changes, and experiences with what was decided of them, are as they were left."""
+    data = golden.unpacked(name, tmp_path / "data")
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False, clock=FrozenClock(fill.NOON)) as memory:
+        active = {one.statement: one for one in (await memory.beliefs(fill.CLUB)).beliefs}
+        [retired] = (await memory.beliefs(fill.CLUB, status="deprecated")).beliefs
+        assert (len(active), active["每周五晚上讨论新番"].strength, retired.statement) == (2, 0.9, "群里不讨论政治")
+        assert len(await memory.belief_history(fill.CLUB, retired.id)) >= 1
+        assert len(await memory.belief_changes(fill.CLUB, days=30)) == 5
+        assert await memory.suggestions(fill.CLUB) == []  # decided already
+        experiences = [one for one in await memory.events(fill.CLUB, limit=50) if one.kind == "experience"]
+        assert {(one.pain, one.solution, one.outcome) for one in experiences} == {("依赖装不上", "换了镜像源", "好了")}
+        assert "每周五晚上讨论新番" in (await memory.context(fill.CLUB, "周五晚上讨论什么新番")).text
+
+
+@pytest.mark.parametrize("name", WITH_CHROMA[:: sized(2, 1)])
+async def test_a_chroma_folder_of_an_older_version_is_used_or_built_anew(name: str, tmp_path: Path) -> None:
+    """With the vector store, an older directory's generation serves or is replaced, and holds every event's vector."""
+    data = golden.unpacked(name, tmp_path / "data")
+    settings = core.Settings.model_validate({"profile": {"merge_delay_seconds": 0, "merge_min_facts": 1}})
+    async with core.CognitiveMemory.open(settings, data, clock=FrozenClock(fill.NOON)) as memory:
+        assert await memory.drain(PATIENCE)
+        rows = await memory.reindex()
+        status = await memory.status()
+        assert rows >= len(await memory.events(OPERATOR, limit=100)) >= 4
+        assert await memory.search_events(fill.OTHER, "搬到杭州")
+        assert status.last_error == ""
+    assert golden.generation_of(data)
 
 
 @pytest.mark.parametrize("name", [NAMES[0], NAMES[-1]])

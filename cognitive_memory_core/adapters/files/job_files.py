@@ -89,7 +89,7 @@ class JobFiles:
         try:
             self._disk.sync_folder(self._root / PROCESSING)
             return codec.job_of(self._body(entry), entry.job_id, moment(entry.instant))
-        except StorageRefused:
+        except (StorageRefused, MemoryError):
             entry.attempts -= 1
             with contextlib.suppress(StorageRefused, Vanished):
                 self._move(entry, PENDING, attempts=entry.attempts)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ... import sentences
-from ...completion import completed, seen
+from ...completion import completed, is_out_of_threads, seen
 from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.log_fields import log_fields
@@ -256,7 +256,7 @@ class FileQueue:
             self._backlog.drop(entry)
         except PermanentError as unreadable:
             await self._bury_unreadable(entry, str(unreadable))
-        except StorageRefused:
+        except (StorageRefused, OSError, MemoryError):
             self._backlog.put_back(entry)
             raise
         return None
@@ -488,7 +488,14 @@ class FileQueue:
         return self._backlog.find(job_id) is not None
 
     async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))
+        """Run a step in a thread; raises StorageRefused if the system gives none, and then it may run later."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))
+        except RuntimeError as failure:
+            if not is_out_of_threads(failure):
+                raise
+            refusal = sentences.storage_errors.STORAGE_REFUSED.format(path=PENDING, reason=failure)
+            raise StorageRefused(refusal) from failure
 
     async def _finished(self, steps: Coroutine[object, object, T]) -> T:
         return await asyncio.shield(self._begun(steps))

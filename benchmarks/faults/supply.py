@@ -1,0 +1,111 @@
+"""A27: nothing that is read is run, dependencies are bounded, and nothing is sent beyond this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib.metadata import requires
+from ipaddress import ip_address
+from pathlib import Path
+
+import cognitive_memory_core as core
+
+from ..fault_row import Extent, Row
+from . import world
+from .tracer import ROOT
+
+DISTRIBUTION = "nonebot-plugin-cognitive-memory"
+PACKAGES = ("cognitive_memory_core", "nonebot_plugin_cognitive_memory")
+RULES = (  # of ruff (flake8-bandit): running what was read, shells, unsafe loaders and templates, weak hashes, no TLS
+    *("S102", "S301", "S302", "S303", "S305", "S307", "S308", "S312", "S321", "S323", "S324", "S401", "S402", "S403"),
+    *("S404", "S406", "S407", "S408", "S409", "S411", "S413", "S501", "S502", "S504", "S505", "S506", "S507", "S508"),
+    *("S602", "S604", "S605", "S608", "S609", "S610", "S611", "S612", "S701", "S702", "S704"),
+)
+NO_UPPER_BOUND = frozenset({"packaging", "tzdata"})  # versioned by date, or by calendar: a bound says nothing
+_ADDRESS = re.compile(r'sin6?_port=htons\((\d+)\).*?(?:inet_addr\("([^"]+)"\)|inet_pton\(AF_INET6, "([^"]+)")')
+_OURS = r"extra == .(dev|bench|bench-tokens|docs|companions)\b"  # extras of those who work on it
+TURNS = 12
+
+
+def a27(extent: Extent) -> Row:
+    """Look through the code and the dependencies; then trace what a whole life of the memory connects to."""
+    started = time.monotonic()
+    found, unbounded = findings(), unbounded_dependencies()
+    with tempfile.TemporaryDirectory() as scratch:
+        ways = {"exact": [], "chroma": ["chroma"]} if not extent.quick else {"exact": []}
+        traced = {name: attempts(Path(scratch, name), more) for name, more in ways.items()}
+    outside = [address for attempted in traced.values() for address in attempted]
+    files = sum(1 for package in PACKAGES for _ in (ROOT / package).rglob("*.py"))
+    note = (
+        f"{files} files by {len(RULES)} rules of ruff: findings {len(found)}; dependencies without an upper bound "
+        f"{unbounded or 'none'} (by date: {', '.join(sorted(NO_UPPER_BOUND))}); a life with every store "
+        f"({', '.join(traced)}; its children traced too): connections beyond this machine {len(outside)} "
+        f"{outside[:3] or ''}; seconds: the whole row"
+    )
+    print(*found, *outside, sep="\n", file=sys.stderr)
+    is_bad = bool(unbounded or outside)
+    what = "code out of data, dependencies that drift, connections outwards"
+    return Row("A27", what, files + len(traced), len(found), 0, 0, time.monotonic() - started, note, is_bad)
+
+
+def findings() -> list[str]:
+    """Return what ruff finds in both packages, with exceptions that are marked in the code left out."""
+    command = [sys.executable, "-m", "ruff", "check", "--select", ",".join(RULES), "--output-format", "json", *PACKAGES]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return [
+        f"{Path(one['filename']).relative_to(ROOT)}:{one['location']['row']} {one['code']} {one['message']}"
+        for one in json.loads(done.stdout)
+    ]
+
+
+def unbounded_dependencies() -> list[str]:
+    """Return the dependencies of the distribution and its extras that any later version satisfies."""
+    wanted = [one.partition(";")[::2] for one in requires(DISTRIBUTION) or []]
+    served = [one.strip() for one, condition in wanted if not re.search(_OURS, condition)]
+    names = [re.split(r"[\[><=!~; ]", one)[0] for one in served if not re.search("<|==|~=", one)]
+    return [name for name in names if name not in NO_UPPER_BOUND and name != DISTRIBUTION]
+
+
+def attempts(data: Path, options: list[str]) -> list[str]:
+    """Return the addresses beyond this machine to which a life and its children tried to connect or send."""
+    trace = data.with_suffix(".trace")
+    environment = {**os.environ, "ANONYMIZED_TELEMETRY": "True"}  # what an unprotected chromadb would follow
+    life = [sys.executable, "-m", "benchmarks.faults.supply", str(data), *options]
+    command = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace), *life]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, capture_output=True)
+    return list(_outside(trace.read_text("utf-8", "replace")))
+
+
+def _outside(trace: str) -> Iterator[str]:
+    for port, four, six in _ADDRESS.findall(trace):
+        if not ip_address(four or six).is_loopback:
+            yield f"{four or six}:{port}"
+
+
+async def live(data: Path, *, with_chroma: bool) -> None:
+    """Use everything that reads, writes or searches, with no endpoint set."""
+    backend = core.VectorStoreSettings(backend="chroma" if with_chroma else "exact")
+    settings = world.SETTINGS.model_copy(update={"vector_store": backend})
+    async with core.CognitiveMemory.open(settings, data) as memory:
+        for number in range(TURNS):
+            await memory.observe(core.Message(f"m{number}", world.HERE, f"我喜欢第 {number} 号茶", world.NOON))
+            await memory.remember(core.Turn(world.HERE, memo="答了", observations=[f"阿棠(2000001) 喜欢 {number}"]))
+        await memory.drain(120)
+        await memory.reindex()
+        await memory.context(world.HERE, "喜欢什么茶")
+        await memory.search_profiles(world.HERE, "茶")
+        await memory.evolve(world.HERE)
+        await memory.export(data.with_name(f"{data.name}.jsonl"))
+        await memory.import_(data.with_name(f"{data.name}.jsonl"))
+        await memory.forget_user(core.Scene.operator(), world.HERE.user_id)
+
+
+if __name__ == "__main__":
+    asyncio.run(live(Path(sys.argv[1]), with_chroma="chroma" in sys.argv[2:]))
