@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 from ..lexical.frequency import FUNCTION_WORDS, telling
 from ..lexical.terms import index_terms
@@ -38,7 +39,7 @@ class Trace:
     @property
     def weight(self) -> float:
         """The total weight of the terms."""
-        return sum(map(_weight, self.terms))
+        return fsum(map(_weight, self.terms))  # equal sets have equal weights, in whatever order they are iterated
 
     def share_in(self, other: Trace) -> float:
         """Return the share of this trace's weight in another, from 0 to 1; 0 if this trace is empty."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cognitive_memory_core.text.statements.withdrawn_claims import Trace, WithdrawnClaim, pieces, without
@@ -87,6 +87,7 @@ def test_what_nothing_goes_out_of_is_the_same(text: str) -> None:
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
+@example("0⛦上下壿", "0⛦上下壿")  # before Python 3.12 a plain sum depends on the order of the terms
 def test_a_share_is_a_share(one: str, other: str) -> None:
     """The share is between 0 and 1 for any texts, and a text is fully contained in itself."""
     first, second = Trace.of(one), Trace.of(other)
