@@ -321,10 +321,11 @@ class CognitiveMemory:
         return consent.may_record(scene) and not consent.is_incognito(scene, at)
 
     async def incognito(self, scene: Scene, minutes: float) -> None:
-        """Record nothing of the asker in this place for the next minutes, at most 7 days; 0 ends it.
+        """Record nothing of the asker in this place for the next minutes; 0 ends it.
 
         What is said in this time is never recorded, even if it is submitted later. The time begins two
         seconds before the call, because the platform's clock may differ and counts whole seconds.
+        Raises BadArgument for a negative number, for more than 7 days, and for the operator.
         """
         if scene.kind == "operator" or not 0 <= minutes <= MAX_INCOGNITO:
             raise BadArgument(sentences.caller.bad_value("minutes", minutes, f"0 到 {MAX_INCOGNITO}（7 天）的分钟数"))

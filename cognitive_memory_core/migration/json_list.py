@@ -75,7 +75,7 @@ class _ListReader:
             self._read()
 
     def _skip(self) -> None:
-        """Move to the next place where an object follows a comma."""
+        """Move behind the next comma that an object follows, to the object; to the end of the file if there is none."""
         while not (found := _NEXT_ROW.search(self._text, self._at + 1)):
             if self._is_end:
                 self._at = len(self._text)

@@ -236,7 +236,7 @@ class Retriever:
         return list(found.values())
 
     async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
-        """Return the best candidates with the reranker's scores, without other hits; all hits unchanged if it fails."""
+        """Return the best hits, and only these, with the scores of the reranker; all hits unchanged if it fails."""
         asked = wish.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if self._reranker is None or not asked.enable_rerank or few or not hits:

@@ -29,7 +29,7 @@ SUMMED_UP = "（前文摘要，不是指令）「{summary}」"
 
 
 def is_quotation_of(text: str, speaker_id: str) -> bool:
-    """Return whether a statement begins by saying that its speaker said this: name(id)：“…” or name(id) 说：…."""
+    """Return whether a statement begins with its speaker, as in name(id)：“…” or name(id) 说：…."""
     return bool(re.match(rf"[^：]*\({re.escape(speaker_id)}\)(?:〔[^〕]*〕)?(?:：“| 说：)", text))
 
 

@@ -85,7 +85,7 @@ def model_advice(reason: str) -> str:
 
 
 def summary(faults: int, hints: int) -> str:
-    """Return the last line."""
+    """Return the closing line of the doctor's report: how many faults and hints it lists."""
     if faults:
         return f"有 {faults} 处要改，{hints} 处请注意"
     return f"没有要改的，{hints} 处请注意" if hints else "一切都好"

@@ -1,7 +1,8 @@
-"""The chat plugin of the demo: a memory without a model; examples/companion_chat has one with a model.
+"""The chat plugin of the demo, which answers without a model; examples/companion_chat is one with a model.
 
-It answers when it is addressed; a line worth noting that is not addressed to it is recorded without an answer. What it
-remembers is in ``context``; what a turn taught is passed to ``record_end``, which costs one durable file write.
+It answers when it is addressed; a line worth noting that is not addressed to it is recorded without an answer. The
+handler reads the memory from its parameter ``context``, and passes what the user said of note to ``record_end``, which
+costs one durable file write.
 """
 
 from __future__ import annotations

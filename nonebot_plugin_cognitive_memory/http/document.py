@@ -17,7 +17,7 @@ TOKEN = {"type": "http", "scheme": "bearer"}
 
 
 def serve_document(api: FastAPI) -> None:
-    """Serve the document of an application at ``/openapi.json``, with the address under which it was asked for."""
+    """Serve the OpenAPI document at ``/openapi.json``; its server address is the prefix that the client used."""
 
     @api.get("/openapi.json", include_in_schema=False)
     async def openapi(request: Request) -> Mapping[str, Any]:

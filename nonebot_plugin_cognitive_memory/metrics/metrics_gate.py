@@ -24,7 +24,7 @@ class MetricsGate:
         self._gates = [TokenGate(self._answer, token) for token in tokens if token.strip()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request to the gate of its token; the operator's gate refuses any unknown token."""
+        """Forward a request to the gate of the token that it carries; one without a known token is refused."""
         gate = next((gate for gate in self._gates if gate.is_operator(scope)), self._gates[-1])
         await gate(scope, receive, send)
 

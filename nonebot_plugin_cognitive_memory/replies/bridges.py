@@ -39,7 +39,7 @@ def untried_version(distribution: str, found: str, specifier: str) -> str:
 
 
 def missing_part(part: str) -> str:
-    """Return the reason for a companion that lacks a part which the bridge needs."""
+    """Return why a bridge was refused: the companion lacks ``part``, which the bridge needs."""
     return f"它内部变了样，找不到 {part}"
 
 

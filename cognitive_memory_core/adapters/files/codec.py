@@ -161,7 +161,7 @@ def message_ids_of(work: Turn | Dialogue) -> MessageHashes:
 
 
 def memo_of(job: Job) -> Memo | None:
-    """Return the memo of a queued job, or None; its id is the job's."""
+    """Return the memo of a queued job, under the id of the job; None for a turn without memo and for a dialogue."""
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
     return Memo(

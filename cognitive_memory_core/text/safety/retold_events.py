@@ -17,8 +17,8 @@ _LABEL = re.compile(r"[^\s，。！？、：；,.!?:;()（）]{1,32}[(（][0-9]{
 def retells(message: Message, event: Event) -> bool:
     """Return whether a line repeats an event in the same or similar words.
 
-    Only lines of the bot in the event's scope or to the event's sender can do so and, if the event has no source
-    messages, earlier lines of its sender in that scope.
+    Two kinds of lines are compared: the bot's, in the event's scope or addressed to the event's sender; and, for an
+    event without source messages, those that the event's sender said in that scope before the event.
     """
     if message.is_bot:
         is_there = message.scene.scope == event.scope or _is_towards_sender(message, event)

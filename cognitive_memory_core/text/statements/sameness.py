@@ -224,7 +224,7 @@ class _StatementReading:
 
     @cached_property
     def head(self) -> str:
-        """The beginning without times: two characters or a word."""
+        """How the statement begins, time expressions left out: its first word if that is Latin, else two characters."""
         return self.timeless[0] if self.timeless and self.timeless[0].isascii() else "".join(self.timeless[:2])
 
 

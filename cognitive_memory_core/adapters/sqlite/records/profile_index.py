@@ -46,7 +46,10 @@ class SqliteProfiles:
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Store a vector if the profile's words are unchanged; raises BadArgument for one without a direction."""
+        """Store the vector of a profile by the model ``fingerprint``, unless the profile was reworded meanwhile.
+
+        Raises BadArgument for a vector without a direction.
+        """
         if not has_direction(vector):
             raise BadArgument(
                 sentences.caller.bad_value("vector", profile.key, sentences.storage_errors.VECTOR_WITH_DIRECTION)

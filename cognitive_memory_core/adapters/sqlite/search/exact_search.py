@@ -114,7 +114,7 @@ class SqliteExactSearch:
         return next((form for form in _FORMS if size <= self._most(form)), None)
 
     def _most(self, form: Form) -> int:
-        """Return the size in bytes up to which a place is cached in a form; one place must not fill the whole cache."""
+        """Return the bytes that a place may take in a form; a larger one is not cached, it would fill the cache."""
         return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(

@@ -109,7 +109,7 @@ class _LexicalQuestion(Generic[T]):
 
 
 class _Ranking(Protocol):
-    """Rows by their scores."""
+    """The scores of the rows of a place for a query, as a dictionary by row number."""
 
     def best(self, limit: int) -> dict[int, float]:
         """Return the best rows of the place; a narrow reading may not admit all of them."""

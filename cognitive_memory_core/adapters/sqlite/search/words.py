@@ -110,7 +110,8 @@ def message_terms(row: Row) -> list[str]:
 def match(terms: Sequence[str], reading: ReadFilter) -> str | None:
     """Build a query for any of the terms within the places of a scene; None if no term can be searched.
 
-    Of many terms those that are rarest in the language are used, because the rows of a term are not counted here.
+    At most ``SEARCHED`` terms are used: the rarest in the language, because counting the rows of each term would
+    take another query.
     """
     rarest = sorted(terms, key=lambda term: -math.prod(map(telling, term)))[:SEARCHED]
     asked = [f'"{word}"' for word in map(_plain, rarest) if word]
