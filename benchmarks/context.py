@@ -42,7 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--queries", type=int, default=200)
     parser.add_argument("--store", choices=("exact", "chroma"), default="exact")
     parser.add_argument("--directory", type=Path, help="a folder on the disk to measure (default: temporary files)")
-    parser.add_argument("--laid", type=Path, help="a data directory that holds the events already; it is copied")
+    parser.add_argument(
+        "--laid",
+        type=Path,
+        help="a folder with a data directory for each size (100000, lines-20000), which is copied; else it is made",
+    )
 
 
 def run(options: argparse.Namespace) -> Report:
@@ -104,14 +108,10 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
     cost, longest = list[float](), 0.0
     with tempfile.TemporaryDirectory(dir=options.directory) as folder:
         settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+        is_laid = await _copied(options.laid, f"lines-{lines}", Path(folder))
         async with core.CognitiveMemory.open(settings, Path(folder), background=False, clock=Noon()) as memory:
-            begun = Noon().now() - lines * SPOKEN
-            for number, text in enumerate(speech.texts(lines)):
-                person = core.Scene.group("100001", f"20000{number % 40:02}")
-                await memory.observe(core.Message(f"m{number}", person, text, begun + number * SPOKEN))
-                if number % WRITTEN == 0:
-                    await memory.drain(60)
-            assert await memory.drain(600)
+            if not is_laid:
+                await _spoken(memory, speech, lines)
             await memory.context(scene, speech.text(25))
             await asyncio.sleep(max(SETTLING, lines / LOADED))
             if (await memory.status()).totals.messages < lines:
@@ -126,13 +126,29 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
     return f"{lines} lines, no events: processor ms p50 {middle:.1f}, p95 {most:.1f}, longest {longest:.0f}"
 
 
+async def _spoken(memory: core.CognitiveMemory, speech: Speech, lines: int) -> None:
+    begun = Noon().now() - lines * SPOKEN
+    for number, text in enumerate(speech.texts(lines)):
+        person = core.Scene.group("100001", f"20000{number % 40:02}")
+        await memory.observe(core.Message(f"m{number}", person, text, begun + number * SPOKEN))
+        if number % WRITTEN == 0:
+            await memory.drain(60)
+    assert await memory.drain(600)
+
+
+async def _copied(laid_before: Path | None, size: str, folder: Path) -> bool:
+    """Copy the data directory of this size, if there is one."""
+    if laid_before is None or not (laid_before / size).is_dir():
+        return False
+    await asyncio.to_thread(shutil.copytree, laid_before / size, folder, dirs_exist_ok=True)
+    return True
+
+
 @asynccontextmanager
 async def _opened(
     lines: Sequence[Line], folder: Path, options: argparse.Namespace
 ) -> AsyncIterator[core.CognitiveMemory]:
-    if options.laid:
-        await asyncio.to_thread(shutil.copytree, options.laid, folder, dirs_exist_ok=True)
-    else:
+    if not await _copied(options.laid, str(len(lines)), folder):
         await laid(lines, folder)
     settings = core.Settings(
         historian=core.HistorianSettings(concurrency=2),
