@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 import cognitive_memory_core as core
 
-from .visit import Visit
+from .visit import Found, Visit
 
 MOST_SHOWN = 20
 EVIDENCE = 5  # experiences of a suggestion that are quoted, the newest
@@ -29,9 +29,13 @@ async def suggestions(visit: Visit) -> Response:
     """Show the open suggestions of a group. They are made now, perhaps by a model, so a group must be chosen first."""
     group_id = visit.asked("group")
     groups = await visit.offered_places(visit.place(f"group/{group_id}"), "group")
+    return await visit.show_found("suggestions.html", _open(visit, group_id), groups=groups, group_id=group_id)
+
+
+async def _open(visit: Visit, group_id: str) -> Found:
+    """Return the open suggestions of a group that are shown, and how many there are; none without a group."""
     found = await visit.memory.suggestions(visit.scene(group_id)) if group_id else []
-    rows = [await _founded(visit, one) for one in found[:MOST_SHOWN]]
-    return await visit.show("suggestions.html", groups=groups, group_id=group_id, rows=rows, total=len(found))
+    return {"rows": [await _founded(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
 
 
 async def _founded(visit: Visit, suggestion: core.Suggestion) -> Founded:

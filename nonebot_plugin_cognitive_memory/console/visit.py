@@ -25,7 +25,7 @@ PAGE = 50  # rows of one page of a list
 MOST_PAGES = 10_000
 OFFERED = 40  # places of a form
 NEWEST = 4_000  # rows whose places are offered: many places are not gone through for each form
-QUICK = 0.1  # seconds for which a page waits before what stands above the awaited part is sent
+QUICK = 0.05  # seconds for which a page waits before what stands above the awaited part is sent
 END = "<!--end-->"  # in a template, before the part that is awaited; stored text is escaped and cannot hold it
 ARRIVED = '<span class="arrived"></span>'  # the style sheet then hides that something is awaited
 Found = Mapping[str, object]
@@ -186,16 +186,24 @@ class Visit:
         What takes longer than :data:`QUICK` seconds is sent when it is found, after the part of the page above
         :data:`END`, which says that it is awaited.
         """
-        task, filled = asyncio.create_task(finding), self._filled(values)
+        filled = self._filled(values)
+        try:  # before the search begins, which would take the interpreter's lock from it
+            above = await asyncio.to_thread(rendered, template, {**filled, "is_awaited": True})
+        except BaseException:
+            finding.close()
+            raise
+        task = asyncio.create_task(finding)
         done, _ = await asyncio.wait((task,), timeout=QUICK)
         if done:
             return HTMLResponse(await asyncio.to_thread(rendered, template, {**filled, **task.result()}))
-        return StreamingResponse(self._parts(template, task, filled), media_type="text/html")
+        return StreamingResponse(self._parts(template, task, filled, above.partition(END)[0]), media_type="text/html")
 
-    async def _parts(self, template: str, task: asyncio.Task[Found], filled: Found) -> AsyncGenerator[str, None]:
-        """Yield a page up to :data:`END`, then the rest of it, or why there is none."""
+    async def _parts(
+        self, template: str, task: asyncio.Task[Found], filled: Found, above: str
+    ) -> AsyncGenerator[str, None]:
+        """Yield the part of a page above :data:`END`, then the rest of it, or why there is none."""
         try:
-            yield (await asyncio.to_thread(rendered, template, {**filled, "is_awaited": True})).partition(END)[0]
+            yield above
             try:
                 whole = await asyncio.to_thread(rendered, template, {**filled, **await task})
             except core.CognitiveMemoryError as error:

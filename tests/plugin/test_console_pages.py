@@ -69,6 +69,7 @@ async def test_what_takes_long_is_sent_when_it_is_found(shown: Console, monkeypa
         "/memories?text=部署密钥": "2026-03-06",
         f"/question?{asked}": "模型拿到的上下文",
         "/report": "各处记了什么",
+        "/suggestions?group=20002": "打印机卡纸",
         "/memories": "推理小说",
     }
     async with shown.visited() as visitor:
