@@ -194,14 +194,18 @@ class JobFiles:
                 raise StorageRefused(str(unreadable)) from unreadable
             return set()
 
-    def copy_to(self, target: Path, entries: Iterable[JobEntry]) -> None:
-        """Copy jobs into folders of the same names; a job whose file is gone is left out."""
+    def copy_to(self, target: Path) -> None:
+        """Copy the files of all jobs into folders of the same names, as they lie on the disk.
+
+        The index is not asked: a move that took effect and was reported as failed leaves a job where it does not look.
+        """
         self._disk.make_folder(target)
         for folder in _STATES:
             self._disk.make_folder(target / folder)
-        for entry in entries:
-            with contextlib.suppress(Vanished):
-                self._disk.copy(self._path(entry), target / entry.folder / entry.name)
+        for folder, name in self.listed():
+            if _is_job_file(name):
+                with contextlib.suppress(Vanished):
+                    self._disk.copy(self._root / folder / name, target / folder / name)
         for folder in _STATES:
             self._disk.sync_folder(target / folder)
 

@@ -407,7 +407,7 @@ class FileQueue:
 
     async def _copy_to(self, folder: Path) -> None:
         async with self._moving, self._jobs.all():
-            await self._run(self._files.copy_to, folder, self._there())
+            await self._run(self._files.copy_to, folder)
 
     def _there(self) -> list[JobEntry]:
         """Return the entries whose files are on disk."""

@@ -813,6 +813,16 @@ async def test_a_copy_can_be_opened(queue: FileQueue, root: Path, tmp_path: Path
     await copy.close()
 
 
+async def test_a_copy_has_a_job_whose_move_was_reported_as_failed(queue: FileQueue, root: Path, tmp_path: Path) -> None:
+    """A copy has every job that lies on the disk, also in another folder than the queue believes."""
+    await queue.enqueue(a_job())
+    for path in (root / "pending").glob("*.json"):
+        path.rename(root / "processing" / path.name)
+    await queue.copy_to(tmp_path / "copy")
+    assert files(tmp_path / "copy") == files(root)
+    assert len(files(root)) == 1
+
+
 async def test_a_claim_lets_an_arrival_go_first(root: Path, clock: FrozenClock) -> None:
     """While a job is being written, a claim waits, so that the disk does one thing at a time."""
     disk = FaultyDisk()
