@@ -43,11 +43,14 @@ def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[s
         if assents(line.text):
             answered = _answered(line, messages)
             one.agreed += [answered.text] if answered and answered.id in ids and not dictates(answered.text) else []
-        if (len(line.text.strip()) > _BARE or not assents(line.text)) and (
-            not spokesmen or line.sender_id in spokesmen
-        ):
+        may_speak = not spokesmen or line.sender_id in spokesmen
+        if may_speak and not _is_bare_agreement(line.text):
             one.said.append(line.text)
     return {sender: Support(tuple(one.said), tuple(one.agreed)) for sender, one in grown.items()}
+
+
+def _is_bare_agreement(text: str) -> bool:
+    return len(text.strip()) <= _BARE and assents(text)
 
 
 def _answered(line: Message, messages: Sequence[Message]) -> Message | None:
