@@ -21,7 +21,7 @@ from ..ports.vectors import Generation, SleepingStore
 
 log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
-TOLERATED = 5  # failures in a row
+MAX_FAILURES = 5  # failures in a row
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 300.0
 OVERDUE = 10.0  # seconds after which other calls no longer wait for a store that does not answer
 T = TypeVar("T")
@@ -42,7 +42,7 @@ class Breaker:
         self._elapsed = elapsed
         self._failures = 0
         self._pause = FIRST_PAUSE
-        self._rests_until = 0.0
+        self._paused_until = 0.0
         self._is_probing = False
         self._hanging = 0
 
@@ -52,15 +52,15 @@ class Breaker:
         A call without an answer for ``overdue`` seconds counts as failed from then on, though its caller still waits.
         """
         is_probe = self.state == "failed"
-        self._refuse_while_resting(is_probe=is_probe)
+        self._refuse_while_open(is_probe=is_probe)
         self._is_probing = is_probe
         try:
-            with self._watched(overdue):
+            with self._counting_overdue(overdue):
                 answer = await act()
         except Busy:
             raise
-        except UnavailableError as away:
-            self._note_failure(away, is_probe=is_probe)
+        except UnavailableError as error:
+            self._note_failure(error, is_probe=is_probe)
             raise
         except CognitiveMemoryError:
             self._note_success()
@@ -71,8 +71,8 @@ class Breaker:
         self._note_success()
         return answer
 
-    def _refuse_while_resting(self, *, is_probe: bool) -> None:
-        rest = self._rests_until - self._elapsed()
+    def _refuse_while_open(self, *, is_probe: bool) -> None:
+        rest = self._paused_until - self._elapsed()
         if rest > 0 or self._hanging or (is_probe and self._is_probing):
             raise UnavailableError(
                 sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error),
@@ -80,7 +80,7 @@ class Breaker:
             )
 
     @contextmanager
-    def _watched(self, overdue: float | None) -> Generator[None, None, None]:
+    def _counting_overdue(self, overdue: float | None) -> Generator[None, None, None]:
         """Count a call as failed as soon as it is overdue, before it ends."""
         noted: list[float] = []
 
@@ -104,11 +104,11 @@ class Breaker:
             log.warning("%s", said, extra=log_fields("part", part=self.name))
         self.state = "failed"
 
-    def _note_failure(self, away: UnavailableError, *, is_probe: bool) -> None:
-        self.last_error = str(away)
+    def _note_failure(self, error: UnavailableError, *, is_probe: bool) -> None:
+        self.last_error = str(error)
         self._failures += 1
-        self._rests_until = max(self._rests_until, self._elapsed() + (away.retry_after or 0.0))
-        if self._failures < TOLERATED or (self.state == "failed" and not is_probe):  # a straggler tells nothing new
+        self._paused_until = max(self._paused_until, self._elapsed() + (error.retry_after or 0.0))
+        if self._failures < MAX_FAILURES or (self.state == "failed" and not is_probe):  # a straggler tells nothing new
             return
         if is_probe:
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
@@ -116,7 +116,7 @@ class Breaker:
             said = sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error)
             log.warning("%s", said, extra=log_fields("part", part=self.name))
         self.state = "failed"
-        self._rests_until = max(self._rests_until, self._elapsed() + self._pause)
+        self._paused_until = max(self._paused_until, self._elapsed() + self._pause)
 
     def _note_success(self) -> None:
         if self.state == "failed":
@@ -183,27 +183,27 @@ class GuardedStore:
 
     async def open(self) -> Generation | None:
         """Return the generation in use."""
-        return await self._working(self._store.open)
+        return await self._guarded(self._store.open)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
         """Create an empty generation beside the one in use."""
-        return await self._working(lambda: self._store.begin(fingerprint, dimensions))
+        return await self._guarded(lambda: self._store.begin(fingerprint, dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:
         """Put a generation in use."""
-        await self._working(lambda: self._store.put_in_use(generation))
+        await self._guarded(lambda: self._store.put_in_use(generation))
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
         """Write rows that have vectors."""
-        await self._working(lambda: self._store.upsert(generation, rows))
+        await self._guarded(lambda: self._store.upsert(generation, rows))
 
     async def remove(self, generation: Generation, event_ids: Sequence[str]) -> None:
         """Remove rows."""
-        await self._working(lambda: self._store.remove(generation, event_ids))
+        await self._guarded(lambda: self._store.remove(generation, event_ids))
 
     async def listed(self, generation: Generation) -> frozenset[str]:
         """Return the ids of all rows."""
-        return await self._working(lambda: self._store.listed(generation))
+        return await self._guarded(lambda: self._store.listed(generation))
 
     async def nearest(
         self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
@@ -219,5 +219,5 @@ class GuardedStore:
         """Stop the wrapped store, also while it is unavailable; success or failure does not change the breaker."""
         await self._store.sleep()
 
-    async def _working(self, act: Callable[[], Awaitable[T]]) -> T:
+    async def _guarded(self, act: Callable[[], Awaitable[T]]) -> T:
         return await self._breaker.call(act, overdue=self._overdue)

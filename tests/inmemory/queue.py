@@ -35,7 +35,7 @@ class _JobRow:
     place: int
     state: Literal["pending", "processing", "failed"] = "pending"
     attempts: int = 0
-    rests_until: float = 0.0  # seconds of a monotonic clock
+    paused_until: float = 0.0  # seconds of a monotonic clock
     error: str = ""
     failed_at: datetime | None = None
     ticket: str = ""
@@ -64,7 +64,7 @@ class InMemoryQueue:
     async def claim(self) -> Claim | None:
         """Claim the next job of the scope that waits longest."""
         now = self.elapsed()
-        ready = [row for row in self._heads() if row.rests_until <= now]
+        ready = [row for row in self._heads() if row.paused_until <= now]
         if not ready:
             return None
         row = min(ready, key=lambda row: (self._served.get(row.job.scope, -1), row.place))
@@ -83,7 +83,7 @@ class InMemoryQueue:
         """Return the job to its place; its scope waits for the delay too."""
         if (row := self._held(claim)) is not None:
             row.attempts -= not counted
-            row.rests_until = self.elapsed() + delay if delay > 0 else 0.0
+            row.paused_until = self.elapsed() + delay if delay > 0 else 0.0
             self._put_back(row)
 
     async def bury(self, claim: Claim, error: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CognitiveMemory, Message, Scene, Turn
-from cognitive_memory_core.adapters.embedding.questions import Questions
+from cognitive_memory_core.adapters.embedding.query_sender import Questions
 from cognitive_memory_core.historian.rewriting import statement_gate
 from cognitive_memory_core.recall.naming import KnownNames
 from cognitive_memory_core.text import caches

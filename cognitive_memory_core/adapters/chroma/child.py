@@ -82,11 +82,11 @@ def _serve(wire: Wire) -> None:
         return
     held = _identity(path)
     wire.send(first.number, _attempted(generations.answer, first.body))
-    while (letter := wire.next()) is not None:
+    while (envelope := wire.next()) is not None:
         if held is None or _identity(path) != held:  # a new process would not see our lock
-            wire.send(letter.number, Failed("gone"))
+            wire.send(envelope.number, Failed("gone"))
             return
-        wire.send(letter.number, _attempted(generations.answer, letter.body))
+        wire.send(envelope.number, _attempted(generations.answer, envelope.body))
 
 
 def _opened(start: Start, lock: _ChildLock) -> GenerationRequests | Failed:

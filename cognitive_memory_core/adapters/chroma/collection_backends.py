@@ -79,7 +79,7 @@ class _Client(Protocol):
     def close(self) -> None: ...
 
 
-Birth = dict[str, str | int]
+CreationMetadata = dict[str, str | int]
 
 
 class CollectionBackend(Protocol):
@@ -89,7 +89,7 @@ class CollectionBackend(Protocol):
         """Return the numbers of all stored generations, complete or not."""
         ...
 
-    def create(self, number: int, birth: Birth) -> Collection:
+    def create(self, number: int, birth: CreationMetadata) -> Collection:
         """Create an empty generation's collections and return that of the events."""
         ...
 
@@ -101,7 +101,7 @@ class CollectionBackend(Protocol):
         """Return whether the opened generation is still the one stored."""
         ...
 
-    def is_away(self, error: Exception) -> bool:
+    def is_unavailable(self, error: Exception) -> bool:
         """Return whether an error is of the connection or the process, so that the generation may be sound."""
         ...
 
@@ -133,7 +133,7 @@ class FolderBackend:
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder may have been removed
         return {int(path.name) for path in self._root.iterdir() if _FOLDER.fullmatch(path.name)}
 
-    def create(self, number: int, birth: Birth) -> Collection:
+    def create(self, number: int, birth: CreationMetadata) -> Collection:
         """Create the folder and its collections."""
         self._folder(number).mkdir(mode=0o700)
         (self._folder(number) / _MADE_BY).write_text(VERSION, encoding="ascii")
@@ -150,7 +150,7 @@ class FolderBackend:
         """Return whether the open database is still the file of that name."""
         return number in self._open and self._open[number].stamp == self._stamp(number)
 
-    def is_away(self, error: Exception) -> bool:
+    def is_unavailable(self, error: Exception) -> bool:
         """Return whether the process lacks file handles or memory; another generation would fail as well."""
         return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
 
@@ -189,28 +189,28 @@ class ServerBackend:
     def __init__(self, start: Start) -> None:
         """Connect; create the tenant and the database if they are missing."""
         self._client = _connected(start)
-        self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._births()])
+        self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._creation_metadata()])
 
     def numbers(self) -> set[int]:
         """Return the numbers of the stored generations; raises Foreign if any collection belongs to another bot."""
-        births = self._births()
-        for _, birth in births:
+        created = self._creation_metadata()
+        for _, birth in created:
             self._owner.check(birth)
-        return {number for number, _ in births}
+        return {number for number, _ in created}
 
-    def create(self, number: int, birth: Birth) -> Collection:
+    def create(self, number: int, birth: CreationMetadata) -> Collection:
         """Create the collections."""
-        return _created(self._client, _ending(number), {**birth, **asdict(self._owner)})
+        return _created(self._client, _suffix(number), {**birth, **asdict(self._owner)})
 
     def open(self, number: int) -> Collection | None:
         """Open the collection."""
-        return self._own(EVENTS + _ending(number))
+        return self._own(EVENTS + _suffix(number))
 
     def is_there(self, number: int) -> bool:
         """Return whether a generation was opened; the server itself refuses a collection that is gone."""
         return number > 0
 
-    def is_away(self, error: Exception) -> bool:
+    def is_unavailable(self, error: Exception) -> bool:
         """Return whether the connection failed, access was refused, or the database belongs to another bot."""
         return isinstance(error, (Foreign, httpx.HTTPError, ChromaAuthError, AuthorizationError, RateLimitError))
 
@@ -219,7 +219,7 @@ class ServerBackend:
 
     def remove(self, number: int) -> bool:
         """Delete rows, and collections that are empty; return whether all are gone."""
-        for name in (collection + _ending(number) for collection in COLLECTIONS):
+        for name in (collection + _suffix(number) for collection in COLLECTIONS):
             collection = self._own(name)
             if collection is not None:
                 if not _emptied(collection):
@@ -233,7 +233,7 @@ class ServerBackend:
             self._owner.check(collection.metadata)
         return collection
 
-    def _births(self) -> list[tuple[int, Mapping[str, object]]]:
+    def _creation_metadata(self) -> list[tuple[int, Mapping[str, object]]]:
         named = ((_COLLECTION.fullmatch(str(one.name)), one.metadata) for one in self._client.list_collections())
         return [(int(match[1]), birth or {}) for match, birth in named if match]
 
@@ -242,14 +242,14 @@ def _settings() -> Settings:
     return Settings(anonymized_telemetry=False)
 
 
-def _ending(number: int) -> str:
+def _suffix(number: int) -> str:
     return f"-{number:04d}"
 
 
-def _created(client: _Client, ending: str, birth: Birth) -> Collection:
+def _created(client: _Client, suffix: str, birth: CreationMetadata) -> Collection:
     made = [
         client.create_collection(
-            name + ending, embedding_function=None, configuration={"hnsw": dict(_HNSW)}, metadata=dict(birth)
+            name + suffix, embedding_function=None, configuration={"hnsw": dict(_HNSW)}, metadata=dict(birth)
         )
         for name in COLLECTIONS
     ]
@@ -279,7 +279,7 @@ def _connected(start: Start) -> _Client:
     settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
     settings.chroma_server_headers = _headers(start.token)
     tenant, database = start.tenant or "default_tenant", database_of(start)
-    _make_room(settings, tenant, database)
+    _create_database(settings, tenant, database)
     return cast("_Client", Client(tenant, database, settings))
 
 
@@ -299,7 +299,7 @@ def _headers(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "X-Chroma-Token": token} if token else {}
 
 
-def _make_room(settings: Settings, tenant: str, database: str) -> None:
+def _create_database(settings: Settings, tenant: str, database: str) -> None:
     admin = AdminClient(settings)
     try:
         admin.get_tenant(tenant)

@@ -25,7 +25,7 @@ def chroma_filter(reading: ReadFilter) -> Where:
 
     Retired events are not in the index, so no clause excludes them.
     """
-    return _all([*_of_scene(reading.scene), *_narrowing(reading), *_leaving_out(reading.without)])
+    return _all([*_of_scene(reading.scene), *_narrowing(reading), *_without_people(reading.without)])
 
 
 def event_metadata(event: Event) -> Metadata:
@@ -70,7 +70,7 @@ def _narrowing(reading: ReadFilter) -> Iterable[Where]:
         yield from _within(reading.window)
 
 
-def _leaving_out(people: frozenset[str]) -> Iterable[Where]:
+def _without_people(people: frozenset[str]) -> Iterable[Where]:
     if people:
         yield {"sender_id": {"$nin": [str(person) for person in sorted(people)]}}
     for person in sorted(people):

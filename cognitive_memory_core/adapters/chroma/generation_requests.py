@@ -84,7 +84,7 @@ class GenerationRequests:
 
     def ready(self) -> Ready:
         """Remove old generations and return that the store is ready."""
-        self._drop_the_old()
+        self._remove_older()
         return Ready(VERSION)
 
     def in_use(self) -> int | None:
@@ -102,7 +102,7 @@ class GenerationRequests:
             _probe(generation, events)
         except Exception as error:  # whatever the fault is, a new generation replaces this one
             self._close(number)
-            if self._place.is_away(error):
+            if self._place.is_unavailable(error):
                 raise
             return Opened(None, str(error) if isinstance(error, Damaged) else type(error).__name__)
         self._copies[number] = _OpenGeneration(generation, events)
@@ -149,7 +149,7 @@ class GenerationRequests:
         self._copies.pop(number, None)
         self._place.close(number)
 
-    def _drop_the_old(self) -> None:
+    def _remove_older(self) -> None:
         """Remove every generation older than the one in use, for example one whose file was open earlier."""
         for number in self._place.numbers():
             if number < (self._pointer.read() or 0):
@@ -197,7 +197,7 @@ def _(request: Upsert, generations: GenerationRequests) -> Answer:
     generations.events(request.generation).upsert(
         ids=request.ids,
         documents=request.texts,
-        metadatas=request.blanks,
+        metadatas=request.metadata,
         embeddings=_units(request.block, request.generation.dimensions),
     )
     return Done()
@@ -220,14 +220,14 @@ def _(request: Listing, generations: GenerationRequests) -> Answer:
 @_answered.register
 def _(request: Nearest, generations: GenerationRequests) -> Answer:
     events = generations.events(request.generation)
-    loose = _of_one_agent(request, events) if list(request.where) == ["agent"] else None
+    loose = _unfiltered(request, events) if list(request.where) == ["agent"] else None
     if loose is not None:
         return loose
     found = _query(request, events, n_results=request.limit, where=request.where, include=["distances"])
     return NearestIds(found["ids"][0], [float(distance) for distance in found["distances"][0]])
 
 
-def _of_one_agent(request: Nearest, events: Collection) -> NearestIds | None:
+def _unfiltered(request: Nearest, events: Collection) -> NearestIds | None:
     """Search without the filter and filter the result, because Chroma evaluates a filter on every row.
 
     Returns None if so many of the nearest rows belong to another agent that the filter is needed.

@@ -38,11 +38,11 @@ class Owner:
     home: str
 
     @classmethod
-    def of(cls, folder: Path, births: Iterable[Mapping[str, object]]) -> Owner:
+    def of(cls, folder: Path, created: Iterable[Mapping[str, object]]) -> Owner:
         """Return the owner: its id is read from the folder, or recovered from collections made here, or created."""
         home = _home(folder)
         kept = _kept(folder / FILE)
-        owner = kept or _lost(home, births) or secrets.token_hex(16)
+        owner = kept or _lost(home, created) or secrets.token_hex(16)
         if not kept:
             Disk().rewrite(folder / FILE, f"{owner}\n".encode())
         return cls(owner, home)
@@ -67,6 +67,6 @@ def _kept(file: Path) -> str:
     return found if _ID.fullmatch(found) else ""
 
 
-def _lost(home: str, births: Iterable[Mapping[str, object]]) -> str:
-    owners = {str(birth.get("owner")) for birth in births if birth.get("home") == home}
+def _lost(home: str, created: Iterable[Mapping[str, object]]) -> str:
+    owners = {str(birth.get("owner")) for birth in created if birth.get("home") == home}
     return next((owner for owner in sorted(owners) if _ID.fullmatch(owner)), "")

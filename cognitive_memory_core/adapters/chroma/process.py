@@ -62,7 +62,7 @@ class ChildProcess:
             stderr=subprocess.DEVNULL,
             env=clean_environment(os.environ, sys.path),
             start_new_session=True,
-            creationflags=_apart(),
+            creationflags=_process_group_flags(),
         )
 
     @property
@@ -74,18 +74,18 @@ class ChildProcess:
         """Return whether the process has ended by itself; does not block."""
         return self._process.poll() is not None
 
-    def exchange(self, letter: Envelope) -> Envelope:
+    def exchange(self, envelope: Envelope) -> Envelope:
         """Send a request and block until its answer; raises BadFrame, and sends nothing, if the request is too large.
 
         Raises ProcessEnded if no answer will come; the process is reaped then.
         """
-        request = encoded(framed(letter))
+        request = encoded(framed(envelope))
         try:
             _write(self._process.stdin, request)
             answer = self._answer()
         except (OSError, BadFrame, ValueError):
             answer = None
-        if answer is None or answer.number != letter.number:
+        if answer is None or answer.number != envelope.number:
             self.kill()
             raise ProcessEnded(self.end(0))
         return answer
@@ -95,12 +95,12 @@ class ChildProcess:
         with contextlib.suppress(OSError):
             self._process.kill()
 
-    def end(self, patience: float) -> int | None:
-        """Close the input, wait ``patience`` seconds, then kill; return the exit status. Blocks."""
+    def end(self, timeout: float) -> int | None:
+        """Close the input, wait ``timeout`` seconds, then kill; return the exit status. Blocks."""
         with contextlib.suppress(OSError, ValueError):
             _close(self._process.stdin)
         try:
-            status = self._process.wait(patience) if patience else self._process.wait()
+            status = self._process.wait(timeout) if timeout else self._process.wait()
         except subprocess.TimeoutExpired:
             self.kill()
             status = self._process.wait()
@@ -124,6 +124,6 @@ def _close(pipe: IO[bytes] | None) -> None:
         pipe.close()
 
 
-def _apart() -> int:
+def _process_group_flags() -> int:
     names = ("CREATE_NEW_PROCESS_GROUP", "CREATE_NO_WINDOW")  # exist on Windows only
     return sum(int(getattr(subprocess, name, 0)) for name in names)

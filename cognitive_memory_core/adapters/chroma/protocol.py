@@ -9,7 +9,7 @@ from ...ports.vectors import Generation
 from .filters import Where
 from .frames import BadFrame, Frame
 
-Blank = dict[str, str | float | bool | list[str] | None]  # a row's metadata; None removes the key's earlier value
+RowMetadata = dict[str, str | float | bool | list[str] | None]  # a row's metadata; None removes the key's earlier value
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Upsert:
     generation: Generation
     ids: list[str]
     texts: list[str]
-    blanks: list[Blank]
+    metadata: list[RowMetadata]
     block: bytes = field(repr=False)
 
 
@@ -167,12 +167,12 @@ class Envelope:
     resident: int | None = None
 
 
-def framed(letter: Envelope) -> Frame:
+def framed(envelope: Envelope) -> Frame:
     """Encode a letter as a frame."""
-    values = {part.name: getattr(letter.body, part.name) for part in fields(letter.body)}
+    values = {part.name: getattr(envelope.body, part.name) for part in fields(envelope.body)}
     block: bytes = values.pop("block", b"")
-    kind = type(letter.body).__name__
-    return Frame({"number": letter.number, "kind": kind, "resident": letter.resident, "body": values}, block)
+    kind = type(envelope.body).__name__
+    return Frame({"number": envelope.number, "kind": kind, "resident": envelope.resident, "body": values}, block)
 
 
 def unframed(frame: Frame) -> Envelope:

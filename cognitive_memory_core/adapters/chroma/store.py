@@ -30,15 +30,15 @@ T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
-_DEADLY_OPENINGS = 2  # process deaths in a row while opening, after which a generation counts as damaged
-_DEADLY_USES = 3
+_MAX_DEATHS_OPENING = 2  # process deaths in a row while opening, after which a generation counts as damaged
+_MAX_DEATHS_USING = 3
 
 
 @dataclass(frozen=True)
 class _StoreRow:
     id: str
     text: str
-    blank: protocol.Blank
+    metadata: protocol.RowMetadata
     vector: bytes
 
 
@@ -125,7 +125,7 @@ class ChromaStore:
 
         Raises UnavailableError, at once while a long request is running.
         """
-        block = _single(vector, generation, "query")
+        block = _float32_bytes(vector, generation, "query")
         if limit <= 0:
             return []
         request = protocol.Nearest(generation, chroma_filter(reading), min(limit, MOST_HITS), block)
@@ -166,7 +166,7 @@ class ChromaStore:
             answer = await self._noted(generation, request, self._supervisor.write(request))
             if answer != protocol.Failed("gone"):
                 break
-        return _granted(answer)
+        return _raised_if_refused(answer)
 
     async def _noted(
         self, generation: Generation, request: protocol.Request, asked: Awaitable[protocol.Answer]
@@ -218,7 +218,7 @@ class ChromaStore:
         seen(task)  # its caller may be gone
 
     async def _tried(self, number: int) -> Generation | None:
-        while not self._is_deadly(number):
+        while not self._counts_as_damaged(number):
             try:
                 opened = _expected(
                     protocol.Opened, await self._supervisor.write(protocol.Open(number), self._bounds.opening)
@@ -234,17 +234,19 @@ class ChromaStore:
                 sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason) if opened.reason else ""
             )
             return self._note(opened.generation)
-        self._supervisor.forgive()
+        self._supervisor.reset_restart_pause()
         return None
 
-    def _is_deadly(self, number: int) -> bool:
+    def _counts_as_damaged(self, number: int) -> bool:
         uses = (times for (one, kind), times in self._deaths.items() if one == number and kind is not protocol.Open)
-        return self._deaths[number, protocol.Open] >= _DEADLY_OPENINGS or any(times >= _DEADLY_USES for times in uses)
+        return self._deaths[number, protocol.Open] >= _MAX_DEATHS_OPENING or any(
+            times >= _MAX_DEATHS_USING for times in uses
+        )
 
     def _note(self, generation: Generation | None) -> Generation | None:
         if generation is not None:
             self._open[generation.number] = (self._supervisor.incarnation, generation.birth)
-            self._supervisor.settle()
+            self._supervisor.record_normal_memory()
         return generation
 
 
@@ -259,7 +261,7 @@ def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> proto
     )
 
 
-def _granted(answer: protocol.Answer) -> protocol.Answer:
+def _raised_if_refused(answer: protocol.Answer) -> protocol.Answer:
     """Return the answer; raises UnavailableError for a refusal. All refusals are translated here."""
     if isinstance(answer, protocol.Failed):
         raise UnavailableError(_why_not(answer))
@@ -275,7 +277,7 @@ def _why_not(refused: protocol.Failed) -> str:
 
 
 def _expected(kind: type[A], answer: protocol.Answer) -> A:
-    granted = _granted(answer)
+    granted = _raised_if_refused(answer)
     if not isinstance(granted, kind):
         raise UnavailableError(sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(granted).__name__))
     return granted
@@ -283,21 +285,21 @@ def _expected(kind: type[A], answer: protocol.Answer) -> A:
 
 def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_StoreRow], list[str]]:
     """Return the rows to write and the ids to remove; of rows with the same id the last counts."""
-    last = {row.event.id: (row, _single(row.vector, generation, row.event.id)) for row in rows}
+    last = {row.event.id: (row, _float32_bytes(row.vector, generation, row.event.id)) for row in rows}
     retired = [event_id for event_id, (row, _) in last.items() if row.event.retired_at is not None]
     standing = [_row(row, vector) for row, vector in last.values() if row.event.retired_at is None]
     return standing, retired
 
 
 def _row(row: EmbeddedEvent, vector: bytes) -> _StoreRow:
-    blank: protocol.Blank = {
+    metadata: protocol.RowMetadata = {
         "subjects": None,
         **event_metadata(row.event),
     }  # None, because an upsert keeps keys that it is not given
-    return _StoreRow(row.event.id, row.event.text[:LONGEST_TEXT], blank, vector)
+    return _StoreRow(row.event.id, row.event.text[:LONGEST_TEXT], metadata, vector)
 
 
-def _single(vector: Vector | None, generation: Generation, whose: str) -> bytes:
+def _float32_bytes(vector: Vector | None, generation: Generation, whose: str) -> bytes:
     """Return a vector's bytes in single precision; raises BadArgument for a zero, infinite or wrong-length vector."""
     single = array("f", vector or ())
     length = math.hypot(*single)  # not finite if any number is not
@@ -315,7 +317,7 @@ def _upsert(generation: Generation, rows: Sequence[_StoreRow]) -> protocol.Upser
         generation,
         [row.id for row in rows],
         [row.text for row in rows],
-        [row.blank for row in rows],
+        [row.metadata for row in rows],
         b"".join(row.vector for row in rows),
     )
 

@@ -19,10 +19,10 @@ from .protocol import Answer, Envelope, Failed, FindInUse, Open, Request, Start
 from .worker import Worker
 
 T = TypeVar("T")
-_TELLING_NOTHING = (FindInUse, Open)  # answering these does not prove health: a process may die of the next request
+_NO_SIGN_OF_HEALTH = (FindInUse, Open)  # answering these does not prove health: a process may die of the next request
 
 
-_LIKE_DEATHS = 4  # counted as so many deaths, since another process or an operator must act first
+_DEATHS_OF_A_REFUSAL = 4  # counted as so many deaths, since another process or an operator must act first
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class ProcessDied(UnavailableError):
 class _Call:
     request: Request
     limit: float
-    has_turn: bool = False
+    has_started: bool = False
 
 
 @dataclass
@@ -133,11 +133,11 @@ class Supervisor:
             return self._bounds.queueing
         return max(0.0, self._in_hand_since + self._bounds.queueing - time.monotonic())
 
-    def settle(self) -> None:
+    def record_normal_memory(self) -> None:
         """Record the current memory as the normal amount; growth is measured from here."""
         self._health.settled = self._health.resident
 
-    def forgive(self) -> None:
+    def reset_restart_pause(self) -> None:
         """Allow an immediate restart: the request that caused the deaths will not be repeated."""
         self._health.deaths, self._health.start_at = 0, 0.0
 
@@ -145,7 +145,7 @@ class Supervisor:
         """Let the running request finish within its limit, then end the process; the next request starts another."""
         async with self._turn:
             if not self._is_closed and self._child is not None:
-                await self._let_go()
+                await self._end_process()
 
     async def close(self) -> None:
         """Let the running request finish for a limited time, then end the process; later requests are refused."""
@@ -170,37 +170,37 @@ class Supervisor:
             self._worker.end()
         return self._ending
 
-    async def _finished(self, call: _Call, patience: float | None) -> Answer:
-        if patience is not None and not self.queueing_left():
+    async def _finished(self, call: _Call, max_wait: float | None) -> Answer:
+        if max_wait is not None and not self.queueing_left():
             raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
         task = asyncio.ensure_future(self._exchange(call))
         self._calls.add(task)
-        task.add_done_callback(self._over)
+        task.add_done_callback(self._on_done)
         try:
-            await self._awaited(task, call, patience)
+            await self._awaited(task, call, max_wait)
         finally:
-            if not call.has_turn:
+            if not call.has_started:
                 task.cancel()
         return task.result()
 
-    async def _awaited(self, task: asyncio.Task[Answer], call: _Call, patience: float | None) -> None:
-        if patience is None:
+    async def _awaited(self, task: asyncio.Task[Answer], call: _Call, max_wait: float | None) -> None:
+        if max_wait is None:
             await asyncio.wait({task})
             return
         await asyncio.wait({task}, timeout=self.queueing_left())
-        if not task.done() and not call.has_turn:
+        if not task.done() and not call.has_started:
             raise Busy(sentences.storage_errors.VECTOR_STORE_BUSY)
-        await asyncio.wait({task}, timeout=patience - self._bounds.queueing)
+        await asyncio.wait({task}, timeout=max_wait - self._bounds.queueing)
         if not task.done():
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_SLOW)
 
-    def _over(self, task: asyncio.Task[Answer]) -> None:
+    def _on_done(self, task: asyncio.Task[Answer]) -> None:
         self._calls.discard(task)
         seen(task)  # its caller may be gone
 
     async def _exchange(self, call: _Call) -> Answer:
         async with self._turn:
-            call.has_turn = True  # from here on it runs to its end, even if its caller is cancelled
+            call.has_started = True  # from here on it runs to its end, even if its caller is cancelled
             self._in_hand_since = time.monotonic()
             try:
                 return await self._done(call)
@@ -209,17 +209,17 @@ class Supervisor:
 
     async def _done(self, call: _Call) -> Answer:
         answer = await self._answer(await self._running(), call.request, call.limit)
-        if not isinstance(call.request, _TELLING_NOTHING):
-            self.forgive()
+        if not isinstance(call.request, _NO_SIGN_OF_HEALTH):
+            self.reset_restart_pause()
         if self._has_grown():
-            await self._let_go()
+            await self._end_process()
         return answer
 
     async def _running(self) -> ChildProcess:
         if self._is_closed:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         if self._child is not None and self._child.has_ended():
-            status = await self._let_go()
+            status = await self._end_process()
             self._failed(sentences.storage_errors.VECTOR_STORE_DIED.format(status=status))
         if self._child is None:
             wait = self._health.start_at - time.monotonic()
@@ -231,22 +231,22 @@ class Supervisor:
     async def _started(self) -> ChildProcess:
         self.incarnation += 1
         try:
-            child = await self._made(self._start_child)
+            child = await self._in_thread(self._start_child)
         except OSError as refused:
             raise self._failed(
                 sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=type(refused).__name__)
             ) from refused
         answer = await self._answer(child, self._start, self._bounds.starting)
         if isinstance(answer, Failed):
-            await self._let_go()
-            self._health.deaths += _LIKE_DEATHS
+            await self._end_process()
+            self._health.deaths += _DEATHS_OF_A_REFUSAL
             raise self._failed(_why_off(answer, self._start.folder))
         self._health.is_ready, self._health.error, self._health.settled = True, "", None
         return child
 
     async def _answer(self, child: ChildProcess, request: Request, limit: float) -> Answer:
-        letter = Envelope(next(self._numbers), request)
-        asking = asyncio.ensure_future(self._made(lambda: child.exchange(letter)))
+        envelope = Envelope(next(self._numbers), request)
+        asking = asyncio.ensure_future(self._in_thread(lambda: child.exchange(envelope)))
         done, _ = await asyncio.wait({asking}, timeout=limit)
         if not done:
             child.kill()
@@ -279,9 +279,9 @@ class Supervisor:
             return False
         return resident > settled * self._bounds.growth + self._bounds.headroom
 
-    async def _let_go(self) -> int | None:
+    async def _end_process(self) -> int | None:
         self._health.is_ready = False
-        return await self._made(self._end_child)
+        return await self._in_thread(self._end_child)
 
     def _start_child(self) -> ChildProcess:
         """Start the process; runs in the thread, so that the child is recorded even if the caller was cancelled."""
@@ -292,7 +292,7 @@ class Supervisor:
         child, self._child = self._child, None
         return None if child is None else child.end(self._bounds.closing)
 
-    def _made(self, call: Callable[[], T]) -> Awaitable[T]:
+    def _in_thread(self, call: Callable[[], T]) -> Awaitable[T]:
         if self._worker.has_ended:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_CLOSED)
         return asyncio.wrap_future(self._worker.submit(call))

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from ... import sentences
 from ...errors import CognitiveMemoryError, PermanentError, TransientError, UnavailableError
 from ...ports.models import Vector
-from .questions import stopped
+from .query_sender import stopped
 
 AT_ONCE = 2
 SMALLEST = 16  # texts per batch for any model
 FAST = 0.5  # seconds that a query may wait behind a batch; a slower model gets smaller batches
 GAIN = 0.7  # factor of the seconds per text below which a batch of twice the size is worth the wait
-LONGEST_GIVING_WAY = 10.0  # seconds; background texts continue even while queries never stop
+LONGEST_WAIT = 10.0  # seconds; background texts continue even while queries never stop
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,13 +80,13 @@ class Batches:
         most: int,
         is_quiet: asyncio.Event,
         *,
-        patience: float = LONGEST_GIVING_WAY,
+        max_wait: float = LONGEST_WAIT,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed batches with ``embed``; each waits until ``is_quiet`` is set, at most ``patience`` seconds."""
-        self._patience = patience
+        """Embed batches with ``embed``; each waits until ``is_quiet`` is set, at most ``max_wait`` seconds."""
+        self._max_wait = max_wait
         self._embed = embed
-        self._pace = _BatchLimits(most)
+        self._limits = _BatchLimits(most)
         self._is_quiet = is_quiet
         self._elapsed = elapsed
         self._waiting: deque[_EmbeddingRequest] = deque()
@@ -101,106 +101,106 @@ class Batches:
         """
         if self._is_closed:
             raise UnavailableError(sentences.caller.NOT_RUNNING)
-        wishes = self._wishes(texts)
-        self._waiting.extend(wishes)
-        self._set_out()
+        requests = self._requests(texts)
+        self._waiting.extend(requests)
+        self._start_batches()
         try:
-            answers = await asyncio.gather(*(wish.answer for wish in wishes))
+            answers = await asyncio.gather(*(request.answer for request in requests))
         finally:
-            self._leave(wishes)
+            self._withdraw(requests)
         return [vector for vectors in answers for vector in vectors]
 
     async def close(self) -> None:
         """Fail all waiting callers with UnavailableError, and cancel every call."""
         self._is_closed = True
-        _fail([*self._waiting, *(wish for batch in self._under_way.values() for wish in batch)], _closed())
+        _fail([*self._waiting, *(request for batch in self._under_way.values() for request in batch)], _closed())
         self._waiting.clear()
         await stopped(self._under_way)
 
-    def _wishes(self, texts: Sequence[str]) -> list[_EmbeddingRequest]:
-        loop, caller, size = asyncio.get_running_loop(), object(), self._pace.smallest
+    def _requests(self, texts: Sequence[str]) -> list[_EmbeddingRequest]:
+        loop, caller, size = asyncio.get_running_loop(), object(), self._limits.smallest
         parts = [texts[at : at + size] for at in range(0, len(texts), size)]
         return [_EmbeddingRequest(caller, part, loop.create_future()) for part in parts]
 
-    def _leave(self, wishes: Sequence[_EmbeddingRequest]) -> None:
+    def _withdraw(self, requests: Sequence[_EmbeddingRequest]) -> None:
         """Withdraw unanswered requests and cancel calls that have no caller left."""
-        for wish in wishes:
-            wish.answer.cancel()
+        for request in requests:
+            request.answer.cancel()
         for call, batch in self._under_way.items():
-            if batch and all(wish.answer.done() for wish in batch):
+            if batch and all(request.answer.done() for request in batch):
                 call.cancel()
 
-    def _set_out(self) -> None:
-        while self._waiting and len(self._under_way) < self._pace.at_once:
+    def _start_batches(self) -> None:
+        while self._waiting and len(self._under_way) < self._limits.at_once:
             batch: list[_EmbeddingRequest] = []
-            call = asyncio.create_task(self._carry(batch))
+            call = asyncio.create_task(self._run_batch(batch))
             self._under_way[call] = batch
-            call.add_done_callback(self._came_back)
+            call.add_done_callback(self._on_done)
 
-    async def _carry(self, batch: list[_EmbeddingRequest]) -> None:
+    async def _run_batch(self, batch: list[_EmbeddingRequest]) -> None:
         """Wait until a batch may start, fill it, and send it."""
-        await self._give_way()
+        await self._wait_for_queries()
         batch += self._taken()
         if not batch:
             return
         try:
-            await self._deliver(batch)
+            await self._embed_and_deliver(batch)
         except (PermanentError, TransientError) as refused:  # possibly caused by one caller's texts
-            await self._deliver_apart(batch, refused)
+            await self._deliver_separately(batch, refused)
 
-    async def _give_way(self) -> None:
+    async def _wait_for_queries(self) -> None:
         """Wait while queries run; not by ``asyncio.wait_for``, which may lose a cancellation before Python 3.12."""
         waiter = asyncio.ensure_future(self._is_quiet.wait())
         try:
-            await asyncio.wait({waiter}, timeout=self._patience)
+            await asyncio.wait({waiter}, timeout=self._max_wait)
         finally:
             waiter.cancel()
 
     def _taken(self) -> list[_EmbeddingRequest]:
         """Take the next requests that fit into one batch, without those whose callers were cancelled."""
         batch: list[_EmbeddingRequest] = []
-        room = self._pace.room
+        room = self._limits.room
         while self._waiting and len(self._waiting[0].texts) <= room:
-            wish = self._waiting.popleft()
-            if not wish.answer.done():
-                batch.append(wish)
-                room -= len(wish.texts)
+            request = self._waiting.popleft()
+            if not request.answer.done():
+                batch.append(request)
+                room -= len(request.texts)
         return batch
 
-    async def _deliver(self, batch: Sequence[_EmbeddingRequest]) -> None:
-        texts = [text for wish in batch for text in wish.texts]
-        room, began = self._pace.room, self._elapsed()
+    async def _embed_and_deliver(self, batch: Sequence[_EmbeddingRequest]) -> None:
+        texts = [text for request in batch for text in request.texts]
+        room, began = self._limits.room, self._elapsed()
         vectors = await self._embed(texts)
-        self._pace.learn(room, len(texts), self._elapsed() - began)
+        self._limits.learn(room, len(texts), self._elapsed() - began)
         at = 0
-        for wish in batch:
-            if not wish.answer.done():
-                wish.answer.set_result(vectors[at : at + len(wish.texts)])
-            at += len(wish.texts)
+        for request in batch:
+            if not request.answer.done():
+                request.answer.set_result(vectors[at : at + len(request.texts)])
+            at += len(request.texts)
 
-    async def _deliver_apart(self, batch: Sequence[_EmbeddingRequest], refused: CognitiveMemoryError) -> None:
+    async def _deliver_separately(self, batch: Sequence[_EmbeddingRequest], refused: CognitiveMemoryError) -> None:
         """Retry each caller's texts separately where several shared a refused batch."""
         own: dict[object, list[_EmbeddingRequest]] = {}
-        for wish in batch:
-            own.setdefault(wish.caller, []).append(wish)
+        for request in batch:
+            own.setdefault(request.caller, []).append(request)
         if len(own) == 1:
             raise refused
-        for wishes in own.values():
+        for requests in own.values():
             try:
-                await self._deliver(wishes)
+                await self._embed_and_deliver(requests)
             except CognitiveMemoryError as failure:
-                _fail(wishes, failure)
+                _fail(requests, failure)
 
-    def _came_back(self, call: asyncio.Task[None]) -> None:
+    def _on_done(self, call: asyncio.Task[None]) -> None:
         batch = self._under_way.pop(call)
         _fail(batch, (None if call.cancelled() else call.exception()) or _closed())
-        self._set_out()
+        self._start_batches()
 
 
-def _fail(wishes: Sequence[_EmbeddingRequest], failure: BaseException) -> None:
-    for wish in wishes:
-        if not wish.answer.done():
-            wish.answer.set_exception(failure)
+def _fail(requests: Sequence[_EmbeddingRequest], failure: BaseException) -> None:
+    for request in requests:
+        if not request.answer.done():
+            request.answer.set_exception(failure)
 
 
 def _closed() -> UnavailableError:

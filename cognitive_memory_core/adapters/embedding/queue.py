@@ -9,7 +9,7 @@ from ...ports.clock import Clock
 from ...ports.models import Calibration, Embedder, Vector
 from ...settings import Live
 from .batches import Batches
-from .questions import Questions
+from .query_sender import QuerySender
 
 Guard = Callable[[Callable[[], Awaitable[Vector]]], Awaitable[Vector]]
 
@@ -39,7 +39,7 @@ class EmbeddingQueue:
         """Wrap an embedder; ``calibration`` holds the distribution of its cosines."""
         self.fingerprint: str = embedder.fingerprint
         self._calibration = calibration
-        self._questions = Questions(lambda text: guard(lambda: embedder.embed_query(text)), clock)
+        self._questions = QuerySender(lambda text: guard(lambda: embedder.embed_query(text)), clock)
         is_quiet = self._questions.is_quiet
         self._batches = Batches(embedder.embed_documents, batch_size, is_quiet, elapsed=elapsed)
         self._unhurried = Batches(self._each, 1, is_quiet, elapsed=elapsed)

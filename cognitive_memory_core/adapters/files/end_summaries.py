@@ -52,7 +52,7 @@ class EndSummaries:
 
     async def copy(self, memo: Memo) -> None:
         """Queue a memo for the next write."""
-        self._wait(_row(memo))
+        self._queue_row(_row(memo))
         self.loop.nudge()
 
     async def flush(self) -> None:
@@ -89,28 +89,28 @@ class EndSummaries:
                 if not is_written:
                     later, self._waiting = self._waiting, {}
                     for row in (*batch.values(), *later.values()):
-                        self._wait(row)
+                        self._queue_row(row)
             self.loop.trouble.end()
 
-    def _wait(self, row: Row) -> None:
+    def _queue_row(self, row: Row) -> None:
         self._waiting[str(row["id"])] = row
         if len(self._waiting) > KEPT:
             self._waiting.pop(next(iter(self._waiting)))
 
     def _merge(self, batch: Mapping[str, Row]) -> None:
         """Append to the current content of the file, which other programs may have changed."""
-        data, standing = self._standing()
-        known = {str(row["id"]) for row in standing if _is_named(row)}
-        told = {_told(cast("Row", row)) for row in standing if isinstance(row, dict) and "id" not in row}
-        new = [row for memo_id, row in batch.items() if memo_id not in known and _told(row) not in told]
+        data, current = self._current_rows()
+        known = {str(row["id"]) for row in current if _is_named(row)}
+        told = {_identity_of(cast("Row", row)) for row in current if isinstance(row, dict) and "id" not in row}
+        new = [row for memo_id, row in batch.items() if memo_id not in known and _identity_of(row) not in told]
         if not new:
             return
-        rows = _in_order(standing, new)
+        rows = _in_order(current, new)
         if any(not _is_named(row) for row in rows[:-KEPT]):
-            self._keep_aside(data, is_once=len(standing) <= KEPT)
+            self._back_up(data, is_once=len(current) <= KEPT)
         self._disk.rewrite(self._path, orjson.dumps(rows[-KEPT:], option=orjson.OPT_INDENT_2))
 
-    def _standing(self) -> tuple[bytes, list[object]]:
+    def _current_rows(self) -> tuple[bytes, list[object]]:
         try:
             data = self._disk.read(self._path)
             rows = json_of(data)
@@ -119,8 +119,8 @@ class EndSummaries:
         except PermanentError as error:
             if is_withheld(error):
                 raise StorageRefused(str(error)) from error
-            return b"", self._put_aside(error)
-        return data, cast("list[object]", rows) if isinstance(rows, list) else self._put_aside(
+            return b"", self._rename_damaged(error)
+        return data, cast("list[object]", rows) if isinstance(rows, list) else self._rename_damaged(
             sentences.storage_errors.NOT_A_LIST
         )
 
@@ -140,7 +140,7 @@ class EndSummaries:
         except Vanished:
             return False
 
-    def _keep_aside(self, data: bytes, *, is_once: bool) -> None:
+    def _back_up(self, data: bytes, *, is_once: bool) -> None:
         """Copy the file, once per modification time; with ``is_once`` only if there is no copy yet."""
         before, found = f"{self._path.stem}.before-", self._disk.find(self._path)
         names = [name for name in self._disk.names(self._path.parent) if name.startswith(before)]
@@ -151,7 +151,7 @@ class EndSummaries:
         self._disk.create(aside, data)
         log.warning("%s -> %s", self._path.name, aside.name)
 
-    def _put_aside(self, reason: object) -> list[object]:
+    def _rename_damaged(self, reason: object) -> list[object]:
         """Rename an unreadable file and return an empty list, with which a new file begins."""
         aside = self._path.with_name(f"{self._path.stem}.corrupt-{microseconds(self._clock.now())}.json")
         self._disk.move(self._path, aside)
@@ -163,16 +163,16 @@ def _is_named(row: object) -> TypeGuard[Row]:
     return isinstance(row, dict) and "id" in row
 
 
-def _told(row: Row) -> tuple[object, ...]:
+def _identity_of(row: Row) -> tuple[object, ...]:
     """Return a row's text, second and kind of place; two rows with equal ones are the same memo."""
     at, place = _instant(row), row.get("location")
     kind = cast("Row", place).get("type") if isinstance(place, dict) else None
     return str(row.get("summary")), at, str(kind)
 
 
-def _in_order(standing: Sequence[object], new: Sequence[Row]) -> list[object]:
+def _in_order(current: Sequence[object], new: Sequence[Row]) -> list[object]:
     """Return all rows, oldest first; those in the file keep their order, and those without a time come first."""
-    rows = list(standing)
+    rows = list(current)
     for row in new:
         at, place = _instant(row), len(rows)
         while place and at is not None and (other := _instant(rows[place - 1])) is not None and other > at:

@@ -69,17 +69,17 @@ _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that ed
 
 def without_person(data: bytes, *, user_id: str, hide: Hide) -> bytes | None:
     """Remove a person from a job; an invalid job that mentions them is removed completely."""
-    if not _may_tell(data, user_id, hide):
+    if not _may_mention(data, user_id, hide):
         return None
-    body = _mended(data)
+    body = _parsed_leniently(data)
     if not isinstance(body, dict):
-        return b"" if _tells(data, user_id, hide) else None
+        return b"" if _mentions(data, user_id, hide) else None
     body = cast("Body", body)
     rest = _JobErasure(user_id, hide).job(body)
     if rest is None:
         return b""
     left = data if rest == body else codec.packed(rest)
-    if not _makes_sense(rest) and _tells(left, user_id, hide):
+    if not _is_valid_job(rest) and _mentions(left, user_id, hide):
         return b""
     return None if rest == body else left
 
@@ -89,13 +89,13 @@ def without_place(data: bytes, *, scope: Scope) -> bytes | None:
     try:
         is_there = codec.job_of(codec.body_of(data), "0", _SOME_TIME).scope == scope
     except PermanentError:
-        is_there = _tells(data, scope.place_id, partial(_without_id, scope.place_id))
+        is_there = _mentions(data, scope.place_id, partial(_without_id, scope.place_id))
     return b"" if is_there else None
 
 
 def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
     """Remove memos by id or place from a list of summaries, and hide a person in the others."""
-    rows = _mended(data)
+    rows = _parsed_leniently(data)
     if not isinstance(rows, list):
         return _hidden_in_text(data, memo_ids, place, hide)
     rest = rows_without(cast("list[object]", rows), memo_ids=memo_ids, place=place, hide=hide)
@@ -113,7 +113,7 @@ def names_of(data: bytes, user_id: str) -> set[str]:
     if user_id not in data.decode("utf-8", "replace"):
         return set()
     try:
-        return set(_borne(codec.body_of(data), user_id))
+        return set(_names_in(codec.body_of(data), user_id))
     except PermanentError:
         return set()
 
@@ -152,7 +152,7 @@ class _JobErasure:
         if isinstance(value, dict):
             return self._fields(cast("Body", value))
         if isinstance(value, list):
-            return [self.of(item, key) for item in cast("list[object]", value) if not self._goes(item, key)]
+            return [self.of(item, key) for item in cast("list[object]", value) if not self._is_removed(item, key)]
         is_their_number = isinstance(value, int) and str(value) == self.user_id and len(self.user_id) >= LONG_ID
         return sentences.stored_text.SOMEBODY if is_their_number else value
 
@@ -164,7 +164,7 @@ class _JobErasure:
             if not self.is_theirs(value)
         }
 
-    def _goes(self, item: object, key: str) -> bool:
+    def _is_removed(self, item: object, key: str) -> bool:
         if isinstance(item, str):
             return key in ("recent_messages", "messages") and is_said_by_hidden(item, self.hide)
         return self.is_theirs(item)
@@ -201,7 +201,7 @@ def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool
     return (kind == place.kind and name == place.place_id) or str(fields.get("id")) in memo_ids
 
 
-def _makes_sense(body: Body) -> bool:
+def _is_valid_job(body: Body) -> bool:
     try:
         codec.job_of(body, "0", _SOME_TIME)
     except PermanentError:
@@ -209,7 +209,7 @@ def _makes_sense(body: Body) -> bool:
     return True
 
 
-def _mended(data: bytes) -> object:
+def _parsed_leniently(data: bytes) -> object:
     """Parse JSON, also in another encoding or with a trailing comma; None if that fails."""
     for text in (None, *_texts_of(data)):
         for form in (data,) if text is None else (text.encode(), _LAST_COMMA.sub(r"\1", text).encode()):
@@ -238,14 +238,14 @@ def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: 
         return hide(_without_id(place_id, text))
 
     going = {place_id, *memo_ids}
-    if not _tells(data, place_id, hidden) and not any(going & _quoted(text) for text in _readings(data)):
+    if not _mentions(data, place_id, hidden) and not any(going & _quoted(text) for text in _plausible_texts(data)):
         return None
     texts = [_ESCAPED.sub(_unescaped, text) for text in (*_texts_of(data), *_torn_text(data))]
     text = next((text for text in texts if hide(text) != text), None)  # in a wrong encoding nothing is found to hide
     if text is None or going & _quoted(text):
         return b""
     rest = codec.writable_text(hide(text)).encode()
-    return b"" if _tells(rest, place_id, hidden) else rest
+    return b"" if _mentions(rest, place_id, hidden) else rest
 
 
 def _quoted(text: str) -> set[str]:
@@ -265,18 +265,18 @@ def _unescaped(match: re.Match[str]) -> str:
     return char if char.isprintable() and char not in _QUOTING else match[0]
 
 
-def _may_tell(data: bytes, user_id: str, hide: Hide) -> bool:
+def _may_mention(data: bytes, user_id: str, hide: Hide) -> bool:
     """Return whether a job may mention a person and must be parsed; a quick check: any escape may be a mention."""
     text = data.decode("utf-8", "replace")
     return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
 
 
-def _tells(data: bytes, identifier: str, hide: Hide) -> bool:
+def _mentions(data: bytes, identifier: str, hide: Hide) -> bool:
     """Return whether bytes mention the id or something to be hidden, in any plausible encoding."""
-    return any(f'"{identifier}"' in text or hide(text) != text for text in _readings(data))
+    return any(f'"{identifier}"' in text or hide(text) != text for text in _plausible_texts(data))
 
 
-def _readings(data: bytes) -> Iterator[str]:
+def _plausible_texts(data: bytes) -> Iterator[str]:
     """Yield the plausible texts of bytes: UTF-8, or every encoding if they are not UTF-8; escapes resolved."""
     try:
         texts = [data.decode("utf-8")]
@@ -292,12 +292,12 @@ def _without_id(identifier: str, text: str) -> str:
     return re.sub(found, "", text) if len(identifier) >= LONG_ID else text
 
 
-def _borne(value: object, user_id: str) -> Iterator[str]:
+def _names_in(value: object, user_id: str) -> Iterator[str]:
     if isinstance(value, dict):
         fields = cast("Body", value)
         yield from (str(fields[name]) for key, name in _BEARERS if str(fields.get(key)) == user_id and fields.get(name))
         for inner in fields.values():
-            yield from _borne(inner, user_id)
+            yield from _names_in(inner, user_id)
     elif isinstance(value, list):
         for inner in cast("list[object]", value):
-            yield from _borne(inner, user_id)
+            yield from _names_in(inner, user_id)

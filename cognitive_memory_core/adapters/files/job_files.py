@@ -57,16 +57,16 @@ class JobFiles:
             said = sentences.log.JOBS_FOUND.format(pending=pending, processing=processing, failed=failed)
             log.info("%s", said)
         kept: dict[str, JobEntry] = {}
-        strangers: list[tuple[str, str]] = []
+        unindexed: list[tuple[str, str]] = []
         for folder, listed in names.items():
             for text in listed:
                 name = parsed(text)
                 if name is None:
-                    strangers.append((folder, text))
+                    unindexed.append((folder, text))
                 elif (entry := self._indexed(folder, name, text)) is not None:
                     twin = kept.get(name.job_id)
                     kept[name.job_id] = entry if twin is None else self._better(entry, twin)
-        for folder, text in strangers:
+        for folder, text in unindexed:
             found = self._disk.find(self._folders[folder] / text)
             with contextlib.suppress(Vanished):
                 if found is not None:
@@ -217,7 +217,7 @@ class JobFiles:
                 found.append(self._report(entry))
         return found
 
-    def strangers(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
+    def unindexed(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
         """Return job files in the pending folder whose names ``is_known`` rejects: somebody put them there by hand.
 
         Files written a moment ago are left for the next call. Does not list the folder again while it is unchanged.

@@ -31,7 +31,7 @@ class ProfileErasure:
     disk: Disk
     read: Callable[[bytes, ProfileLocation], ProfileFile]
     held: Callable[[ProfileLocation], AbstractContextManager[object]]
-    mend: Callable[[ProfileLocation], object]
+    repair: Callable[[ProfileLocation], object]
 
     def person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
         """Remove a person's own files and hide them in all others; return the keys of the changed profiles."""
@@ -47,13 +47,13 @@ class ProfileErasure:
     def place(self, scope: Scope) -> list[ProfileKey]:
         """Remove the files of a group and its members, or of the person of a private chat."""
         if scope.kind == "private":
-            return self.those([ProfileKey.user(scope.place_id, scope.agent)])
+            return self.profiles([ProfileKey.user(scope.place_id, scope.agent)])
         touched = set[ProfileKey]()
         for location in self.paths.in_group(scope.agent, scope.place_id):
             with self.held(location):
                 touched |= self._removed(location)
         for folder in self.paths.emptied(scope.agent, scope.place_id):
-            self._close(folder)
+            self._remove_if_empty(folder)
         return sorted(touched)
 
     def reword(self, key: ProfileKey, hide: Hide) -> bool:
@@ -62,7 +62,7 @@ class ProfileErasure:
         with self.held(location):
             return bool(self._reworded(location, "", hide))
 
-    def those(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
+    def profiles(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
         """Remove the files of some profiles; return the keys of those that existed."""
         touched = set[ProfileKey]()
         for key in keys:
@@ -75,29 +75,29 @@ class ProfileErasure:
         """Return the key of a location, from its path or, if that holds a hash, from its files; None if unknown."""
         with suppress(PermanentError):
             return location.key(Ids())
-        for path in (location.file, *self._past(location)):
+        for path in (location.file, *self._revision_files(location)):
             with suppress(PermanentError, Vanished):
                 return self.read(self.disk.read(path), location).profile.key
         return None
 
     def _removed(self, location: ProfileLocation) -> set[ProfileKey]:
         """Remove everything at a location, the file with the key last; return the key if anything existed."""
-        past, there = [*self._past(location)], [*self._there(location)]
+        past, there = [*self._revision_files(location)], [*self._current_files(location)]
         key = self.key_at(location) if past or there else None
         for path in (*past, *sorted(there, key=lambda path: path == location.file)):
             self._remove(path)
         if there:
             self.disk.sync_folder(location.folder)
-        self._close(location.history)
+        self._remove_if_empty(location.history)
         return {key} if key else set()
 
     def _reworded(self, location: ProfileLocation, user_id: str, hide: Hide) -> set[ProfileKey]:
         """Hide a person in every file of a location; an unreadable file that mentions them is removed."""
         if self.key_at(location):
-            self.mend(location)
+            self.repair(location)
         cleaning = partial(self._without, location=location, user_id=user_id, hide=hide)
         changed: list[Path] = []
-        for path in (*self._past(location), *self._there(location)):
+        for path in (*self._revision_files(location), *self._current_files(location)):
             if path.name.endswith(TEMP):
                 self._remove(path)
             elif self.disk.find(path) and self._is_cleaned(path, cleaning):
@@ -115,23 +115,23 @@ class ProfileErasure:
 
     def _without(self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide) -> bytes | None:
         """Return the remaining content of a file; None if it does not mention the person."""
-        if _is_plain(data) and not _tells(data, user_id, hide):
+        if _is_plain(data) and not _mentions(data, user_id, hide):
             return None
         try:
             file = self.read(data, location)
         except PermanentError:
-            return b"" if _tells(data, user_id, hide) else None
+            return b"" if _mentions(data, user_id, hide) else None
         try:
             rest = file.without(hide).written()
-            is_silent = not _tells(data, user_id, hide) and rest == file.written()
+            is_silent = not _mentions(data, user_id, hide) and rest == file.written()
         except LimitReached:
             return b""
         return None if is_silent or rest == data else rest
 
-    def _past(self, location: ProfileLocation) -> Iterator[Path]:
+    def _revision_files(self, location: ProfileLocation) -> Iterator[Path]:
         yield from (location.history / name for name in self.paths.listed(location.history))
 
-    def _there(self, location: ProfileLocation) -> Iterator[Path]:
+    def _current_files(self, location: ProfileLocation) -> Iterator[Path]:
         """Yield the profile's file, its drafts, and damaged copies beside it."""
         names = self.paths.listed(location.folder)
         yield from (location.folder / name for name in names if name.partition(".")[0] == location.name)
@@ -143,7 +143,7 @@ class ProfileErasure:
         else:
             self.disk.remove(path)
 
-    def _close(self, folder: Path) -> None:
+    def _remove_if_empty(self, folder: Path) -> None:
         """Remove a folder if it is empty, because its name identifies somebody."""
         if folder.is_dir() and not folder.is_symlink():
             with refusals(folder):
@@ -161,7 +161,7 @@ def _is_plain(data: bytes) -> bool:
     return not any(sign in front for sign in ("\\", "\n ", "\n\t")) and clean_text(text) == text
 
 
-def _tells(data: bytes, user_id: str, hide: Hide) -> bool:
+def _mentions(data: bytes, user_id: str, hide: Hide) -> bool:
     """Return whether bytes hold an id or text to be hidden, in any plausible encoding."""
     try:
         texts = [data.decode("utf-8")]

@@ -79,7 +79,7 @@ class ProfileFile:
         """
         if len(data) > LARGEST:
             raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
-        front, body = _parted(data)
+        front, body = _split(data)
         of_type = _text(front, "entity_type")
         if of_type not in ("", location.entity_type):
             raise _damaged(sentences.storage_errors.profile_of_another(location.entity_type, of_type))
@@ -93,12 +93,12 @@ class ProfileFile:
             source_event_id=_text(front, "source_event_id"),
             version=version_of(data),
         )
-        known = _stamped(profile)
+        known = _front_matter_of(profile)
         return cls(tidy(profile), tuple(pair for name, pair in front.items() if name not in known))
 
     def written(self) -> bytes:
         """Return the file's bytes; raises LimitReached if they would be too large to read back."""
-        stamped = [(_scalar(name), node) for name, node in _stamped(self.profile).items()]
+        stamped = [(_scalar(name), node) for name, node in _front_matter_of(self.profile).items()]
         post = frontmatter.Post(self.profile.summary)
         post.metadata.update({str(key.value): (key, node) for key, node in (*stamped, *self.others)})
         text = frontmatter.dumps(post, handler=_Front())
@@ -113,7 +113,9 @@ class ProfileFile:
         tags = tuple(dict.fromkeys(map(hide, profile.tags)))
         name = profile.name if profile.key.user_id else hide(profile.name)
         rest = replace(profile, name=name, tags=tags, summary=hide(profile.summary))
-        return ProfileFile(tidy(rest), tuple((_hidden(key, hide), _rest_of(value, hide)) for key, value in self.others))
+        return ProfileFile(
+            tidy(rest), tuple((_hidden(key, hide), _hidden_node(value, hide)) for key, value in self.others)
+        )
 
 
 def version_of(data: bytes) -> str:
@@ -157,7 +159,7 @@ class _Front(BaseHandler):
 
 
 def _serialized(pairs: list[Pair]) -> str:
-    front = [(_rest_of(key, str), _rest_of(value, str)) for key, value in pairs]
+    front = [(_hidden_node(key, str), _hidden_node(value, str)) for key, value in pairs]
     text = _dumped(front, _QUICK_DUMPER)
     return _dumped(front, _DUMPER) if any(sign in text for sign in _ODD) else text
 
@@ -171,7 +173,7 @@ def _dumped(front: list[tuple[yaml.Node, yaml.Node]], kind: Callable[..., _Dumpe
     return text.getvalue()
 
 
-def _parted(data: bytes) -> tuple[Mapping[str, Pair], str]:
+def _split(data: bytes) -> tuple[Mapping[str, Pair], str]:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -229,7 +231,7 @@ def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
         raise _damaged(sentences.caller.bad_value("updated_at", text, " ISO 8601 时间")) from None
 
 
-def _stamped(profile: Profile) -> dict[str, yaml.Node]:
+def _front_matter_of(profile: Profile) -> dict[str, yaml.Node]:
     """Return the front matter of a profile; the ids are those of its key, whatever the file said."""
     key = profile.key
     return {
@@ -249,16 +251,16 @@ def _scalar(text: str, style: str | None = None) -> yaml.ScalarNode:
     return yaml.ScalarNode(_TEXT, writable_text(text), style=style)
 
 
-def _rest_of(node: yaml.Node, hide: Hide) -> yaml.Node:
+def _hidden_node(node: yaml.Node, hide: Hide) -> yaml.Node:
     """Return a YAML node with a person hidden; a text with an unusual line break is quoted to preserve it."""
     if isinstance(node, yaml.ScalarNode):
         return _hidden(node, hide)
     if isinstance(node, yaml.MappingNode):
         pairs = cast("list[tuple[yaml.Node, yaml.Node]]", node.value)
-        rest = [(_rest_of(key, hide), _rest_of(value, hide)) for key, value in pairs]
+        rest = [(_hidden_node(key, hide), _hidden_node(value, hide)) for key, value in pairs]
         return yaml.MappingNode(node.tag, rest, flow_style=False)
     items = cast("list[yaml.Node]", node.value)
-    return yaml.SequenceNode(node.tag, [_rest_of(item, hide) for item in items], flow_style=False)
+    return yaml.SequenceNode(node.tag, [_hidden_node(item, hide) for item in items], flow_style=False)
 
 
 def _hidden(node: yaml.ScalarNode, hide: Hide) -> yaml.ScalarNode:

@@ -69,7 +69,7 @@ class ProfileLocation:
         """Return the file of a revision."""
         return self.history / (revision_id + SUFFIX)
 
-    def aside(self, revision_id: str) -> Path:
+    def damaged_copy(self, revision_id: str) -> Path:
         """Return the path for a damaged copy, named after an instant."""
         return self.folder / f"{self.name}.damaged-{revision_id}"
 
@@ -96,13 +96,13 @@ class ProfilePaths:
         """Yield every location with any file, of every agent, including those whose key is unknown."""
         for agent in ("", *filter(_is_component, self.listed(self.root / AGENTS))):
             for entity_type in FOLDERS:
-                yield from self._spots_of(agent, entity_type)
+                yield from self._locations_of(agent, entity_type)
 
     def in_group(self, agent_id: str, group_id: str) -> Iterator[ProfileLocation]:
         """Yield the locations of a group and of its members."""
         whole = ProfileLocation.of(self.root, ProfileKey.group(group_id, agent_id))
         yield whole
-        yield from (location for location in self._spots_of(whole.agent, "member") if location.group == whole.name)
+        yield from (location for location in self._locations_of(whole.agent, "member") if location.group == whole.name)
 
     def emptied(self, agent_id: str, group_id: str) -> tuple[Path, ...]:
         """Return the folders that held a group's members; the caller removes those that are empty."""
@@ -115,7 +115,7 @@ class ProfilePaths:
             is_there = folder.is_dir() and not folder.is_symlink()
         return sorted(self.disk.names(folder)) if is_there else []
 
-    def _spots_of(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
+    def _locations_of(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
         base, folder = _base(self.root, agent), FOLDERS[entity_type]
         groups = [""]
         if entity_type == "member":

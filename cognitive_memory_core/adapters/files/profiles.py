@@ -28,12 +28,12 @@ from .profile_paths import SUFFIX, ProfileLocation, ProfilePaths
 
 log = logging.getLogger(__name__)
 _LOCKS = 64
-_REMEMBERED = 10_000  # folders
+_CACHED_FILES = 10_000  # folders
 _RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this many bytes each: a write follows a read
 
 
 @dataclass(frozen=True)
-class _Standing:
+class _CurrentFile:
     """The bytes of a file and their parsed content."""
 
     data: bytes
@@ -60,13 +60,13 @@ class FileProfiles:
         self._zone = zone
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         self._made: set[Path] = set()
-        self._recent: dict[ProfileLocation, _Standing] = {}
-        self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._held, self._standing)
+        self._recent: dict[ProfileLocation, _CurrentFile] = {}
+        self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._held, self._current)
 
     async def find(self, key: ProfileKey) -> Profile | None:
         """Return the current profile, or None; the file is read each time, and parsed only if its bytes changed."""
-        standing = await asyncio.to_thread(self._standing, self._location(key))
-        return standing and standing.profile
+        current = await asyncio.to_thread(self._current, self._location(key))
+        return current and current.profile
 
     async def write(self, profile: Profile) -> Profile:
         """Replace the profile whose version ``profile`` carries; raises Overtaken if it changed meanwhile."""
@@ -114,7 +114,7 @@ class FileProfiles:
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
         """Remove these profiles with their revisions, drafts and damaged copies."""
         try:
-            return await asyncio.to_thread(self._erasing.those, keys)
+            return await asyncio.to_thread(self._erasing.profiles, keys)
         finally:
             self._recent.clear()
 
@@ -134,50 +134,52 @@ class FileProfiles:
     def _write(self, profile: Profile) -> Profile:
         location = self._location(profile.key)
         with self._held(location):
-            standing = self._standing(location)
-            if profile.version != (standing.profile.version if standing else ""):
+            current = self._current(location)
+            if profile.version != (current.profile.version if current else ""):
                 raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
-            return self._succeed(location, standing, profile)
+            return self._replace_keeping_revision(location, current, profile)
 
     def _rename(self, key: ProfileKey, name: str) -> Profile | None:
         location = self._location(key)
         with self._held(location):
-            standing = self._standing(location)
-            if standing is None or name in ("", standing.profile.name):
-                return standing and standing.profile
-            self._drop_twin(location, standing.data)
-            return self._replace(location, standing, tidy(replace(standing.profile, name=name)))
+            current = self._current(location)
+            if current is None or name in ("", current.profile.name):
+                return current and current.profile
+            self._drop_duplicate_revision(location, current.data)
+            return self._replace(location, current, tidy(replace(current.profile, name=name)))
 
     def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[str], str]) -> Profile:
         location = self._location(key)
         with self._held(location):
-            past = self._revision(location, chosen) if is_revision_id(chosen) else None
-            if past is None:
+            past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
+            if past_id is None:
                 raise UnknownRevision(sentences.caller.unknown_revision(chosen))
-            standing = self._standing(location)
-            name = standing.profile.name if standing else past.profile.name
-            rest = ProfileFile(past.profile).without(without).profile
-            return self._succeed(location, standing, replace(rest, name=name, updated_at=at))
+            current = self._current(location)
+            name = current.profile.name if current else past_id.profile.name
+            rest = ProfileFile(past_id.profile).without(without).profile
+            return self._replace_keeping_revision(location, current, replace(rest, name=name, updated_at=at))
 
-    def _succeed(self, location: ProfileLocation, standing: _Standing | None, profile: Profile) -> Profile:
+    def _replace_keeping_revision(
+        self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile
+    ) -> Profile:
         """Replace the current profile, which becomes a revision first."""
         profile = tidy(profile)
-        if standing and profile == standing.profile:
-            return standing.profile
-        if standing and self._keep:
-            self._snapshot(location, standing.data)
-        kept = self._replace(location, standing, profile)
+        if current and profile == current.profile:
+            return current.profile
+        if current and self._keep:
+            self._snapshot(location, current.data)
+        kept = self._replace(location, current, profile)
         self._prune(location)
         return kept
 
-    def _replace(self, location: ProfileLocation, standing: _Standing | None, profile: Profile) -> Profile:
+    def _replace(self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
-        data = ProfileFile(profile, standing.file.others if standing else ()).written()
-        self._make_room(location.folder, is_first=standing is None)
+        data = ProfileFile(profile, current.file.others if current else ()).written()
+        self._create_folder(location.folder, is_first=current is None)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
         try:
-            self._swap(draft, location.file, standing.data if standing else None)
+            self._swap(draft, location.file, current.data if current else None)
         except (Overtaken, StorageRefused):
             self._disk.discard(draft)
             raise
@@ -192,7 +194,7 @@ class FileProfiles:
         except Vanished:
             raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN) from None
 
-    def _make_room(self, folder: Path, *, is_first: bool) -> None:
+    def _create_folder(self, folder: Path, *, is_first: bool) -> None:
         """Create a folder and its parents for their owner only; for its first file, also sync the folders above.
 
         For a later file a folder created by this object is not checked again, because it has just been read.
@@ -204,27 +206,27 @@ class FileProfiles:
             self._disk.make_folder(level)
             if is_first:
                 self._disk.sync_folder(level.parent)
-        if len(self._made) >= _REMEMBERED:
+        if len(self._made) >= _CACHED_FILES:
             self._made.clear()
         self._made.add(folder)
 
     def _snapshot(self, location: ProfileLocation, data: bytes) -> None:
         """Store a file's bytes as the newest revision, unless a crash left the same bytes there."""
         ids = self._revision_ids(location)
-        self._make_room(location.history, is_first=not ids)
+        self._create_folder(location.history, is_first=not ids)
         if not ids or not self._holds(location, ids[0], data):
             self._disk.create(location.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
 
-    def _drop_twin(self, location: ProfileLocation, data: bytes) -> None:
+    def _drop_duplicate_revision(self, location: ProfileLocation, data: bytes) -> None:
         """Remove a newest revision that equals the current file, as a crash may leave it."""
         newest = self._revision_ids(location)[:1]
         if newest and self._holds(location, newest[0], data):
             self._disk.remove(location.revision(newest[0]))
 
-    def _holds(self, location: ProfileLocation, past: str, data: bytes) -> bool:
+    def _holds(self, location: ProfileLocation, past_id: str, data: bytes) -> bool:
         """Return whether a revision has exactly these bytes."""
         with contextlib.suppress(PermanentError):
-            return self._bytes(location.revision(past)) == data
+            return self._bytes(location.revision(past_id)) == data
         return False
 
     def _prune(self, location: ProfileLocation) -> None:
@@ -234,25 +236,25 @@ class FileProfiles:
             for name in names:
                 if name.endswith(TEMP):
                     self._disk.remove(location.history / name)
-            for past in _revisions_among(names)[self._keep :]:
-                self._disk.remove(location.revision(past))
+            for past_id in _revisions_among(names)[self._keep :]:
+                self._disk.remove(location.revision(past_id))
 
     def _revisions(self, location: ProfileLocation) -> list[Revision]:
-        standing, ids = self._standing(location), self._revision_ids(location)
-        if standing and ids and self._holds(location, ids[0], standing.data):
+        current, ids = self._current(location), self._revision_ids(location)
+        if current and ids and self._holds(location, ids[0], current.data):
             ids = ids[1:]
-        return list(filter(None, (self._revision(location, past) for past in ids)))
+        return list(filter(None, (self._revision(location, past_id) for past_id in ids)))
 
     def _revision_ids(self, location: ProfileLocation) -> list[str]:
         """Return the ids of the revisions, newest first."""
         return _revisions_among(self._paths.listed(location.history))
 
-    def _revision(self, location: ProfileLocation, past: str) -> Revision | None:
+    def _revision(self, location: ProfileLocation, past_id: str) -> Revision | None:
         """Read a revision; None if it is gone or unreadable."""
         with contextlib.suppress(PermanentError):
-            data = self._bytes(location.revision(past))
+            data = self._bytes(location.revision(past_id))
             if data is not None:
-                return Revision(past, replace(self._read(data, location).profile, version=""))
+                return Revision(past_id, replace(self._read(data, location).profile, version=""))
         return None
 
     def _add_revision(self, revision: Revision) -> bool:
@@ -262,67 +264,71 @@ class FileProfiles:
             kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
                 return False
-            self._make_room(location.history, is_first=not ids)
+            self._create_folder(location.history, is_first=not ids)
             self._disk.create(location.revision(revision.id), ProfileFile(tidy(revision.profile)).written())
             self._prune(location)
             return True
 
-    def _standing(self, location: ProfileLocation) -> _Standing | None:
+    def _current(self, location: ProfileLocation) -> _CurrentFile | None:
         """Read the current profile; an unreadable file is first set aside."""
         try:
-            return self._read_standing(location)
+            return self._read_current(location)
         except PermanentError:
             with self._held(location):
-                return self._mended(location)
+                return self._repaired(location)
 
-    def _read_standing(self, location: ProfileLocation) -> _Standing | None:
+    def _read_current(self, location: ProfileLocation) -> _CurrentFile | None:
         data = self._bytes(location.file)
         if data is None:
             return None
         recent = self._recent.get(location)
-        return recent if recent and recent.data == data else self._remembered(location, data)
+        return recent if recent and recent.data == data else self._parsed(location, data)
 
-    def _remembered(self, location: ProfileLocation, data: bytes) -> _Standing:
-        standing = _Standing(data, self._read(data, location))
+    def _parsed(self, location: ProfileLocation, data: bytes) -> _CurrentFile:
+        current = _CurrentFile(data, self._read(data, location))
         self._recent.pop(location, None)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
         if len(data) <= _SMALL:
-            self._recent[location] = standing
-        return standing
+            self._recent[location] = current
+        return current
 
-    def _mended(self, location: ProfileLocation) -> _Standing | None:
+    def _repaired(self, location: ProfileLocation) -> _CurrentFile | None:
         """Set an unreadable file aside and replace it by the newest readable revision, if there is one."""
         try:
-            return self._read_standing(location)  # another thread may have done it
+            return self._read_current(location)  # another thread may have done it
         except PermanentError as damage:
-            aside = self._put_aside(location)
-            past = next(self._readable(location), None)
-            if past is None:
+            damaged_copy = self._copy_damaged(location)
+            past_id = next(self._readable(location), None)
+            if past_id is None:
                 self._disk.remove(location.file)
             else:
-                self._disk.rewrite(location.file, past.data)
-            log.warning("%s", sentences.storage_errors.profile_put_aside(aside, damage, is_restored=past is not None))
-            return past
+                self._disk.rewrite(location.file, past_id.data)
+            log.warning(
+                "%s", sentences.storage_errors.profile_put_aside(damaged_copy, damage, is_restored=past_id is not None)
+            )
+            return past_id
 
-    def _readable(self, location: ProfileLocation) -> Iterator[_Standing]:
-        for past in self._revision_ids(location):
+    def _readable(self, location: ProfileLocation) -> Iterator[_CurrentFile]:
+        for past_id in self._revision_ids(location):
             with contextlib.suppress(PermanentError):
-                data = self._bytes(location.revision(past))
+                data = self._bytes(location.revision(past_id))
                 if data is not None:
-                    yield _Standing(data, self._read(data, location))
+                    yield _CurrentFile(data, self._read(data, location))
 
-    def _put_aside(self, location: ProfileLocation) -> Path:
+    def _copy_damaged(self, location: ProfileLocation) -> Path:
         """Copy a file under a name derived from its modification time; anything but a regular file is moved."""
         with refusals(location.file):
             changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
-        aside = location.aside(revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now())))))
+        damaged_copy = location.damaged_copy(
+            revision_id(moment(min(max(int(changed_at * 1e6), 0), microseconds(self._clock.now()))))
+        )
         if self._disk.find(location.file):
-            self._disk.copy(location.file, aside)
+            self._disk.copy(location.file, damaged_copy)
         else:
-            self._disk.move(location.file, aside)
+            self._disk.move(location.file, damaged_copy)
         self._disk.sync_folder(location.folder)
-        return aside
+        return damaged_copy
 
     def _read(self, data: bytes, location: ProfileLocation) -> ProfileFile:
         return ProfileFile.read(data, location, self._zone, self._clock.now())

@@ -62,7 +62,7 @@ class FileQueue:
         self._instants = Instants()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
-        self._right_of_way = WritePriority()
+        self._priority = WritePriority()
         self._moving = asyncio.Lock()  # one claim, or one step on many jobs, at a time; taken before a job's lock
         self._jobs = KeyedLock()  # one step at a time on a job's file; different jobs are independent
         self._doors = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
@@ -200,7 +200,7 @@ class FileQueue:
         self._backlog.admit(entry)
         is_durable = False
         try:
-            with self._right_of_way.taken():
+            with self._priority.interactive():
                 async with self._doors.of(job.scope):
                     await self._run(self._files.arrive, entry, data)
             is_durable = True
@@ -236,19 +236,19 @@ class FileQueue:
 
     async def _claim(self) -> Claim | None:
         async with self._moving:
-            await self._right_of_way.given()
+            await self._priority.background_turn()
             while (entry := self._backlog.take(self._elapsed())) is not None:
-                claim = await self._taken(entry)
+                claim = await self._claimed(entry)
                 if claim is not None:
                     await self._count_claim()
                     return claim
         return None
 
-    async def _taken(self, entry: JobEntry) -> Claim | None:
+    async def _claimed(self, entry: JobEntry) -> Claim | None:
         async with self._jobs.of(entry.job_id):
-            return await self._taken_in_hand(entry)
+            return await self._claimed_file(entry)
 
-    async def _taken_in_hand(self, entry: JobEntry) -> Claim | None:
+    async def _claimed_file(self, entry: JobEntry) -> Claim | None:
         try:
             job = await self._run(self._files.claim, entry)
             return Claim(job, entry.attempts, entry.name)
@@ -284,14 +284,14 @@ class FileQueue:
         async with self._jobs.of(claim.job.id):
             if (entry := self._held(claim)) is not None:
                 attempts = entry.attempts if counted else entry.attempts - 1
-                rests_until = self._elapsed() + delay if delay > 0 else None
-                entry.is_suspect = False  # the process survived it
-                await self._put_back(entry, attempts, rests_until)
+                paused_until = self._elapsed() + delay if delay > 0 else None
+                entry.is_crash_suspect = False  # the process survived it
+                await self._put_back(entry, attempts, paused_until)
 
-    async def _put_back(self, entry: JobEntry, attempts: int, rests_until: float | None = None) -> None:
+    async def _put_back(self, entry: JobEntry, attempts: int, paused_until: float | None = None) -> None:
         try:
             await self._run(self._files.put_back, entry, attempts=attempts)
-            self._backlog.put_back(entry, rests_until)
+            self._backlog.put_back(entry, paused_until)
         except Vanished:
             self._backlog.drop(entry)
 
@@ -340,7 +340,7 @@ class FileQueue:
             await self._bury(entry, sentences.storage_errors.PROCESS_DIED.format(times=entry.attempts))
         else:
             await self._put_back(entry, entry.attempts)
-            entry.is_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
+            entry.is_crash_suspect = entry.attempts >= min(SUSPECT_AFTER, self._settings.job_max_retries + 1)
 
     async def _revive(self, job_id: str | None) -> int:
         revived = 0
@@ -368,8 +368,8 @@ class FileQueue:
         await self._all_arrived(scope)
         for entry in self._backlog.with_message(scope, message_id):
             async with self._jobs.of(entry.job_id):
-                with self._backlog.kept(entry):
-                    changed += await self._has_lost(entry, partial(self._files.withdraw, message_id=message_id))
+                with self._backlog.locked(entry):
+                    changed += await self._has_changed(entry, partial(self._files.withdraw, message_id=message_id))
         return changed
 
     async def _holding(self, scope: Scope, wanted: frozenset[str]) -> frozenset[str]:
@@ -384,21 +384,21 @@ class FileQueue:
     async def _names_of(self, user_id: str) -> set[str]:
         await self._all_arrived()
         async with self._moving, self._jobs.all():
-            return await self._run(self._files.names_of, self._there(), user_id)
+            return await self._run(self._files.names_of, self._entries_on_disk(), user_id)
 
     async def _erase(self, cleaning: Cleaning, is_meant: Callable[[JobEntry], bool]) -> int:
         changed = 0
         await self._all_arrived()
         async with self._moving:
-            for entry in filter(is_meant, self._there()):
+            for entry in filter(is_meant, self._entries_on_disk()):
                 async with self._jobs.of(entry.job_id):
-                    changed += await self._has_lost(entry, partial(self._files.clean, cleaning=cleaning))
+                    changed += await self._has_changed(entry, partial(self._files.clean, cleaning=cleaning))
             async with self._jobs.all():
-                changed += await self._run(self._files.clean_files, await self._nobodys_files(), cleaning)
+                changed += await self._run(self._files.clean_files, await self._unindexed_files(), cleaning)
                 await self._run(self._files.sync)
         return changed
 
-    async def _nobodys_files(self) -> list[tuple[str, str]]:
+    async def _unindexed_files(self) -> list[tuple[str, str]]:
         """Return the files without an index entry. A job being written has its entry before its file can be listed."""
         listed = await self._run(self._files.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
@@ -409,7 +409,7 @@ class FileQueue:
         async with self._moving, self._jobs.all():
             await self._run(self._files.copy_to, folder)
 
-    def _there(self) -> list[JobEntry]:
+    def _entries_on_disk(self) -> list[JobEntry]:
         """Return the entries whose files are on disk."""
         return [entry for entry in self._backlog.all() if entry.state is not JobState.ARRIVING]
 
@@ -420,20 +420,20 @@ class FileQueue:
             if scope is None or (entry is not None and entry.scope == scope):
                 await arrived.wait()
 
-    async def _has_lost(self, entry: JobEntry, step: Callable[[JobEntry], bytes | None]) -> bool:
+    async def _has_changed(self, entry: JobEntry, step: Callable[[JobEntry], bytes | None]) -> bool:
         """Apply ``step`` to a job's file; return whether it changed, and drop the job if the file is now empty."""
         try:
             rest = await self._run(step, entry)
         except Vanished:
-            self._let_go(entry)
+            self._drop_missing(entry)
             return False
         if rest:
             self._backlog.resize(entry, len(rest))
         elif rest is not None:
-            self._let_go(entry)
+            self._drop_missing(entry)
         return rest is not None
 
-    def _let_go(self, entry: JobEntry) -> None:
+    def _drop_missing(self, entry: JobEntry) -> None:
         """Drop a job whose file is gone; a claimed one keeps its scope busy until it is released."""
         if entry.state is JobState.HELD:
             entry.memo = None
@@ -442,7 +442,7 @@ class FileQueue:
 
     async def _refresh(self) -> None:
         async with self._moving:
-            for found in await self._run(self._files.strangers, self._is_indexed):
+            for found in await self._run(self._files.unindexed, self._is_indexed):
                 await self._adopt(found)
 
     async def _count_claim(self) -> None:

@@ -33,8 +33,8 @@ class JobState(Enum):
 class JobEntry:
     """One job: where its file is, and what can be answered without reading it. ``scope`` is None if unreadable.
 
-    ``message_ids`` are hashes of the messages in it; None if they are known from its file only. While ``is_kept``, its
-    file is being changed and it cannot be claimed.
+    ``message_ids`` are hashes of the messages in it; None if they are known from its file only. While ``is_locked``,
+    its file is being changed and it cannot be claimed.
 
     A suspect was running at each of the last crashes; it runs alone, so that another crash affects no other job.
     """
@@ -50,8 +50,8 @@ class JobEntry:
     memo: Memo | None = None
     message_ids: MessageHashes | None = None
     failed_at: datetime | None = None
-    is_suspect: bool = False
-    is_kept: bool = False
+    is_crash_suspect: bool = False
+    is_locked: bool = False
 
     @property
     def place(self) -> tuple[int, str]:
@@ -66,14 +66,14 @@ class _Lane:
     key: Scope | str
     waiting: deque[JobEntry] = field(default_factory=deque[JobEntry])
     held: list[JobEntry] = field(default_factory=list[JobEntry])
-    rests_until: float | None = None  # seconds of a monotonic clock
+    paused_until: float | None = None  # seconds of a monotonic clock
     in_turn: bool = False
 
     @property
     def is_ready(self) -> bool:
         head = self.waiting[0] if self.waiting else None
-        is_there = head is not None and head.state is JobState.WAITING and not head.is_kept
-        return is_there and not self.held and self.rests_until is None
+        is_there = head is not None and head.state is JobState.WAITING and not head.is_locked
+        return is_there and not self.held and self.paused_until is None
 
     def insert(self, entry: JobEntry) -> None:
         if not self.waiting or self.waiting[-1].place < entry.place:
@@ -173,7 +173,7 @@ class ScheduleIndex:
 
     def settle(self, entry: JobEntry) -> None:
         """Make an arriving job visible after its file is durable."""
-        self._turn_to(entry, JobState.WAITING)
+        self._set_state(entry, JobState.WAITING)
         self._offer(self._lane(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
@@ -183,32 +183,32 @@ class ScheduleIndex:
         """
         self._wake(elapsed)
         while self._turns and self._alone is None:
-            if self._numbers[JobState.HELD] and self._turns[0].is_ready and self._turns[0].waiting[0].is_suspect:
+            if self._numbers[JobState.HELD] and self._turns[0].is_ready and self._turns[0].waiting[0].is_crash_suspect:
                 return None
             lane = self._turns.popleft()
             lane.in_turn = False
             if lane.is_ready:
                 entry = lane.waiting.popleft()
                 lane.held.append(entry)
-                self._turn_to(entry, JobState.HELD)
-                self._alone = entry if entry.is_suspect else None
+                self._set_state(entry, JobState.HELD)
+                self._alone = entry if entry.is_crash_suspect else None
                 return entry
         return None
 
-    def put_back(self, entry: JobEntry, rests_until: float | None = None) -> None:
-        """Make a claimed job wait again at its place; no job of its scope is claimed before ``rests_until``."""
-        lane = self._let_go(entry)
-        if rests_until is not None:
-            lane.rests_until = rests_until
-            heapq.heappush(self._resting, (rests_until, next(self._serial), lane))
-        self._turn_to(entry, JobState.WAITING)
+    def put_back(self, entry: JobEntry, paused_until: float | None = None) -> None:
+        """Make a claimed job wait again at its place; no job of its scope is claimed before ``paused_until``."""
+        lane = self._removed_from_lane(entry)
+        if paused_until is not None:
+            lane.paused_until = paused_until
+            heapq.heappush(self._resting, (paused_until, next(self._serial), lane))
+        self._set_state(entry, JobState.WAITING)
         self._queue(entry)
 
     def fail(self, entry: JobEntry, at: datetime) -> None:
         """Mark a claimed job as failed."""
-        lane = self._let_go(entry)
-        entry.failed_at, entry.is_suspect = at, False
-        self._turn_to(entry, JobState.FAILED)
+        lane = self._removed_from_lane(entry)
+        entry.failed_at, entry.is_crash_suspect = at, False
+        self._set_state(entry, JobState.FAILED)
         self._failed[entry.job_id] = entry
         self._offer(lane)
 
@@ -222,20 +222,20 @@ class ScheduleIndex:
             del self._failed[entry.job_id]
             return
         if entry.state is JobState.HELD:
-            lane = self._let_go(entry)
+            lane = self._removed_from_lane(entry)
         else:
             lane = self._lane(entry)
             lane.waiting.remove(entry)
         self._offer(lane)
 
     @contextmanager
-    def kept(self, entry: JobEntry) -> Generator[None, None, None]:
+    def locked(self, entry: JobEntry) -> Generator[None, None, None]:
         """Keep a waiting job from being claimed while the block runs; other scopes are served meanwhile."""
-        entry.is_kept = True
+        entry.is_locked = True
         try:
             yield
         finally:
-            entry.is_kept = False
+            entry.is_locked = False
             if entry.state is JobState.WAITING and self._entries.get(entry.job_id) is entry:
                 self._offer(self._lane(entry))
 
@@ -256,7 +256,7 @@ class ScheduleIndex:
             self._lanes[key] = _Lane(key)
         return self._lanes[key]
 
-    def _let_go(self, entry: JobEntry) -> _Lane:
+    def _removed_from_lane(self, entry: JobEntry) -> _Lane:
         lane = self._lane(entry)
         lane.held.remove(entry)
         if self._alone is entry:
@@ -268,18 +268,18 @@ class ScheduleIndex:
         if lane.is_ready and not lane.in_turn:
             lane.in_turn = True
             self._turns.append(lane)
-        elif not lane.waiting and not lane.held and not lane.in_turn and lane.rests_until is None:
+        elif not lane.waiting and not lane.held and not lane.in_turn and lane.paused_until is None:
             self._lanes.pop(lane.key, None)
 
     def _wake(self, elapsed: float) -> None:
         """Make the scopes whose pause is over claimable again."""
         while self._resting and self._resting[0][0] <= elapsed:
             until, _, lane = heapq.heappop(self._resting)
-            if lane.rests_until == until:
-                lane.rests_until = None
+            if lane.paused_until == until:
+                lane.paused_until = None
                 self._offer(lane)
 
-    def _turn_to(self, entry: JobEntry, state: JobState) -> None:
+    def _set_state(self, entry: JobEntry, state: JobState) -> None:
         self._count(entry, -1)
         entry.state = state
         self._count(entry, 1)

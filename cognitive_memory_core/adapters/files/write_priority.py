@@ -7,8 +7,8 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-CALM = 0.002  # seconds without an interactive write after which no burst is running
-LOOKS = 5  # checks, :data:`CALM` seconds apart, after which a background step proceeds anyway
+QUIET_SECONDS = 0.002  # seconds without an interactive write after which no burst is running
+MAX_CHECKS = 5  # checks, :data:`QUIET_SECONDS` seconds apart, after which a background step proceeds anyway
 
 
 class WritePriority:
@@ -17,15 +17,15 @@ class WritePriority:
     On one disk and under one interpreter lock two writes at once take longer than one after the other.
     """
 
-    def __init__(self, calm: float = CALM, looks: int = LOOKS) -> None:
+    def __init__(self, quiet_seconds: float = QUIET_SECONDS, max_checks: int = MAX_CHECKS) -> None:
         """Initialise with no write under way."""
-        self._calm = calm
-        self._looks = looks
+        self._quiet_seconds = quiet_seconds
+        self._max_checks = max_checks
         self._under_way = 0
         self._ended_at = float("-inf")
 
     @contextmanager
-    def taken(self) -> Generator[None, None, None]:
+    def interactive(self) -> Generator[None, None, None]:
         """Mark the block as an interactive write; background writes that ask meanwhile wait."""
         self._under_way += 1
         try:
@@ -34,12 +34,12 @@ class WritePriority:
             self._under_way -= 1
             self._ended_at = time.monotonic()
 
-    async def given(self) -> None:
+    async def background_turn(self) -> None:
         """Wait until no interactive write is running, or the limit is reached."""
-        for _ in range(self._looks):
-            if self._is_calm():
+        for _ in range(self._max_checks):
+            if self._is_quiet():
                 return
-            await asyncio.sleep(self._calm)
+            await asyncio.sleep(self._quiet_seconds)
 
-    def _is_calm(self) -> bool:
-        return not self._under_way and time.monotonic() - self._ended_at >= self._calm
+    def _is_quiet(self) -> bool:
+        return not self._under_way and time.monotonic() - self._ended_at >= self._quiet_seconds

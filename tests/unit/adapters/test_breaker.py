@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, LONGEST_PAUSE, TOLERATED, Breaker
+from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, LONGEST_PAUSE, MAX_FAILURES, Breaker
 from cognitive_memory_core.errors import BadAnswer, Busy, UnavailableError
 from tests.support.clock import FrozenClock
 from tests.support.waiting import until
@@ -43,10 +43,10 @@ async def test_five_failures_in_a_row_open_it(caplog: pytest.LogCaptureFixture) 
     assert breaker.state == "uninitialised"
     part.error = UnavailableError("gone")
     with caplog.at_level(logging.WARNING):
-        await refused(breaker, part, TOLERATED + 3)
+        await refused(breaker, part, MAX_FAILURES + 3)
     with pytest.raises(UnavailableError) as away:
         await breaker.call(part.act)
-    assert part.asked == TOLERATED
+    assert part.asked == MAX_FAILURES
     assert away.value.retry_after == FIRST_PAUSE
     assert breaker.state == "failed"
     assert len(caplog.records) == 1
@@ -58,7 +58,7 @@ async def test_a_success_between_keeps_it_closed() -> None:
     breaker = Breaker("embedding")
     for _ in range(3):
         part.error = UnavailableError("gone")
-        await refused(breaker, part, TOLERATED - 1)
+        await refused(breaker, part, MAX_FAILURES - 1)
         part.error = None
         assert await breaker.call(part.act) == "well"
     assert breaker.state == "ready"
@@ -70,7 +70,7 @@ async def test_one_probe_after_the_pause_closes_it(caplog: pytest.LogCaptureFixt
     breaker = Breaker("vectors", elapsed=clock.elapsed)
     part.error = UnavailableError("gone")
     with caplog.at_level(logging.WARNING):
-        await refused(breaker, part, TOLERATED)
+        await refused(breaker, part, MAX_FAILURES)
         clock.advance(seconds=FIRST_PAUSE)
         part.error = None
         assert await breaker.call(part.act) == "well"
@@ -83,7 +83,7 @@ async def test_pauses_grow_and_are_bounded() -> None:
     clock, part = FrozenClock(), Part()
     breaker = Breaker("vectors", elapsed=clock.elapsed)
     part.error = UnavailableError("gone")
-    await refused(breaker, part, TOLERATED)
+    await refused(breaker, part, MAX_FAILURES)
     for _ in range(12):
         clock.advance(seconds=LONGEST_PAUSE)
         await refused(breaker, part)
@@ -98,7 +98,7 @@ async def test_the_other_sides_wish_is_heard() -> None:
     clock, part = FrozenClock(), Part()
     breaker = Breaker("embedding", elapsed=clock.elapsed)
     part.error = UnavailableError("busy", retry_after=30)
-    await refused(breaker, part, TOLERATED)
+    await refused(breaker, part, MAX_FAILURES)
     clock.advance(seconds=29)
     await refused(breaker, part)
     assert part.asked == 1
@@ -110,12 +110,12 @@ async def test_only_one_probe_at_a_time() -> None:
     breaker = Breaker("vectors", elapsed=clock.elapsed)
     part = Part()
     part.error = UnavailableError("gone")
-    await refused(breaker, part, TOLERATED)
+    await refused(breaker, part, MAX_FAILURES)
     clock.advance(seconds=FIRST_PAUSE)
     probe = asyncio.create_task(breaker.call(asyncio.Event().wait))
     await asyncio.sleep(0)
     await refused(breaker, part)
-    assert part.asked == TOLERATED
+    assert part.asked == MAX_FAILURES
     probe.cancel()
     await asyncio.gather(probe, return_exceptions=True)
     part.error = None
@@ -127,7 +127,7 @@ async def test_a_bad_answer_is_an_answer() -> None:
     part = Part()
     breaker = Breaker("embedding")
     part.error = BadAnswer("?")
-    for _ in range(TOLERATED * 2):
+    for _ in range(MAX_FAILURES * 2):
         with pytest.raises(BadAnswer):
             await breaker.call(part.act)
     assert breaker.state == "ready"
@@ -143,7 +143,7 @@ async def test_calls_that_end_late_do_not_lengthen_the_pause() -> None:
         await go.wait()
         return await part.act()
 
-    calls = [asyncio.create_task(breaker.call(slow)) for _ in range(TOLERATED * 3)]
+    calls = [asyncio.create_task(breaker.call(slow)) for _ in range(MAX_FAILURES * 3)]
     await asyncio.sleep(0)
     go.set()
     await asyncio.gather(*calls, return_exceptions=True)
@@ -157,7 +157,7 @@ async def test_being_busy_is_no_failure() -> None:
     part = Part()
     breaker = Breaker("vectors")
     part.error = Busy("one moment")
-    await refused(breaker, part, TOLERATED * 2)
+    await refused(breaker, part, MAX_FAILURES * 2)
     part.error = None
     assert await breaker.call(part.act) == "well"
 

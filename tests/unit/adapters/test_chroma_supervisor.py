@@ -197,7 +197,7 @@ async def test_repeated_death_is_answered_with_growing_pauses() -> None:
         with pytest.raises(UnavailableError) as second:
             await supervisor.write(PID)
         assert BOUNDS.first_pause < (second.value.retry_after or 0) <= 2 * BOUNDS.first_pause
-        supervisor.forgive()
+        supervisor.reset_restart_pause()
         assert await pid_of(supervisor)
 
 
@@ -298,7 +298,7 @@ async def test_a_process_that_grew_is_replaced_between_two_requests() -> None:
         await supervisor.write(asked("grow", 10_000))
         assert await pid_of(supervisor) == first  # its memory never settled
         await supervisor.write(asked("grow", 100))
-        supervisor.settle()
+        supervisor.record_normal_memory()
         await supervisor.write(asked("grow", 250))
         assert await pid_of(supervisor) == first
         assert await supervisor.write(asked("grow", 251)) == Done()

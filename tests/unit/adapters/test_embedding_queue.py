@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core.adapters.embedding import EmbeddingQueue
 from cognitive_memory_core.adapters.embedding import batches as background
-from cognitive_memory_core.adapters.embedding.questions import AT_ONCE, REMEMBERED
+from cognitive_memory_core.adapters.embedding.query_sender import AT_ONCE, CACHED_ANSWERS
 from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelClient
 from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TransientError, UnavailableError
@@ -374,12 +374,12 @@ async def test_the_answers_kept_are_bounded() -> None:
     """The number of cached answers is limited, and the oldest are removed."""
     model = Model()
     queue = queued(model)
-    for number in range(REMEMBERED + 1):
+    for number in range(CACHED_ANSWERS + 1):
         await queue.embed_query(str(number))
-    await queue.embed_query(str(REMEMBERED))
-    assert len(model.asked) == REMEMBERED + 1
+    await queue.embed_query(str(CACHED_ANSWERS))
+    assert len(model.asked) == CACHED_ANSWERS + 1
     await queue.embed_query("0")
-    assert len(model.asked) == REMEMBERED + 2
+    assert len(model.asked) == CACHED_ANSWERS + 2
 
 
 async def test_whoever_waits_when_it_closes_hears_so() -> None:
@@ -490,7 +490,7 @@ async def test_questions_that_nobody_waits_for_go_behind_all_others() -> None:
 
 async def test_background_waits_no_longer_than_it_must() -> None:
     """Batches start after a while even if questions run all the time."""
-    batches = background.Batches(Model().embed_documents, 64, asyncio.Event(), patience=0.01)
+    batches = background.Batches(Model().embed_documents, 64, asyncio.Event(), max_wait=0.01)
     assert await batches.vectors(["一"]) == [vector_of("一")]
 
 

@@ -755,7 +755,7 @@ async def test_arriving_jobs_survive_an_erasure(root: Path, clock: FrozenClock):
         if not files(root):
             await asyncio.sleep(0.001)
     assert [name.endswith(".tmp") for name in files(root)] == [True]
-    assert await queue._nobodys_files() == []
+    assert await queue._unindexed_files() == []
     disk.gate.set()
     await writing
     assert await queue.erase_person("2000001", HIDE) == 0

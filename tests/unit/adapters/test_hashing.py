@@ -78,10 +78,10 @@ async def test_the_calibration_is_what_was_measured() -> None:
     asked = [await embedder.embed_query(question) for question, _ in PARAPHRASES]
     written = await embedder.embed_documents([statement for _, statement in PARAPHRASES])
     pairs = [cosine(question, statement) for question, statement in zip(asked, written, strict=True)]
-    strangers = [cosine(question, text) for i, question in enumerate(asked) for j, text in enumerate(written) if i != j]
+    unindexed = [cosine(question, text) for i, question in enumerate(asked) for j, text in enumerate(written) if i != j]
     assert len(PARAPHRASES) >= 60
     assert embedder.calibration.paraphrase == pytest.approx(median(pairs), abs=TOLERANCE)
-    assert embedder.calibration.unrelated == pytest.approx(median(strangers), abs=TOLERANCE)
+    assert embedder.calibration.unrelated == pytest.approx(median(unindexed), abs=TOLERANCE)
 
 
 async def test_questions_find_their_answer() -> None:

@@ -16,13 +16,13 @@ from ...ports.models import Vector
 from ...text.caches import register_cache
 
 LIFETIME = timedelta(minutes=1)
-REMEMBERED = 256
+CACHED_ANSWERS = 256
 AT_ONCE = 8
-STUBBORN = 1.0  # seconds to wait for a task that ignores its cancellation
+CANCEL_WAIT = 1.0  # seconds to wait for a task that ignores its cancellation
 
 
 @dataclass(frozen=True)
-class _PendingQuestion:
+class _PendingQuery:
     """A running call or its answer."""
 
     asked_at: datetime
@@ -35,14 +35,14 @@ class _PendingQuestion:
         return self.answer.exception() is None and timedelta(0) <= now - self.asked_at < LIFETIME
 
 
-class Questions:
+class QuerySender:
     """Runs at most eight queries at once and caches 256 answers; ``is_quiet`` is set while none is running."""
 
     def __init__(self, ask: Callable[[str], Awaitable[Vector]], clock: Clock) -> None:
         """Embed each query with ``ask``."""
         self._ask = ask
         self._clock = clock
-        self._asked: dict[str, _PendingQuestion] = {}
+        self._asked: dict[str, _PendingQuery] = {}
         register_cache(self)
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._calls: dict[asyncio.Task[None], asyncio.Future[Vector]] = {}
@@ -61,9 +61,9 @@ class Questions:
         now = self._clock.now()
         asked = self._asked.pop(text, None)
         if asked is None or not asked.serves(now):
-            asked = _PendingQuestion(now, self._set_out(text))
+            asked = _PendingQuery(now, self._start_call(text))
         self._asked[text] = asked
-        self._let_go_of_old(now)
+        self._evict(now)
         return await asyncio.shield(asked.answer)
 
     def clear_caches(self) -> None:
@@ -78,21 +78,21 @@ class Questions:
                 answer.set_exception(UnavailableError(sentences.caller.NOT_RUNNING))
         await stopped(self._calls)
 
-    def _let_go_of_old(self, now: datetime) -> None:
+    def _evict(self, now: datetime) -> None:
         """Evict the least recently used answers that have expired or exceed the bound."""
         while self._asked:
             oldest = next(iter(self._asked))
-            if self._asked[oldest].serves(now) and len(self._asked) <= REMEMBERED:
+            if self._asked[oldest].serves(now) and len(self._asked) <= CACHED_ANSWERS:
                 break
             del self._asked[oldest]
 
-    def _set_out(self, text: str) -> asyncio.Future[Vector]:
+    def _start_call(self, text: str) -> asyncio.Future[Vector]:
         answer: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(seen)
         call = asyncio.create_task(self._embed(text, answer))
         self._calls[call] = answer
         self.is_quiet.clear()
-        call.add_done_callback(self._came_back)
+        call.add_done_callback(self._on_done)
         return answer
 
     async def _embed(self, text: str, answer: asyncio.Future[Vector]) -> None:
@@ -101,7 +101,7 @@ class Questions:
         if not answer.done():
             answer.set_result(vector)
 
-    def _came_back(self, call: asyncio.Task[None]) -> None:
+    def _on_done(self, call: asyncio.Task[None]) -> None:
         answer = self._calls.pop(call)
         failure = UnavailableError(sentences.caller.NOT_RUNNING) if call.cancelled() else call.exception()
         if failure and not answer.done():
@@ -124,4 +124,4 @@ async def stopped(tasks: Iterable[asyncio.Task[None]]) -> None:
     for task in ending:
         task.cancel()
     if ending:
-        await asyncio.wait(ending, timeout=STUBBORN)
+        await asyncio.wait(ending, timeout=CANCEL_WAIT)

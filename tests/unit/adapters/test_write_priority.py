@@ -12,9 +12,9 @@ MANY = 1_000_000
 
 async def test_the_background_waits_while_a_write_is_under_way() -> None:
     """A background step waits until a running foreground write has ended."""
-    way = WritePriority(calm=0.0, looks=MANY)
-    with way.taken():
-        step = asyncio.create_task(way.given())
+    priority = WritePriority(quiet_seconds=0.0, max_checks=MANY)
+    with priority.interactive():
+        step = asyncio.create_task(priority.background_turn())
         for _ in range(20):
             await asyncio.sleep(0)
         assert not step.done()
@@ -23,17 +23,17 @@ async def test_the_background_waits_while_a_write_is_under_way() -> None:
 
 async def test_the_background_never_starves() -> None:
     """A background step continues after a few attempts even if writes never end."""
-    way = WritePriority(calm=0.0, looks=3)
-    with way.taken():
-        await way.given()
+    priority = WritePriority(quiet_seconds=0.0, max_checks=3)
+    with priority.interactive():
+        await priority.background_turn()
 
 
 async def test_a_burst_is_let_through_as_a_whole() -> None:
     """A background step waits until no write has ended recently."""
-    way = WritePriority(calm=3600.0, looks=MANY)
-    with way.taken():
+    priority = WritePriority(quiet_seconds=3600.0, max_checks=MANY)
+    with priority.interactive():
         pass
-    step = asyncio.create_task(way.given())
+    step = asyncio.create_task(priority.background_turn())
     await asyncio.sleep(0)
     assert not step.done()
     step.cancel()
@@ -41,7 +41,7 @@ async def test_a_burst_is_let_through_as_a_whole() -> None:
 
 async def test_nobody_waits_where_nothing_is_under_way() -> None:
     """Without a write before it, a background step continues at once."""
-    step = asyncio.create_task(WritePriority(calm=3600.0, looks=MANY).given())
+    step = asyncio.create_task(WritePriority(quiet_seconds=3600.0, max_checks=MANY).background_turn())
     await asyncio.sleep(0)
     assert step.done()
 
@@ -53,7 +53,7 @@ async def refused() -> None:
 
 async def test_a_write_that_fails_gives_the_way_free() -> None:
     """A failed write does not block background steps."""
-    way = WritePriority(calm=0.0, looks=MANY)
-    with contextlib.suppress(OSError), way.taken():
+    priority = WritePriority(quiet_seconds=0.0, max_checks=MANY)
+    with contextlib.suppress(OSError), priority.interactive():
         await refused()
-    await way.given()
+    await priority.background_turn()
