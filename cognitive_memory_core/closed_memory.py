@@ -118,6 +118,9 @@ class NullIntake:
     def observe(self, message: Message) -> None:
         """Discard a message."""
 
+    async def note_name(self, scene: Scene, heard_at: datetime) -> None:
+        """Discard a name."""
+
     async def remember(self, turn: Turn) -> str | None:
         """Return None: the turn was not accepted."""
         return None

@@ -131,6 +131,14 @@ class CognitiveMemory:
         """Log a message: reads return it at once, and it is on disk within 0.5 s. A failing log raises no error."""
         self._state.intake.observe(message)
 
+    async def note_name(self, scene: Scene, heard_at: datetime) -> None:
+        """Record the names of a scene's person and group, which the platform told apart from any message.
+
+        ``heard_at`` is when the person was heard; what was erased since then stays erased. Consent applies as in
+        :meth:`observe`. Raises UnavailableError, StorageRefused.
+        """
+        await self._state.intake.note_name(scene, checked_instant(heard_at, "heard_at"))
+
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably, then return its job's id, or its memo's id if there is nothing else.
 

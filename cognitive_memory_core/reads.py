@@ -134,13 +134,15 @@ class Reads:
         if not self.access.may_recall(scene):
             return []
         hidden = self.access.hidden_people
-        return self.access.shown(scene, await self.buffer.recent(scene.scope, limit, before=until, without=hidden))
+        found = await self.buffer.recent(scene.scope, limit, before=until, without=hidden)
+        return self.access.shown(scene, await self.names.of_messages(scene.scope, found))
 
     async def find_messages(self, scene: Scene, message_ids: Collection[str]) -> list[Message]:
         """Return messages of the place by id, oldest first."""
         if not self.access.may_find(scene):
             return []
-        return self.access.shown(scene, await self.buffer.find(scene.scope, message_ids))
+        found = await self.buffer.find(scene.scope, message_ids)
+        return self.access.shown(scene, await self.names.of_messages(scene.scope, found))
 
     async def memos(self, scene: Scene, limit: int) -> list[Memo]:
         """Return the newest memos of the place, newest last."""

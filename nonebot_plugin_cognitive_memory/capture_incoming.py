@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 
 from nonebot import on_message
 from nonebot.adapters import Bot, Event
@@ -17,8 +19,9 @@ from .command_detection import is_any_command, is_ours, unsigned, words_after
 from .config import setup
 from .erasure import on_erased
 from .event_message import as_everybody_hears, find_message, recent_lines
+from .heard_names import heard_names
 from .left_places import returned
-from .lifecycle import get_memory
+from .lifecycle import get_memory, lifetime
 from .line_copies import line_copies
 from .onebot import v12
 from .platform_names import platform_names
@@ -35,7 +38,18 @@ async def record(bot: Bot, event: Event) -> bool:
 
 
 heard = on_message(rule=record, priority=1, block=False)
+
+
+async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
+    """Tell the memory a name that the platform told after the line; if it is refused, the next line brings it."""
+    heard_names.note(scene)
+    with suppress(core.CognitiveMemoryError):
+        async with lifetime.in_order() as memory:
+            await memory.note_name(scene, heard_at)
+
+
 on_erased(platform_names.forget)
+platform_names.on_named(name_earlier_lines)
 
 
 async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:
@@ -56,7 +70,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         recent_lines.note(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):
-            platform_names.ask(bot, message.scene)
+            platform_names.ask(bot, message.scene, message.sent_at)
         message = replace(message, text=_chat_of(message.text) if text is None else text.strip())
         if message.text:
             await _keep(message)

@@ -1,7 +1,7 @@
 """Names and roles of people, and names of groups, which OneBot v12 does not send with its messages.
 
 Its messages have ids only. The platform is asked for each person and group once a day, in the background and one after
-another, so that a line never waits for the platform: a person's first line has no name.
+another, so that a line never waits for the platform: the name of a person's first line comes after it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from nonebot import get_driver
@@ -39,6 +40,14 @@ class Named:
     until: float = 0.0
 
 
+@dataclass(frozen=True)
+class _Question:
+    """Whom to ask about a person or a group, and when a line first needed the answer."""
+
+    bot: Bot
+    heard_at: datetime
+
+
 class PlatformNames:
     """Caches the platform's answers, in memory only; ``clock`` returns seconds of a monotonic clock."""
 
@@ -46,7 +55,9 @@ class PlatformNames:
         """Start with nothing asked."""
         self._clock = clock
         self._known: OrderedDict[_Key, Named] = OrderedDict()
-        self._waiting: OrderedDict[_Key, Bot] = OrderedDict()
+        self._waiting: OrderedDict[_Key, _Question] = OrderedDict()
+        self._asking: set[_Key] = set()
+        self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
         self._loop = core.BackgroundLoop("platform names", self._round)
         self._loops = RunningLoops(self._loop)
 
@@ -57,29 +68,52 @@ class PlatformNames:
         """
         return self._known.get((agent, group_id, user_id), Named())
 
-    def ask(self, bot: Bot, scene: core.Scene) -> None:
-        """Ask the platform about a scene's person and group, in the background, unless the answers are still valid."""
+    def ask(self, bot: Bot, scene: core.Scene, heard_at: datetime) -> None:
+        """Ask the platform about the person and group of a line, in the background, unless the answers are valid."""
         keys = [(scene.agent, scene.group_id, scene.user_id)]
         keys += [(scene.agent, scene.group_id, "")] if scene.group_id else []
         for key in keys:
-            if self.find(*key).until <= self._clock() and len(self._waiting) < WAITING:
-                self._waiting.setdefault(key, bot)
+            is_due = self.find(*key).until <= self._clock() and key not in self._asking
+            if is_due and len(self._waiting) < WAITING:
+                self._waiting.setdefault(key, _Question(bot, heard_at))
                 self._loop.nudge()
 
+    def on_named(self, named: Callable[[core.Scene, datetime], Awaitable[None]]) -> None:
+        """Register a function to be called with each name, in its scene, and the time of the line that needed it."""
+        self._on_named.append(named)
+
     async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
-        """Drop the names of the scenes that were erased."""
-        for names in (self._known, self._waiting):
-            for key in [key for key in names if (scene := _scene(key)) and goes(scene)]:
-                del names[key]
+        """Drop the names of the scenes that were erased, also of those that the platform is being asked for."""
+        gone = {key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and goes(scene)}
+        self._asking -= gone
+        for key in gone:
+            self._known.pop(key, None)
+            self._waiting.pop(key, None)
 
     async def ask_waiting(self) -> None:
         """Ask about every waiting person and group, one after another."""
         while self._waiting:
-            key, bot = self._waiting.popitem(last=False)
-            self._known[key] = await self._asked(bot, key)
-            self._known.move_to_end(key)
-            if len(self._known) > KEPT:
-                self._known.popitem(last=False)
+            key, question = self._waiting.popitem(last=False)
+            self._asking.add(key)
+            try:
+                named = await self._asked(question.bot, key)
+                is_wanted = key in self._asking  # not forgotten meanwhile
+            finally:
+                self._asking.discard(key)
+            if is_wanted:
+                self._keep(key, named)
+                await self._tell(_scene(key, named.name), question.heard_at)
+
+    def _keep(self, key: _Key, named: Named) -> None:
+        self._known[key] = named
+        self._known.move_to_end(key)
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+
+    async def _tell(self, scene: core.Scene | None, heard_at: datetime) -> None:
+        if scene is not None and (scene.user_name or scene.group_name):
+            for named in self._on_named:
+                await named(scene, heard_at)
 
     async def start(self) -> None:
         """Start the background loop."""
@@ -121,12 +155,14 @@ def role_of(bot: Bot, told: object) -> str:
     return role if isinstance(role, str) else ""
 
 
-def _scene(key: _Key) -> core.Scene | None:
+def _scene(key: _Key, name: str = "") -> core.Scene | None:
     agent, group_id, user_id = key
     try:
-        if group_id:
-            return core.Scene.group(group_id, user_id or "0", agent=agent)
-        return core.Scene.private(user_id, agent=agent)
+        if not group_id:
+            return core.Scene.private(user_id, user_name=name, agent=agent)
+        if user_id:
+            return core.Scene.group(group_id, user_id, user_name=name, agent=agent)
+        return core.Scene.group(group_id, "0", group_name=name, agent=agent)
     except core.BadArgument:
         return None
 

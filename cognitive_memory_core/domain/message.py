@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from .event import Event
@@ -67,6 +67,13 @@ class Message:
             agent=scene.agent,
             sender_name="" if self.is_bot else scene.user_name,
         )
+
+
+def with_names(message: Message, named: Scene) -> Message:
+    """Return a message with the names of a scene of the same place, where the message has none of its own."""
+    said, is_theirs = message.scene, message.scene.user_id == named.user_id
+    user_name = said.user_name or (named.user_name if is_theirs else "")
+    return replace(message, scene=replace(said, user_name=user_name, group_name=said.group_name or named.group_name))
 
 
 Passage = tuple[Message, ...]  # lines of one place that follow each other, oldest first

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from ..domain.belief import Belief
 from ..domain.event import Event
 from ..domain.hit import Hit
+from ..domain.message import Message
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scope
@@ -22,7 +23,7 @@ NO_PLACES: KnownPlaces = MappingProxyType({})
 
 @dataclass(frozen=True)
 class CurrentNames:
-    """Renders events, hits, beliefs and profiles with the present names in their place; log lines are unchanged.
+    """Renders events, hits, beliefs and profiles with the present names in their place; of log lines, missing ones.
 
     While the name book is unavailable, texts keep the names with which they were written. ``known`` maps places to
     their people, if the caller has read them already; the book is not read for these places.
@@ -36,11 +37,20 @@ class CurrentNames:
         return [replace(hit, event=event) for hit, event in zip(hits, events, strict=True)]
 
     async def of_events(self, events: Sequence[Event], known: KnownPlaces = NO_PLACES) -> list[Event]:
-        """Return events with the present names of people in their texts and as their senders."""
-        stated = [event for event in events if event.kind != "message"]
+        """Return events with the present names of people in their texts and as their senders.
+
+        Of lines of the log only the senders without a name are named: OneBot v12 tells a name after the first line.
+        """
+        stated = [event for event in events if event.kind != "message" or _is_nameless(event)]
         scopes = {event.scope for event in stated}
         people = {scope: known[scope] if scope in known else await self._people(scope, stated) for scope in scopes}
         return [_rendered(event, people.get(event.scope, {})) for event in events]
+
+    async def of_messages(self, scope: Scope, messages: Sequence[Message]) -> list[Message]:
+        """Return the messages of a place; those whose sender has no name get the present one."""
+        nameless = {one.sender_id for one in messages if one.sender_id and not one.scene.user_name}
+        people = await self._named(scope, nameless)
+        return [_named_line(one, people.get(one.sender_id)) for one in messages]
 
     async def of_beliefs(self, scope: Scope, beliefs: Sequence[Belief], known: KnownPlaces = NO_PLACES) -> list[Belief]:
         """Return the beliefs of a place with present names in their statements."""
@@ -76,9 +86,22 @@ def _texts(event: Event) -> tuple[str, ...]:
     return event.text, event.pain, event.solution, event.outcome
 
 
+def _is_nameless(line: Event) -> bool:
+    return bool(line.sender_id and not line.sender_name)
+
+
+def _named_line(message: Message, sender: Person | None) -> Message:
+    if sender is None or message.scene.user_name:
+        return message
+    return replace(message, scene=replace(message.scene, user_name=sender.name))
+
+
 def _rendered(event: Event, people: Mapping[str, Person]) -> Event:
-    if event.kind == "message" or not people:
+    if not people:
         return event
+    if event.kind == "message":
+        known = people.get(event.sender_id) if _is_nameless(event) else None
+        return replace(event, sender_name=known.name) if known else event
     text, pain, solution, outcome = (with_current_names(one, people) for one in _texts(event))
     sender = people.get(event.sender_id)
     name = sender.name if sender else event.sender_name

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.support.onebot import GROUP, MILI, ROOT, OneBotClient, open_bot
+import pytest
+
+from tests.support.onebot import GROUP, MILI, ROOT, VERSIONS, OneBotClient, Version, open_bot
 from tests.support.waiting import until
 
 ROW = re.compile(r"^\| `/记忆 (\S+?)[ `].*?（`(\w+)`", re.MULTILINE)
@@ -78,9 +80,10 @@ def test_the_table_lists_every_command() -> None:
     ]
 
 
-async def test_every_listed_command_answers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_every_listed_command_answers(tmp_path: Path, version: Version) -> None:
     """Each command of the table is answered under both its names, never with an unknown-command or usage message."""
-    async with open_bot(tmp_path, {"only": ONLY}) as (_, client):
+    async with open_bot(tmp_path, {"only": ONLY}, version=version) as (_, client):
         for chinese, english in listed():
             for head in (f"/记忆 {chinese}", f"/memory {english}"):
                 answer = await client.ask(f"{head} {WORDS.get(english, '')}".strip(), group=GROUP, user=_next())
@@ -89,10 +92,11 @@ async def test_every_listed_command_answers(tmp_path: Path) -> None:
                 assert not answer.startswith("写法")
 
 
-async def test_forget_does_what_the_table_says(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_forget_does_what_the_table_says(tmp_path: Path, version: Version) -> None:
     """After a person deletes an event by its number in the list, the list does not show it any more."""
     env = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01"]
-    async with open_bot(tmp_path, {"only": ONLY}, env) as (_, client):
+    async with open_bot(tmp_path, {"only": ONLY}, env, version) as (_, client):
         await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
 
         async def is_listed() -> bool:

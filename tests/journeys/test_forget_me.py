@@ -6,8 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.support.model_server import ModelServer, never
-from tests.support.onebot import GROUP, MILI, OTHER_GROUP, OneBotClient, open_bot
+from tests.support.onebot import GROUP, MILI, OTHER_GROUP, VERSIONS, OneBotClient, Version, open_bot
 from tests.support.waiting import until
 
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
@@ -51,10 +53,11 @@ async def live(client: OneBotClient) -> None:
     await client.say(f"{NAMES[0]}几点来？记得叫上{NAMES[0]}({PERSON})", group=GROUP, user=MILI, name="米粒")
 
 
-async def test_nothing_is_left_of_gathered_lines(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_nothing_is_left_of_gathered_lines(tmp_path: Path, version: Version) -> None:
     """Lines gathered to be considered, the person's own and those that name them, leave nothing, at the end too."""
     words = (str(PERSON), *NAMES, *PHRASES)
-    async with open_bot(tmp_path, {"only": ONLY}) as (bot, client):
+    async with open_bot(tmp_path, {"only": ONLY}, version=version) as (bot, client):
         await live(client)
         await until(lambda: {word for _, word in left_of(bot.data, words)} == set(words))
         assert "删掉了" in await asked_twice(client)
@@ -63,7 +66,8 @@ async def test_nothing_is_left_of_gathered_lines(tmp_path: Path) -> None:
         assert left_of(bot.data, words) == set()
 
 
-async def test_nothing_is_left_of_jobs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_nothing_is_left_of_jobs(tmp_path: Path, version: Version) -> None:
     """Jobs that wait and run while the model never answers leave nothing."""
     words = (str(PERSON), *NAMES, *PHRASES)
     async with ModelServer() as server:
@@ -73,7 +77,7 @@ async def test_nothing_is_left_of_jobs(tmp_path: Path) -> None:
             "COGNITIVE_MEMORY__MODELS__HISTORIAN__MODEL_NAME=m",
             "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.01",
         ]
-        async with open_bot(tmp_path, {"only": ONLY}, env) as (bot, client):
+        async with open_bot(tmp_path, {"only": ONLY}, env, version) as (bot, client):
             await live(client)
             await until(lambda: any((bot.data / "queues" / "processing").glob("*.json")))
             assert "删掉了" in await asked_twice(client)
@@ -82,10 +86,11 @@ async def test_nothing_is_left_of_jobs(tmp_path: Path) -> None:
             assert left_of(bot.data, words) == set()
 
 
-async def test_only_the_id_of_who_opted_out_is_left(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_only_the_id_of_who_opted_out_is_left(tmp_path: Path, version: Version) -> None:
     """Somebody who opted out before leaves the id alone, without which the opt-out would have no effect."""
     words = (*NAMES, *PHRASES)
-    async with open_bot(tmp_path, {"only": ONLY}) as (bot, client):
+    async with open_bot(tmp_path, {"only": ONLY}, version=version) as (bot, client):
         await live(client)
         assert "不记你" in await client.ask("/记忆 别记我", **PRIVATE)
         assert await asked_twice(client)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -62,12 +64,96 @@ async def test_names_are_asked_for_once(twelve_stage: Stage, person: str, club: 
         await twelve_stage.hear(twelve_message(f"第 {number} 句", person, club))
         await asked()
     lines = await logged(core.Scene.group(club, person))
-    assert [(line.scene.user_name, line.scene.group_name) for line in lines] == [("", "")] + [("阿棠", "读书会")] * 2
+    assert [line.scene.user_name for line in lines] == ["阿棠"] * 3
+    assert [line.scene.group_name for line in lines[1:]] == ["读书会"] * 2
     assert [api for api, _ in twelve_stage.calls] == ["get_group_member_info", "get_group_info"]
     await twelve_stage.hear(twelve_message("在吗", person))
     await asked()
-    await twelve_stage.hear(twelve_message("在吗", person))
-    assert (await logged(core.Scene.private(person)))[-1].scene.user_name == "棠"
+    assert [line.scene.user_name for line in await logged(core.Scene.private(person))] == ["棠"]
+
+
+async def test_the_first_line_gets_the_name(twelve_stage: Stage, person: str, club: str, asked: Any) -> None:
+    """A person's only line, logged before the platform told their name, is found and shown with that name."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    memory, here = get_memory(), core.Scene.group(club, f"wxid_{new_id()}")
+    twelve_stage.answers |= WHO
+    await twelve_stage.hear(twelve_message("周六的烧烤改到青石公园", person, club))
+    await memory.drain(30)  # the line is on disk, without a name
+    await asked()
+    assert [line.scene.user_name for line in await logged(here)] == ["阿棠"]
+    for number in range(40):  # so that the line is no longer in the window of the chat
+        await memory.observe(core.Message(f"later-{number}", here, "好的呀", datetime.now(timezone.utc)))
+    assert f"阿棠({person})" in (await memory.context(here, "烧烤在哪里")).text
+    hits = await memory.search_events(here, "烧烤", kinds=["message"])
+    assert [hit.event.sender_name for hit in hits] == ["阿棠"]
+
+
+async def test_a_platform_that_hangs_delays_no_line(twelve_stage: Stage, person: str, club: str) -> None:
+    """A line is logged while the platform has not answered yet, and the platform is not asked again meanwhile."""
+    from nonebot_plugin_cognitive_memory.platform_names import platform_names
+
+    call, is_answering = twelve_stage._call, asyncio.Event()
+
+    async def slow(bot: object, api: str, **data: Any) -> Any:
+        await is_answering.wait()
+        return await call(bot, api, **data)
+
+    twelve_stage.answers |= WHO
+    twelve_stage.bot.adapter._call_api = slow
+    asking: list[asyncio.Task[None]] = []
+    for number in range(3):
+        await twelve_stage.hear(twelve_message(f"第 {number} 句", person, club))
+        asking.append(asyncio.create_task(platform_names.ask_waiting()))
+        await asyncio.sleep(0)
+    assert len(await logged(core.Scene.group(club, person))) == 3
+    is_answering.set()
+    await asyncio.gather(*asking)
+    assert [api for api, _ in twelve_stage.calls].count("get_group_member_info") == 1
+
+
+async def test_a_name_told_after_the_person_was_forgotten(twelve_stage: Stage, person: str, club: str) -> None:
+    """A name that the platform tells after its bearer was forgotten is kept nowhere."""
+    from nonebot_plugin_cognitive_memory import get_memory
+    from nonebot_plugin_cognitive_memory.platform_names import platform_names
+
+    here = core.Scene.group(club, person)
+    is_forgotten = asyncio.Event()
+
+    async def late(bot: object, api: str, **data: Any) -> Any:
+        await is_forgotten.wait()
+        return {"user_name": "雪泥鸿爪客"} if "user_id" in data else {}
+
+    twelve_stage.bot.adapter._call_api = late
+    platform_names.ask(twelve_stage.bot, here, datetime.now(timezone.utc))
+    asking = asyncio.create_task(platform_names.ask_waiting())
+    await asyncio.sleep(0)
+    from nonebot_plugin_cognitive_memory.erasure import erased_person
+
+    await erased_person(here, person)
+    is_forgotten.set()
+    await asking
+    assert platform_names.find("default", club, person).name == ""
+    await get_memory().observe(core.Message("m-1", here, "又来了", datetime.now(timezone.utc)))
+    assert [line.scene.user_name for line in await logged(here)] == [""]
+
+
+@pytest.mark.parametrize("consent", ["opt_out", "off"])
+async def test_no_name_is_stored_without_consent(
+    twelve_stage: Stage, person: str, club: str, asked: Any, consent: str
+) -> None:
+    """The name of somebody who is not recorded, or of a place that is not, does not reach the memory."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    memory, here = get_memory(), core.Scene.group(club, person)
+    await (memory.opt_out(person) if consent == "opt_out" else memory.set_switch(here, "off"))
+    twelve_stage.answers |= WHO
+    await twelve_stage.hear(twelve_message("早", person, club))
+    await asked()
+    await memory.opt_in(person)
+    await memory.set_switch(here, "on")
+    await memory.observe(core.Message("m-1", here, "又来了", datetime.now(timezone.utc)))
+    assert [line.scene.user_name for line in await logged(here)] == [""]
 
 
 @pytest.mark.parametrize("answer", [v12.ActionFailed(), {}, {"user_name": 7}, "nonsense", {"user_name": "\u202e"}])

@@ -6,7 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, OneBotClient, open_bot
+import pytest
+
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, VERSIONS, OneBotClient, Version, open_bot
 
 ECHO = """
 from nonebot import on_message, require
@@ -24,13 +26,14 @@ NOTICE = "我会记住"
 TELLING = ["COGNITIVE_MEMORY__CAPTURE__ANNOUNCE=reply"]
 
 
-async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_notice_goes_with_the_first_reply_and_never_again(tmp_path: Path, version: Version) -> None:
     """Each group gets the notice once, a private chat never, and a restarted bot does not repeat it."""
-    async with open_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
+    async with open_bot(tmp_path, {"echo": ECHO}, TELLING, version) as (_, client):
         assert await _notices(client, 1, group=GROUP) == 1
         assert await _notices(client, group=GROUP, user=MILI) == 0
         assert await _notices(client, user=AHE) == 0
-    async with open_bot(tmp_path, {"echo": ECHO}, TELLING) as (_, client):
+    async with open_bot(tmp_path, {"echo": ECHO}, TELLING, version) as (_, client):
         assert await _notices(client, group=GROUP) == 0
         assert await _notices(client, 1, group=OTHER_GROUP) == 1
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from cognitive_memory_core import Scene
-from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, data_of, open_bot
+from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, VERSIONS, Version, data_of, open_bot
 from tests.support.telling import a_memory
 
 ENV = [
@@ -26,9 +28,10 @@ async def echo(event: Event):
 """
 
 
-async def test_the_log_holds_what_may_be_recorded_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_log_holds_what_may_be_recorded_and_nothing_else(tmp_path: Path, version: Version) -> None:
     """Of four lines, only the one that is no command and from no excluded person or place is logged."""
-    async with open_bot(tmp_path, {"echo": ECHO}, ENV) as (_, client):
+    async with open_bot(tmp_path, {"echo": ECHO}, ENV, version) as (_, client):
         await client.ask("普通的话可以记", group=GROUP, user=AHE)
         await client.ask("/天气 命令不该记", group=GROUP, user=AHE)
         await client.ask("名单里的人不该记", group=GROUP, user=MILI)

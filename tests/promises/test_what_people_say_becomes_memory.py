@@ -5,15 +5,18 @@ from __future__ import annotations
 from itertools import count
 from pathlib import Path
 
-from tests.support.onebot import AHE, GROUP, MILI, open_bot
+import pytest
+
+from tests.support.onebot import AHE, GROUP, MILI, VERSIONS, Version, open_bot
 from tests.support.waiting import until
 
 SOON = ["COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.02"]
 
 
-async def test_the_list_shows_it_after_a_silence(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_list_shows_it_after_a_silence(tmp_path: Path, version: Version) -> None:
     """With the plugin alone, a line said to the bot in a group is listed there after a silence."""
-    async with open_bot(tmp_path, {"only": _ONLY}, SOON) as (_, client):
+    async with open_bot(tmp_path, {"only": _ONLY}, SOON, version) as (_, client):
         await client.say("我对花生过敏，聚餐别点带花生的菜", group=GROUP, user=MILI, name="米粒")
         people = count(AHE)  # different people, because of the limit per person
 

@@ -1,4 +1,4 @@
-"""A real bot in a separate process, and a OneBot v11 client on a real WebSocket, for the journeys."""
+"""A real bot in a separate process, and a OneBot client on a real WebSocket, for the journeys; v11 by default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
@@ -31,6 +31,8 @@ GROUP, OTHER_GROUP = 618203471, 930417652
 AHE, MILI = 2156083317, 2680914375
 PICTURE, SHOWN = "[图片]", ("text", "image")
 PAUSE = 0.2  # seconds between two repetitions of a question
+Version = Literal["v11", "v12"]
+VERSIONS: tuple[Version, ...] = ("v11", "v12")
 
 ENV = (
     "DRIVER=~fastapi",
@@ -63,16 +65,18 @@ class OneBotClient:
 
     wire: ClientConnection
     everything: asyncio.Queue[str] = field(default_factory=asyncio.Queue)
-    sent: defaultdict[int, asyncio.Queue[str]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
+    sent: defaultdict[int | str, asyncio.Queue[str]] = field(default_factory=lambda: defaultdict(asyncio.Queue))
     calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     answering: asyncio.Task[None] | None = None
     said: dict[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
     roles: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
+    unanswered: set[str] = field(default_factory=set[str])  # calls that get no answer
 
-    async def say(
-        self, text: str, *, user: int = AHE, name: str = "阿禾", group: int | None = None, **more: Any
-    ) -> int:
-        """Send a person's line to the bot; return the message's number."""
+    async def begin(self) -> None:
+        """Tell the bot what the version of the protocol demands: nothing, as the header names the account."""
+
+    async def say(self, text: str, *, user: Any = AHE, name: str = "阿禾", group: Any = None, **more: Any) -> int:
+        """Send a person's line to the bot; return the message's number. Ids are numbers, in v12 texts too."""
         number = next(_numbers)
         kind = "private" if group is None else "group"
         parts = [] if group is None else [{"type": "at", "data": {"qq": str(BOT)}}]
@@ -95,7 +99,7 @@ class OneBotClient:
         await self.wire.send(json.dumps(event))
         return number
 
-    async def ask(self, text: str, *, user: int = AHE, group: int | None = None, **more: Any) -> str:
+    async def ask(self, text: str, *, user: Any = AHE, group: Any = None, **more: Any) -> str:
         """Say a line and return the bot's next message in that place."""
         await self.say(text, user=user, group=group, **more)
         return await asyncio.wait_for(self.sent[user if group is None else group].get(), PATIENCE)
@@ -120,9 +124,11 @@ class OneBotClient:
             async for frame in self.wire:
                 call = json.loads(frame)
                 self.calls.append((call["action"], call["params"]))
+                if call["action"] in self.unanswered:
+                    continue
                 data = self._known(call["action"], call["params"], next(numbers))
                 status = {"status": "ok", "retcode": 0} if data else {"status": "failed", "retcode": 1200}
-                await self.wire.send(json.dumps({**status, "data": data, "echo": call["echo"]}))
+                await self.wire.send(json.dumps({**self._answered(status), "data": data, "echo": call["echo"]}))
                 if "message" in call["params"]:
                     self._keep(call["params"])
 
@@ -144,7 +150,13 @@ class OneBotClient:
     def _keep(self, params: Mapping[str, Any]) -> None:
         text = "".join(_texts(params["message"]))
         self.everything.put_nowait(text)
-        self.sent[params.get("group_id") or params["user_id"]].put_nowait(text)
+        self.sent[self._place(params)].put_nowait(text)
+
+    def _answered(self, status: Mapping[str, Any]) -> Mapping[str, Any]:
+        return status
+
+    def _place(self, params: Mapping[str, Any]) -> int | str:
+        return params.get("group_id") or params["user_id"]
 
 
 @dataclass
@@ -166,10 +178,11 @@ class BotProcess:
         return (self.home / "bot.log").read_text("utf-8", "replace")
 
     @asynccontextmanager
-    async def client(self, token: str = "") -> AsyncIterator[OneBotClient]:
+    async def client(self, token: str = "", version: Version = "v11") -> AsyncIterator[OneBotClient]:
         """Connect as the account once the bot listens, with an access token if there is one."""
-        client = OneBotClient(await self._connected(token))
+        client = _clients()[version](await self._connected(token, version))
         client.answering = asyncio.create_task(client.serve())
+        await client.begin()
         try:
             yield client
         finally:
@@ -195,8 +208,8 @@ class BotProcess:
             self.kill()
         return self.process.returncode
 
-    async def _connected(self, token: str) -> ClientConnection:
-        url = f"ws://127.0.0.1:{self.port}/onebot/v11/ws"
+    async def _connected(self, token: str, version: Version) -> ClientConnection:
+        url = f"ws://127.0.0.1:{self.port}/onebot/{version}/ws"
         headers = {"X-Self-ID": str(BOT)} | ({"Authorization": f"Bearer {token}"} if token else {})
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
@@ -214,10 +227,10 @@ def data_of(home: Path) -> Path:
     return home / "data" / "nonebot_plugin_cognitive_memory"
 
 
-def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()) -> None:
+def prepare(home: Path, plugins: Mapping[str, str], env: Sequence[str] = (), version: Version = "v11") -> None:
     """Create a bot's directory: its script, its plugins by name, its .env."""
     (home / "plugins").mkdir(parents=True, exist_ok=True)
-    (home / "bot.py").write_text(BOT_SCRIPT, "utf-8")
+    (home / "bot.py").write_text(BOT_SCRIPT.replace("v11", version), "utf-8")
     for name, source in plugins.items():
         (home / "plugins" / f"{name}.py").write_text(source, "utf-8")
     lines = (*ENV, *env)  # of two lines for one key the last one counts
@@ -242,13 +255,13 @@ def start(home: Path, environ: Mapping[str, str] | None = None, python: str = sy
 
 @asynccontextmanager
 async def running_bot(
-    home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()
+    home: Path, plugins: Mapping[str, str], env: Sequence[str] = (), version: Version = "v11"
 ) -> AsyncIterator[tuple[BotProcess, OneBotClient]]:
     """Run a bot and stay connected to it while the block runs."""
-    prepare(home, plugins, env)
+    prepare(home, plugins, env, version)
     bot = start(home)
     try:
-        async with bot.client() as client:
+        async with bot.client(version=version) as client:
             yield bot, client
     finally:
         bot.stop()
@@ -256,15 +269,21 @@ async def running_bot(
 
 @asynccontextmanager
 async def open_bot(
-    home: Path, plugins: Mapping[str, str], env: Sequence[str] = ()
+    home: Path, plugins: Mapping[str, str], env: Sequence[str] = (), version: Version = "v11"
 ) -> AsyncIterator[tuple[BotProcess, OneBotClient]]:
     """Run a bot, as :func:`running_bot` does, and wait until its memory is open."""
-    async with running_bot(home, plugins, env) as (bot, client):
+    async with running_bot(home, plugins, env, version) as (bot, client):
         await bot.opened()
         yield bot, client
 
 
 _numbers = count(1)
+
+
+def _clients() -> Mapping[Version, type[OneBotClient]]:
+    from .onebot_v12 import TwelveClient  # it is built on this module
+
+    return {"v11": OneBotClient, "v12": TwelveClient}
 
 
 def _texts(message: Any) -> list[str]:

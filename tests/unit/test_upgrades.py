@@ -34,9 +34,13 @@ OPERATOR = core.Scene.operator()
 
 
 def tree(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Return contents and times of all files."""
+    """Return contents and times of all files; of locks, which some versions of filelock write anew, no times."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-    return {path.relative_to(folder).as_posix(): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+    return {path.relative_to(folder).as_posix(): (path.read_bytes(), _written(path)) for path in files}
+
+
+def _written(path: Path) -> int:
+    return 0 if path.suffix == ".lock" else path.stat().st_mtime_ns
 
 
 def version(path: Path) -> int:

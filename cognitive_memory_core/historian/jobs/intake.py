@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from ...consent import Consent
 from ...domain.ids import derived_id
@@ -50,12 +51,19 @@ class Intake:
 
     def observe(self, message: Message) -> None:
         """Buffer a message for the log, unless its sender or place is not recorded or the memory is disabled."""
-        scene = message.scene
-        if not self.settings.current.enabled or scene.kind == "operator" or not self.consent.may_record(scene):
-            return
-        if not self.consent.is_erased(scene, message.sent_at) and not self.consent.is_incognito(scene, message.sent_at):
+        if self._may_keep(message.scene, message.sent_at):
             said = self.consent.hidden(_bounded(message.text, MESSAGE_LENGTH))
             self.buffer.take(replace(message, text=said))
+
+    async def note_name(self, scene: Scene, heard_at: datetime) -> None:
+        """Record the names of a scene's person and group, unless what the person said then would not be recorded."""
+        if self._may_keep(scene, heard_at):
+            await self.buffer.note_name(scene, heard_at)
+
+    def _may_keep(self, scene: Scene, at: datetime) -> bool:
+        if not self.settings.current.enabled or scene.kind == "operator" or not self.consent.may_record(scene):
+            return False
+        return not self.consent.is_erased(scene, at) and not self.consent.is_incognito(scene, at)
 
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably; return its job's id, the memo's id if there is only a memo, or None if rejected.

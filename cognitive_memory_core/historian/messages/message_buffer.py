@@ -10,7 +10,7 @@ from datetime import datetime
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop, Trouble
 from ...domain.message import Message
-from ...domain.scope import Scope
+from ...domain.scope import Scene, Scope
 from ...errors import UnavailableError
 from ...ports.ledger import HidingLog
 from ..profiles.name_observer import NameObserver
@@ -48,6 +48,12 @@ class MessageBuffer:
         if not self._unwritten.add(message):
             self.crowding.tell(sentences.log.MESSAGES_DROPPED)
         self.loop.nudge()
+
+    async def note_name(self, scene: Scene, heard_at: datetime) -> None:
+        """Record the names of a scene's person and group; unwritten messages of theirs without a name get it, too."""
+        async with self._turn:
+            self._unwritten.name(scene)
+            await self._sightings.note([(scene, heard_at)])
 
     async def settle(self) -> bool:
         """Write everything that is buffered now; return False if the log is unavailable, and keep it buffered then.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice, zip_longest
 
-from ...domain.message import Message
-from ...domain.scope import Scope
+from ...domain.message import Message, with_names
+from ...domain.scope import Scene, Scope
 
 CAPACITY = 20_000  # messages
 PLACE_CAPACITY = 10_000  # messages of one place
@@ -92,6 +92,12 @@ class UnwrittenMessages:
         }
         self._places = {scope: lines for scope, lines in kept.items() if lines}
         self._held = sum(map(len, self._places.values()))
+
+    def name(self, scene: Scene) -> None:
+        """Put the names of a scene's person and group on their messages that have none."""
+        lines = self._places.get(scene.scope, deque())
+        for at, (number, message) in enumerate(lines):
+            lines[at] = number, with_names(message, scene)
 
     def reword(self, changed: Callable[[str], str]) -> None:
         """Replace the text of every message."""
