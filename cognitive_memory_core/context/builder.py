@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Generic, TypeVar
 
 from .. import sentences
 from ..completion import is_out_of_threads, seen
@@ -49,6 +50,7 @@ TOLD = 8  # more lines of the log than are shown, in place of those that shown e
 FOLLOWED = 3  # best lines of the log that are shown with the line after them
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 TOGETHER = 10  # candidates of an explanation that are redacted in one go
+T = TypeVar("T")
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
 
 
@@ -64,16 +66,36 @@ class _PartRead:
 
 
 @dataclass(frozen=True)
-class _PartReader:
-    """Reads one part of the context; ``away`` returns its fallback when a store or model is unavailable."""
+class _TurnEvents:
+    """The events found for a turn, those that replace them, and what was unavailable during the search."""
 
-    reading: Callable[[], Awaitable[list[_PartRead]]]
+    found: Sequence[Event] = ()
+    newer: Sequence[Event] = ()
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _PartReader(Generic[T]):
+    """Reads one part of the context, and renders the answer; ``away`` returns the fallback without an answer.
+
+    Without ``asked`` nothing is read: the answer is ``known``.
+    """
+
+    asked: Callable[[], Awaitable[T]] | None
+    known: T
+    shown: Callable[[T], list[_PartRead]]
     away: Callable[[], list[_PartRead]]
 
-    async def read(self) -> list[_PartRead]:
-        """Read the part; return its fallback if a store or model is unavailable."""
+    def begun(self) -> asyncio.Future[T] | None:
+        """Start the read; a read of the ledger is a future already, and takes no task."""
+        return asyncio.ensure_future(self.asked()) if self.asked else None
+
+    def concluded(self, answer: asyncio.Future[Any] | None) -> list[_PartRead]:
+        """Return the part; its fallback if the answer is late, or a store or model was unavailable."""
+        if answer is not None and (not answer.done() or answer.cancelled()):
+            return self.away()
         try:
-            return await self.reading()
+            return self.shown(self.known if answer is None else answer.result())
         except AWAY:
             return self.away()
         except RuntimeError as failure:
@@ -198,14 +220,15 @@ class ContextBuilder:
         hidden = self._access.hidden_people
         return [memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden]
 
-    async def _read(self, parts: Sequence[_PartReader]) -> list[_PartRead]:
+    async def _read(self, parts: Sequence[_PartReader[Any]]) -> list[_PartRead]:
         """Read the parts concurrently and return them in the given order; a late part is replaced by its fallback."""
-        reads = [asyncio.create_task(part.read()) for part in parts]
-        await finished(self._patience, reads)
-        found = (read.result() if read.done() else part.away() for part, read in zip(parts, reads, strict=True))
+        answers = [part.begun() for part in parts]
+        if waited := [answer for answer in answers if answer is not None]:
+            await finished(self._patience, waited)
+        found = (part.concluded(answer) for part, answer in zip(parts, answers, strict=True))
         return [one for several in found for one in several]
 
-    def _pins(self, scene: Scene) -> _PartReader:
+    def _pins(self, scene: Scene) -> _PartReader[Sequence[Pin]]:
         def shown(pins: Iterable[Pin], *degraded: str) -> list[_PartRead]:
             own = [pin for pin in pins if pin.owner_id in ("", scene.user_id)]  # an operator may see more than that
             hidden = self._access.hidden_people
@@ -213,12 +236,10 @@ class ContextBuilder:
             section = Section(sentences.context.TITLE_PINS, pin_lines(seen))
             return [_PartRead(Part("rest", section, newest_last=True), degraded)]
 
-        async def read() -> list[_PartRead]:
-            return shown(await self._notes.pins(scene.scope) if _has_place(scene) else ())
+        asked = partial(self._notes.pins, scene.scope) if _has_place(scene) else None
+        return _PartReader(asked, (), shown, lambda: shown((), "ledger"))
 
-        return _PartReader(read, lambda: shown((), "ledger"))
-
-    def _profiles_of(self, scene: Scene, query: Query) -> _PartReader:
+    def _profiles_of(self, scene: Scene, query: Query) -> _PartReader[TurnProfiles]:
         """Return a reader of the profiles of asker, people named and group; "profiles" is unavailable if one fails."""
         named = _named(query, scene, self._access.hidden_people)
 
@@ -232,28 +253,23 @@ class ContextBuilder:
             group = Section(sentences.context.TITLE_GROUP, place)
             return [_PartRead(Part("profiles", section), degraded) for section in (person, group)]
 
-        async def read() -> list[_PartRead]:
-            if not self._profiles:
-                return shown(TurnProfiles())
-            return shown(await self._profiles.of_turn(scene, [one.id for one in named]))
+        asked = partial(self._profiles.of_turn, scene, [one.id for one in named]) if self._profiles else None
+        return _PartReader(asked, TurnProfiles(), shown, lambda: shown(TurnProfiles(is_whole=False)))
 
-        return _PartReader(read, lambda: shown(TurnProfiles(is_whole=False)))
-
-    def _beliefs_of(self, scene: Scene, text: str, query: Query) -> _PartReader:
+    def _beliefs_of(self, scene: Scene, text: str, query: Query) -> _PartReader[TurnBeliefs]:
         def shown(found: TurnBeliefs, *degraded: str) -> list[_PartRead]:
             section = Section(sentences.context.TITLE_BELIEFS, belief_lines(found.beliefs, found.warnings))
             return [_PartRead(Part("rest", section), degraded)]
 
-        async def read() -> list[_PartRead]:
-            if self._beliefs is None or not scene.group_id:
-                return shown(TurnBeliefs())
-            found = await self._beliefs.of_turn(scene.scope, text, partial(self._access.belief, scene.scope))
+        async def read(beliefs: BeliefSearch) -> TurnBeliefs:
+            found = await beliefs.of_turn(scene.scope, text, partial(self._access.belief, scene.scope))
             if not self._names:
-                return shown(found)
+                return found
             named = await self._names.of_beliefs(scene.scope, found.beliefs, _known_people(scene, query))
-            return shown(replace(found, beliefs=tuple(named)))
+            return replace(found, beliefs=tuple(named))
 
-        return _PartReader(read, lambda: shown(TurnBeliefs(), "ledger"))
+        asked = partial(read, self._beliefs) if self._beliefs and scene.group_id else None
+        return _PartReader(asked, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
 
     def _events(
         self,
@@ -262,21 +278,21 @@ class ContextBuilder:
         settings: Settings,
         said: asyncio.Future[QuotedLines],
         trace: SearchTrace,
-    ) -> _PartReader:
+    ) -> _PartReader[_TurnEvents]:
         asked = settings.query
 
-        def shown(found: Sequence[Event], newer: Sequence[Event], degraded: tuple[str, ...]) -> list[_PartRead]:
-            admitted = [event for event in found if self._access.admits(reading.scene, event)]
-            replacing = [event for event in newer if self._access.admits(reading.scene, event)]
+        def shown(read: _TurnEvents) -> list[_PartRead]:
+            admitted = [event for event in read.found if self._access.admits(reading.scene, event)]
+            replacing = [event for event in read.newer if self._access.admits(reading.scene, event)]
             events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
             lines = event_lines(events, settings.zone, replaced)
             part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
             if not trace.is_kept:
                 self._tally.recalled([event.id for event in events])
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
-            return [_PartRead(part, degraded, frozenset(made_of))]
+            return [_PartRead(part, read.degraded, frozenset(made_of))]
 
-        async def read() -> list[_PartRead]:
+        async def read() -> _TurnEvents:
             found = await self._retriever.search(
                 reading,
                 query,
@@ -284,15 +300,15 @@ class ContextBuilder:
                 decay=asked.auto_decay,
                 floor=asked.min_relevance,
                 trace=trace,
-                lines=partial(_scores_of, said),
+                lines=said,
             )
             events = [hit.event for hit in found.hits]
             every = [*events, *await self._retriever.replacing(reading, events)]
             if self._names:
                 every = await self._names.of_events(every, _known_people(reading.scene, query))
-            return shown(every[: len(events)], every[len(events) :], found.degraded)
+            return _TurnEvents(every[: len(events)], every[len(events) :], found.degraded)
 
-        return _PartReader(read, lambda: shown((), (), ("vectors", "lexical")))
+        return _PartReader(read, _TurnEvents(), shown, lambda: shown(_TurnEvents(degraded=("vectors", "lexical"))))
 
     async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> QuotedLines:
         """Find lines of the log, more than will be shown, because sources of shown events are dropped later."""
@@ -303,7 +319,9 @@ class ContextBuilder:
         wanted = QuotationSearch(asked.auto_messages_k + TOLD, window, asked.min_relevance, asked.auto_decay)
         return await self._quotations.find(reading, query, wanted, trace)
 
-    def _quoted(self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]) -> _PartReader:
+    def _quoted(
+        self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]
+    ) -> _PartReader[QuotedLines]:
         def quoting(chosen: Sequence[Quotation]) -> Section:
             lines = quotation_lines(chosen, query.names.people, settings.zone)
             return Section(sentences.context.TITLE_QUOTATIONS, lines)
@@ -312,10 +330,7 @@ class ContextBuilder:
             quotations = tuple(self._admitted(scene, found.quotations))
             return [_PartRead(Part("events", quoting(())), found.degraded, quotations=quotations, quoting=quoting)]
 
-        async def read() -> list[_PartRead]:
-            return shown(await asyncio.shield(said))
-
-        return _PartReader(read, lambda: shown(QuotedLines(degraded=("lexical",))))
+        return _PartReader(lambda: said, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
         """Yield the quotations that may be shown; a next line that may not be shown is removed."""
@@ -325,20 +340,24 @@ class ContextBuilder:
             elif one.next and self._access.admits_lines(scene, (alone := replace(one, next=None)).lines):
                 yield alone
 
-    def _recent_memos(self, scene: Scene, settings: Settings) -> _PartReader:
+    def _recent_memos(self, scene: Scene, settings: Settings) -> _PartReader[Sequence[Memo]]:
         limit = settings.query.recent_end_summaries_inject_k
 
         def shown(memos: Iterable[Memo], *degraded: str) -> list[_PartRead]:
             lines = memo_lines([memo for memo in memos if self._access.admits(scene, memo)], settings.zone)
             return [_PartRead(Part("memos", Section(sentences.context.TITLE_MEMOS, lines), newest_last=True), degraded)]
 
-        async def read() -> list[_PartRead]:
-            return shown(await self.memos(scene.scope, limit) if _has_place(scene) else ())
+        def of_jobs() -> list[Memo]:  # known without the ledger
+            return self._waiting(scene.scope) if _has_place(scene) else []
 
-        def waiting() -> list[_PartRead]:  # memos of queued jobs are known without the ledger
-            return shown(_newest(self._waiting(scene.scope), limit) if _has_place(scene) else (), "ledger")
-
-        return _PartReader(read, waiting)
+        is_wanted = limit > 0 and _has_place(scene)
+        without = self._access.hidden_people
+        return _PartReader(
+            partial(self._notes.memos, scene.scope, limit, without=without) if is_wanted else None,
+            (),
+            lambda stored: shown(_newest((*stored, *of_jobs()), limit)),
+            lambda: shown(_newest(of_jobs(), limit), "ledger"),
+        )
 
     def _context(self, found: Sequence[_PartRead], budget: int | None, settings: Settings, *degraded: str) -> Context:
         parts = [replace(one.part, section=self._without_the_hidden(one.part.section)) for one in found]
@@ -390,10 +409,6 @@ def _untold(read: _PartRead, told: Collection[LineKey], limit: int, trace: Searc
     return replace(read, part=replace(read.part, section=read.quoting(chosen)))
 
 
-async def _scores_of(said: asyncio.Future[QuotedLines]) -> Mapping[LineKey, float]:
-    return (await asyncio.shield(said)).scores
-
-
 def _has_place(scene: Scene) -> bool:
     return scene.kind != "operator" or bool(scene.group_id)
 
@@ -401,4 +416,4 @@ def _has_place(scene: Scene) -> bool:
 def _newest(memos: Iterable[Memo], limit: int) -> list[Memo]:
     """Return the ``limit`` newest memos without duplicates, newest last."""
     once = {memo.id: memo for memo in memos}
-    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:]
+    return sorted(once.values(), key=lambda memo: memo.written_at)[-limit:] if limit > 0 else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
+from functools import lru_cache
 
 from .. import sentences
 from ..domain.belief import Belief
@@ -14,6 +15,7 @@ from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..recall.quotations import Quotation
+from ..text.caches import cleared_on_erasure
 from ..text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
 
@@ -116,6 +118,8 @@ def named_lines(person: Person, profile: Profile | None) -> tuple[str, ...]:
     )
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # profiles, pins, memos and the same events are shown again and again
 def quoted(text: str) -> str:
     """Return a stored text on one line, with the signs of fences, headings, tags and roles made full-width."""
     return full_width(text)

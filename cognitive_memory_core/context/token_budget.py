@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
 from ..domain.context import Section
+from ..text.caches import cleared_on_erasure
 from ..text.lexical.tokens import sentences_of, token_count
 from .render import fenced, heading
 
@@ -79,5 +81,7 @@ def section_tokens(section: Section) -> int:
     return sum(map(_line_cost, (heading(section), *section.lines))) if section.lines else 0
 
 
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # many lines are the same in every turn
 def _line_cost(line: str) -> int:
     return token_count(line + "\n")

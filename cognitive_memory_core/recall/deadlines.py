@@ -19,6 +19,8 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     A late awaitable is cancelled without waiting for its cancellation to finish.
     """
     task = asyncio.ensure_future(awaitable)
+    if task.done():
+        return task.result()
     task.add_done_callback(seen)
     try:
         done, _ = await asyncio.wait((task,), timeout=max(seconds, 0.0))
@@ -29,15 +31,15 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
     return task.result()
 
 
-async def finished(seconds: float, tasks: Collection[asyncio.Task[Any]]) -> None:
-    """Wait until all tasks are done, at most ``seconds``; cancel late ones without waiting for them to finish."""
-    for task in tasks:
-        task.add_done_callback(seen)
+async def finished(seconds: float, answers: Collection[asyncio.Future[Any]]) -> None:
+    """Wait until all futures are done, at most ``seconds``; cancel late ones without waiting for tasks to finish."""
+    for answer in answers:
+        answer.add_done_callback(seen)
     try:
-        await asyncio.wait(tasks, timeout=max(seconds, 0.0))
+        await asyncio.wait(answers, timeout=max(seconds, 0.0))
     finally:
-        for task in tasks:
-            task.cancel()  # no effect on a finished task
+        for answer in answers:
+            answer.cancel()  # no effect on a finished one
 
 
 async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:

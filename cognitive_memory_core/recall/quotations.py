@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from ..completion import seen
 from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
 from ..domain.message import Message
@@ -96,7 +97,13 @@ class Quotations:
             settles=False,
             trace=trace,
         )
-        found, newest = await asyncio.gather(searching, self._newest(reading, wanted.window))
+        asked = asyncio.ensure_future(self._newest(reading, wanted.window))
+        asked.add_done_callback(seen)
+        try:
+            found = await searching
+            newest = await asked
+        finally:
+            asked.cancel()  # no effect when it is done
         relevant = trace.note("relevance", [hit for hit in found.hits if hit.relevance >= wanted.floor])
         older = trace.note("recent", [hit for hit in relevant if _key(hit) not in newest])
         best = trace.note("limit", older[: wanted.limit])

@@ -44,10 +44,13 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     ]
 
 
-def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float) -> list[Hit]:
+def fused(
+    dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weight: float, least: float = 0.0
+) -> list[Hit]:
     """Fuse two searches, best first: ``(1 - weight) * similarity + weight * lexical``, both in [0, 1].
 
     None is an unavailable search: the other is used alone. An event that only one search found has 0 in the other.
+    Hits of a relevance below ``least`` are left out.
     """
     share = weight if dense is not None and lexical is not None else float(dense is None)
     found = {_identity(event): (event, _clamped(score), 0.0) for event, score in dense or ()}
@@ -55,7 +58,12 @@ def fused(dense: Sequence[Scored] | None, lexical: Sequence[Scored] | None, weig
         key = _identity(event)
         similarity = found[key][1] if key in found else 0.0
         found[key] = (event, similarity, _clamped(score))
-    return _ordered(_hit(event, similarity, words, share) for event, similarity, words in found.values())
+    hits = (
+        Hit(event, relevance, similarity, words, relevance)
+        for event, similarity, words in found.values()
+        if (relevance := (1.0 - share) * similarity + share * words) >= least
+    )
+    return _ordered(hits)
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
@@ -158,13 +166,15 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
     waiting = [_Candidate(hit, at, hit.score) for at, hit in enumerate(hits)]
     heapq.heapify(waiting)
     chosen: list[Hit] = []
+    words: list[frozenset[str]] = []
     while waiting and len(chosen) < limit:
         best = waiting[0]
         if best.compared < len(chosen):  # an upper bound: only the first candidate is compared
-            best.compare(chosen, diversity)
+            best.compare(words, diversity)
             heapq.heapreplace(waiting, best)
         else:
-            chosen.append(replace(heapq.heappop(waiting).hit, score=best.worth))
+            chosen.append(_rescored(heapq.heappop(waiting).hit, best.worth))
+            words.append(_words(best.hit.event))
     return chosen
 
 
@@ -221,11 +231,11 @@ class _Candidate:
     def __lt__(self, other: _Candidate) -> bool:
         return (-self.worth, self.at) < (-other.worth, other.at)
 
-    def compare(self, chosen: Sequence[Hit], diversity: float) -> None:
-        """Update the bound with the hits chosen since the last call."""
+    def compare(self, chosen: Sequence[frozenset[str]], diversity: float) -> None:
+        """Update the bound with the terms of the hits chosen since the last call."""
         words = _words(self.hit.event)
-        said = (overlap(words, _words(hit.event)) for hit in chosen[self.compared :])
-        self.overlap, self.compared = max(self.overlap, *said), len(chosen)
+        overlaps = [overlap(words, of_one) for of_one in chosen[self.compared :]]
+        self.overlap, self.compared = max(self.overlap, *overlaps), len(chosen)
         self.worth = self.hit.score * (1.0 - diversity * self.overlap)
 
 
@@ -259,11 +269,6 @@ def _beside(score: float, best: float) -> float:
 def _identity(event: Event) -> Identity:
     place = event.group_id if event.request_type == "group" else event.user_id
     return event.kind, event.agent, event.request_type, place, event.id
-
-
-def _hit(event: Event, similarity: float, lexical: float, weight: float) -> Hit:
-    relevance = (1.0 - weight) * similarity + weight * lexical
-    return Hit(event, relevance, similarity, lexical, relevance)
 
 
 def _weighed(hits: Iterable[Hit], factor_of: Callable[[Hit], float]) -> list[Hit]:
@@ -305,4 +310,6 @@ def _key(text: str) -> str:
 
 
 def _clamped(score: float) -> float:
+    if 0.0 <= score <= 1.0:  # as nearly always
+        return score
     return min(max(score, 0.0), 1.0) if math.isfinite(score) else 0.0

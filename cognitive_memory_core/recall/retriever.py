@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ..domain.event import Event
 from ..domain.hit import Hit, ReadFilter
@@ -54,6 +54,15 @@ LEAST = 0.15  # relevance from which a hit counts as an answer to an identity qu
 LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
 Result = TypeVar("Result")
 CandidateSearch = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
+
+
+class FoundLines(Protocol):
+    """What a search of the log found for a query."""
+
+    @property
+    def scores(self) -> Mapping[SourceLine, float]:
+        """The score of each line found."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -199,13 +208,13 @@ class Retriever:
         decay: Decay | None,
         floor: float = 0.0,
         trace: SearchTrace | None = None,
-        lines: Callable[[], Awaitable[Mapping[SourceLine, float]]] | None = None,
+        lines: Awaitable[FoundLines] | None = None,
     ) -> SearchResult:
         """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; unavailable parts are listed.
 
         A query without terms finds nothing. An identity query ("who is ...") that finds little also returns the newest
         events of the people it asks about. A ``trace`` records the hits after each step; its settings are used.
-        ``lines`` returns the scores of log lines found for the same query; events made of these rank higher.
+        ``lines`` has the log lines found for the same query; events made of these rank higher.
         """
         trace = trace or NO_TRACE
         wish = _SearchRequest(reading, query, trace.settings or self._settings.current, top_k, decay, floor)
@@ -213,7 +222,8 @@ class Retriever:
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
         dense, words = await self._legs(wish)
-        hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows))
+        least = 0.0 if trace.is_kept or self._reranker or wish.about else floor  # hits below it are only compared then
+        hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows, least))
         trace.note("found", hits)
         judged = await self._judged(wish, hits, end)
         trace.note("judged", judged.hits)
@@ -252,8 +262,7 @@ class Retriever:
 
     async def _with_the_known(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Add the newest events of the people that an identity query asks about if it has few relevant hits."""
-        relevant = sum(hit.relevance >= wish.least for hit in hits)
-        if not wish.about or relevant >= min(FEW, wish.limit):
+        if not wish.about or sum(hit.relevance >= wish.least for hit in hits) >= min(FEW, wish.limit):
             return SearchResult(tuple(hits))
         end = max(end, asyncio.get_running_loop().time() + self._patience * LAST_LOOK)
         try:
@@ -294,14 +303,12 @@ class Retriever:
         await _asked(near, wish, leg)
 
 
-async def _found_in_time(
-    lines: Callable[[], Awaitable[Mapping[SourceLine, float]]] | None, end: float
-) -> Mapping[SourceLine, float]:
+async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Mapping[SourceLine, float]:
     """Return the scores of log lines; none if their search fails or is late."""
     if lines is None:
         return {}
     try:
-        return await with_deadline(end, lines())
+        return (await with_deadline(end, asyncio.shield(lines))).scores
     except AWAY:
         return {}
 
@@ -333,11 +340,16 @@ def _when(event: Event) -> datetime:
     return event.happened_at
 
 
-def _joined(wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None) -> tuple[Hit, ...]:
-    """Fuse the two searches; every row is checked against the read filter, whichever store returned it."""
+def _joined(
+    wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
+) -> tuple[Hit, ...]:
+    """Fuse the two searches, without hits of a relevance below ``least``.
+
+    Every row is checked against the read filter, whichever store returned it.
+    """
     lexical = None if words is None else matched(wish.query.terms, words)
     weight = wish.tilt.weight(wish.settings.lexical_weight)
-    return tuple(hit for hit in fused(dense, lexical, weight) if wish.reading.admits(hit.event))
+    return tuple(hit for hit in fused(dense, lexical, weight, least) if wish.reading.admits(hit.event))
 
 
 def _promising(wish: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:

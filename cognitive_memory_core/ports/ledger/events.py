@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -68,7 +68,7 @@ class TracedEvents(EventLedger, Protocol):
         """Return the active events that the read filter admits and that have one of these messages as a source."""
         ...
 
-    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+    def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> Awaitable[list[Event]]:
         """Return the active events that the read filter admits and that name one of these as replaced."""
         ...
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Awaitable, Collection
 from typing import Protocol
 
 from ...domain.note import Memo, Pin
@@ -20,7 +20,7 @@ class PinBook(Protocol):
         """Return a pin of any place; None if there is none."""
         ...
 
-    async def pins(self, scope: Scope) -> list[Pin]:
+    def pins(self, scope: Scope) -> Awaitable[list[Pin]]:
         """Return all pins of a place, of every owner, oldest first."""
         ...
 
@@ -36,7 +36,7 @@ class NoteBook(PinBook, Protocol):
         """Store a memo; writing the same id twice stores one."""
         ...
 
-    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
+    def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> Awaitable[list[Memo]]:
         """Return the newest ``limit`` memos of a place, newest last, among those not of the people ``without``."""
         ...
 

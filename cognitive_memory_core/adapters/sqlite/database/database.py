@@ -71,10 +71,15 @@ class Database:
             raise
         return database
 
-    async def read(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run ``work(connection, ...)`` in a reading thread; raises UnavailableError."""
-        self._refuse_if_closed()
-        return await self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
+    def read(
+        self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """Run ``work(connection, ...)`` in a reading thread; the future raises UnavailableError."""
+        if self._finish_begun is not None:
+            refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            refused.set_exception(UnavailableError(sentences.storage_errors.LEDGER_CLOSED))
+            return refused
+        return self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
 
     async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk on return.

@@ -59,15 +59,15 @@ class RequestBatches:
         self._waiting: deque[DatabaseRequest[Any]] = deque()
         self._unsent = 0
 
-    async def submit(self, work: Callable[[Connection], T]) -> T:
-        """Return the result of the work; a request cancelled before it began is not run."""
+    def submit(self, work: Callable[[Connection], T]) -> asyncio.Future[T]:
+        """Return a future with the result of the work; if it is cancelled before the work began, nothing is run."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._waiting.append(DatabaseRequest(work, answer))
         self._unsent += 1
         if self._unsent == 1:
             loop.call_soon(loop.call_soon, self.send)  # one turn later, to include tasks that were just started
-        return await answer
+        return answer
 
     def send(self) -> None:
         """Send the collected requests; call it on the event loop."""

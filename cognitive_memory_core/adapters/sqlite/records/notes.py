@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from sqlite3 import Connection
 
 from ....domain.erasure_rules import stays_out
@@ -27,9 +27,9 @@ class SqliteNotes:
         """Store a memo; a second one with the same id is ignored."""
         await self._database.write(_write_memo, memo)
 
-    async def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
+    def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> Awaitable[list[Memo]]:
         """Return the newest memos of a place, newest last."""
-        return await self._database.read(_memos, scope, bounded(limit), tuple(without))
+        return self._database.read(_memos, scope, bounded(limit), tuple(without))
 
     async def latest_memos(self, limit: int) -> list[Memo]:
         """Return the newest memos of all places, newest last."""
@@ -47,9 +47,9 @@ class SqliteNotes:
         """Return the pin of an id in any place; None if there is none."""
         return await self._database.read(_pin, pin_id)
 
-    async def pins(self, scope: Scope) -> list[Pin]:
+    def pins(self, scope: Scope) -> Awaitable[list[Pin]]:
         """Return all pins of a place, oldest first."""
-        return await self._database.read(_pins, scope)
+        return self._database.read(_pins, scope)
 
     async def erase_pin(self, pin_id: str) -> None:
         """Delete a pin, if it exists."""
