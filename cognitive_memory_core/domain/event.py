@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from .fact import EventKind, Fact
@@ -136,5 +136,9 @@ def lifted(standing: Event, again: Event) -> Event:
 def duplicate_key(text: str) -> str:
     """Return the key that equal statements share: the text in NFKC, case-folded, without spaces and punctuation."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(char for char in folded if unicodedata.category(char)[0] in "LNMS")
-    return kept or folded
+    return "".join(filter(_is_said, folded)) or folded
+
+
+@lru_cache(maxsize=20_000)  # more characters than a busy chat uses
+def _is_said(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LNMS"

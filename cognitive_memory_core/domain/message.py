@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 
 from .event import Event
 from .ids import checked_id, checked_text
@@ -52,6 +53,10 @@ class Message:
 
         A bot's own line has the addressed person as its subject, so that their opt-out excludes it too.
         """
+        return self._event
+
+    @cached_property  # the same lines are found by many questions
+    def _event(self) -> Event:
         scene = self.scene
         return Event(
             self.id,

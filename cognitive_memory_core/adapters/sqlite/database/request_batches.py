@@ -43,7 +43,7 @@ class DatabaseRequest(Generic[T]):
 
 
 class RequestBatches:
-    """Collects requests and sends them to an executor; those of two iterations of the event loop share a batch.
+    """Collects requests and sends them to an executor; those of three iterations of the event loop share a batch.
 
     While every thread is busy, later requests are collected into one batch as well. Requests start in order of
     submission.
@@ -66,7 +66,8 @@ class RequestBatches:
         self._waiting.append(DatabaseRequest(work, answer))
         self._unsent += 1
         if self._unsent == 1:
-            loop.call_soon(loop.call_soon, self.send)  # one turn later, to include tasks that were just started
+            # two turns later, to include tasks that were just started, and those that these start
+            loop.call_soon(loop.call_soon, loop.call_soon, self.send)
         return answer
 
     def send(self) -> None:
