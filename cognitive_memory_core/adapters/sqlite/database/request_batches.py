@@ -10,6 +10,7 @@ from contextlib import suppress
 from sqlite3 import Connection
 from typing import Any, Generic, TypeVar
 
+ITERATIONS = 3  # of the event loop that share a batch: tasks just started, and those that they start, are included
 T = TypeVar("T")
 
 
@@ -66,9 +67,14 @@ class RequestBatches:
         self._waiting.append(DatabaseRequest(work, answer))
         self._unsent += 1
         if self._unsent == 1:
-            # two turns later, to include tasks that were just started, and those that these start
-            loop.call_soon(loop.call_soon, loop.call_soon, self.send)
+            self._send_after(ITERATIONS)
         return answer
+
+    def _send_after(self, iterations: int) -> None:
+        if iterations:
+            asyncio.get_running_loop().call_soon(self._send_after, iterations - 1)
+        else:
+            self.send()
 
     def send(self) -> None:
         """Send the collected requests; call it on the event loop."""
