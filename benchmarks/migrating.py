@@ -28,17 +28,19 @@ WATCHED = """
 import resource, sys
 from cognitive_memory_core.cli.main import main
 status = main(sys.argv[1:])
-peaks = [resource.getrusage(who).ru_maxrss // 1024 for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-print(*peaks, file=sys.stderr)
+own, children = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+busy = sum(usage.ru_utime + usage.ru_stime for usage in (own, children))
+print(round(busy, 1), own.ru_maxrss // 1024, children.ru_maxrss // 1024, file=sys.stderr)
 sys.exit(status)
 """
 
 
 class Ran(NamedTuple):
-    """One run of the command: what it printed, its seconds, and the peaks of it and of its child in MB."""
+    """One run of the command: what it printed, its seconds, those of the processor, and both processes' peaks in MB."""
 
     told: Mapping[str, Any]
     seconds: float
+    busy: float
     megabytes: int
     child_megabytes: int
 
@@ -55,7 +57,9 @@ def run(options: argparse.Namespace) -> Report:
     """Make the directory; look at it, migrate it, migrate it again."""
     counts = (options.summaries, options.events, options.people)
     title = f"migrate: {counts[0]} summaries, {counts[2] + 1} profiles, {counts[1]} events of an older directory"
-    report = Report(title, ("what", "seconds", "MB", "MB in the child", "rows found", "rows new", "left out"))
+    report = Report(
+        title, ("what", "seconds", "of the processor", "MB", "MB in the child", "rows found", "rows new", "left out")
+    )
     with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
         source, home = Path(scratch, "old", "data"), Path(scratch, "bot")
         subprocess.run([sys.executable, "-c", ALONE, str(source), *map(str, counts)], cwd=ROOT, check=True)
@@ -63,11 +67,12 @@ def run(options: argparse.Namespace) -> Report:
         runs = {name: migrated(home, source, *more) for name, more in _RUNS.items()}
         for name, ran in runs.items():
             found, new = sum(ran.told["found"].values()), ran.told.get("rows", 0) + ran.told.get("queued", 0)
-            report.add(name, ran.seconds, ran.megabytes, ran.child_megabytes, found, new, ran.told["left_out"])
+            peaks = (ran.megabytes, ran.child_megabytes)
+            report.add(name, ran.seconds, ran.busy, *peaks, found, new, ran.told["left_out"])
         untouched = fingerprint(source) == before
         shutil.rmtree(home)
     wanted = sum(counts) + 1 + 1 + 100 + 1 + 2  # the group's profile; a revision; memos; a pin; jobs
-    new = [row[5] for row in report.rows]
+    new = [row[6] for row in report.rows]
     report.notes.append(f"{wanted} rows were there; the source is {'untouched' if untouched else 'CHANGED'}")
     report.failed = new != [0, wanted, 0] or not untouched
     return report
@@ -90,5 +95,5 @@ def migrated(home: Path, source: Path, *more: str) -> Ran:
     done = subprocess.run(
         command, cwd=home, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
     )
-    own, child = map(int, done.stderr.splitlines()[-1].split())
-    return Ran(json.loads(done.stdout), time.perf_counter() - started, own, child)
+    busy, own, child = done.stderr.splitlines()[-1].split()
+    return Ran(json.loads(done.stdout), time.perf_counter() - started, float(busy), int(own), int(child))

@@ -3,12 +3,33 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
+from tests.support import network_guard
 from tests.support.sizes import IS_NIGHTLY, NIGHTLY
 
 settings.register_profile("default", deadline=None, max_examples=60)  # a slow machine must not fail a test
 settings.register_profile("ci", deadline=None, max_examples=60, derandomize=True)
 settings.register_profile(NIGHTLY, deadline=None, max_examples=500, print_blob=True)
 settings.load_profile(NIGHTLY if IS_NIGHTLY else "ci" if os.environ.get("CI") else "default")
+ATTEMPTS = pytest.StashKey[Path]()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def on_this_machine(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Refuse what tests and their children send beyond this machine."""
+    pytestconfig.stash[ATTEMPTS] = Path(network_guard.start(str(tmp_path_factory.mktemp("network"))))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test that tried to reach beyond this machine, whatever it made of the refusal."""
+    yield
+    record = item.config.stash.get(ATTEMPTS, None)
+    if record and (attempts := record.read_text("utf-8")):
+        record.write_text("", "utf-8")
+        pytest.fail(f"reached beyond this machine:\n{attempts}", pytrace=False)

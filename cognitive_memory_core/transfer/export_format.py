@@ -39,7 +39,7 @@ Row = TypeVar(
 _Fields = dict[str, Any]
 _Line = Mapping[str, Any]
 _EXPERIENCE = ("pain", "solution", "outcome")
-_NEVER_EMPTY = ("id", "agent", "subjects", "message_ids", "event_ids", "supporters")
+_NEVER_EMPTY = frozenset({"id", "agent", "subjects", "message_ids", "event_ids", "supporters"})
 _LONGEST = {"name": 1_000, "tags": 1_000, "summary": 64_000}  # characters
 _LONGEST_OTHER = 8_000
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.network_guard import python_path
 from tests.support.onebot import ROOT
 from tests.support.waiting import PATIENCE
 
@@ -27,7 +28,7 @@ def demo(
     return subprocess.run(
         [sys.executable, *started_as, *arguments],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8", **environ},
+        env={**os.environ, "PYTHONPATH": python_path(ROOT), "PYTHONIOENCODING": "utf-8", **environ},
         capture_output=True,
         text=True,
         encoding="utf-8",

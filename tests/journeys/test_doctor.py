@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import ModelServer, Reply, status
+from tests.support.network_guard import python_path
 from tests.support.served_models import MISSING, model, script, served
 
 SYSTEM_FONTS = ("/usr/share/fonts", "/usr/local/share/fonts")
@@ -96,7 +97,7 @@ def examined(home: BotHome, modules: Path, mounts: tuple[str, ...], *words: str)
         (home.path / "data").mkdir()
         joined = " && ".join((*mounts, 'exec "$0" "$@"'))
         command = ["unshare", "--map-root-user", "--mount", "sh", "-c", joined, *command]
-    environ = {**os.environ, "PYTHONPATH": str(modules), "HOME": str(home.path), "PYTHONIOENCODING": "utf-8"}
+    environ = {**os.environ, "PYTHONPATH": python_path(modules), "HOME": str(home.path), "PYTHONIOENCODING": "utf-8"}
     environ.pop("XDG_DATA_HOME", None)
     done = subprocess.run(command, cwd=home.path, env=environ, capture_output=True, text=True, check=False)
     assert done.stderr == ""

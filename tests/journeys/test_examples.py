@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support.model_server import Asked, Behaviour, ModelServer, Reply, message, status
+from tests.support.network_guard import python_path
 from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, ROOT, open_bot
 from tests.support.waiting import until
 
@@ -164,7 +165,7 @@ def test_a_bot_script_loads_all_its_plugins(tmp_path: Path, folder: Path) -> Non
     run = subprocess.run(
         [sys.executable, "-c", "import bot"],
         cwd=home,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "LOCALSTORE_DATA_DIR": str(tmp_path)},
+        env={**os.environ, "PYTHONPATH": python_path(ROOT), "LOCALSTORE_DATA_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.network_guard import python_path
 from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).parents[2]
@@ -96,7 +97,7 @@ def run(program: str, folder: Path, **environ: str) -> subprocess.CompletedProce
     return subprocess.run(
         [sys.executable, "-c", program],
         cwd=folder,
-        env={**kept, **environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder)))},
+        env={**kept, **environ, "PYTHONPATH": python_path(ROOT, folder)},
         capture_output=True,
         text=True,
         timeout=PATIENCE,

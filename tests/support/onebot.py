@@ -21,6 +21,7 @@ from typing import Any, Literal
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
+from .network_guard import python_path
 from .waiting import PATIENCE, until
 
 ROOT = Path(__file__).parents[2]
@@ -243,7 +244,7 @@ def start(home: Path, environ: Mapping[str, str] | None = None, python: str = sy
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("COGNITIVE_MEMORY__")},
         "PORT": str(port),
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": python_path(ROOT) if python == sys.executable else str(ROOT),
         "PYTHONIOENCODING": "utf-8",
         **(environ or {}),
     }

@@ -126,7 +126,7 @@ def moment_of(text: str) -> datetime:
 
 def bound(*values: Any) -> tuple[Any, ...]:
     """Prepare values for SQLite: lone surrogates, which UTF-8 cannot encode, are replaced in text."""
-    return tuple(value.encode("utf-8", "replace").decode() if isinstance(value, str) else value for value in values)
+    return tuple([_storable(value) if isinstance(value, str) and not value.isascii() else value for value in values])
 
 
 def digest(text: str) -> str:
@@ -331,6 +331,10 @@ def _scene(row: tuple[Any, ...]) -> Scene:
 
 def _ids(written: str) -> tuple[str, ...]:
     return () if written == "[]" else tuple(json.loads(written))
+
+
+def _storable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
 
 
 def _text(instant: datetime | None) -> str | None:

@@ -187,8 +187,9 @@ def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> 
     if event_rows.is_known(connection, event) or duplicates.standing_twin(connection, event) is not None:
         return False
     sources = event_rows.sources_left(connection, event)
-    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
-    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
+    if not event.retired_at and (withdrawn_at := event_rows.withdrawn_at(connection, event, sources)):
+        event = replace(event, retired_at=withdrawn_at)
+    seq = event_rows.add(connection, event, sources)
     if row.fingerprint and row.vector is not None:
         put(connection, seq, row.fingerprint, row.vector, revision)
     return True

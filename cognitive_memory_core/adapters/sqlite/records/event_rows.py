@@ -47,6 +47,8 @@ def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> dat
 
 def sources_left(connection: Connection, event: Event) -> set[str]:
     """Return the messages of an event that were not withdrawn."""
+    if not event.message_ids:
+        return set()
     query = select("message_id", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
     withdrawn = connection.execute(query, bound(event.scope.key, listed(event.message_ids)))
     return set(event.message_ids).difference(row[0] for row in withdrawn)
