@@ -302,7 +302,7 @@ class Probing:
 
     known: Sequence[EmbeddedEvent]
     ledger: InMemoryLedger
-    birth: str
+    build_id: str
     mark: Checkpoint
     sample: int
     anew: int
@@ -324,8 +324,8 @@ class Probing:
         await IndexReconciler(store, ledger.vectors, ledger.book, MODEL).follow()
         generation = await store.open()
         assert generation is not None
-        mark = await ledger.book.mark(generation.birth)
-        return cls(known, ledger, generation.birth, mark or Checkpoint(), sample, anew)
+        mark = await ledger.book.checkpoint(generation.build_id)
+        return cls(known, ledger, generation.build_id, mark or Checkpoint(), sample, anew)
 
     async def probe(self, place: Path, plan: Plan) -> None:
         """Open a damaged store, and rebuild it."""
@@ -365,7 +365,7 @@ class Probing:
     async def _trusted(self, store: ChromaStore) -> str:
         """Open a store as a bot does and search for its rows; return how damage was noticed, "" if it was not."""
         book = InMemoryLedger().book
-        await book.note(self.birth, self.mark)
+        await book.note(self.build_id, self.checkpoint)
         follower, step = IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL), "noticed"
         try:
             await follower.follow()

@@ -52,13 +52,13 @@ class Fact:
     """A statement of a perfect historian, and its input."""
 
     text: str
-    heard: str
+    original: str
     context: tuple[str, ...]
     job_context: JobContext
 
     def judged_with(self, other: Fact) -> Verdict:
         """Judge this text as if it were made from another fact's evidence."""
-        return judge(self.text, other.heard, other.context, self.job_context)
+        return judge(self.text, other.original, other.context, self.job_context)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -149,7 +149,7 @@ def _exchanged(facts: list[Fact]) -> Iterator[tuple[Fact, Fact]]:
     for _ in range(5):
         for fact in facts:
             other = chance.choice(facts)
-            if other.heard != fact.heard:
+            if other.original != fact.original:
                 yield fact, other
 
 

@@ -81,7 +81,7 @@ async def _compare(report: Report, scenes: int, dice: random.Random, path: Path)
     allowed, leaks, missing = 0, Counter[str](), Counter[str]()
     ledger = await SqliteLedger.open(path)
     ledger.index.follow(FINGERPRINT)
-    await ledger.archive.absorb(rows)
+    await ledger.archive.import_rows(rows)
     for _ in range(scenes):
         scene = _scene(dice)
         rule = {event.id for event in events if event.scope.readable_by(scene, sender_id=event.sender_id)}

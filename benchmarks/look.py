@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.offline.dialogue_filter import RuleLook
+from cognitive_memory_core.adapters.offline.dialogue_filter import RuleDialogueFilter
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue
 
@@ -70,7 +70,7 @@ async def _is_looked_at(window: Sequence[core.Message]) -> bool:
         {line.sender_id: Person(line.sender_id, line.scene.user_name) for line in window if line.sender_id}.values()
     )
     job_context = JobContext(window[-1].sent_at, last.scene.scope, "", people[0], people)
-    return await RuleLook().may_hold_something(Dialogue(last.scene, window), job_context)
+    return await RuleDialogueFilter().may_be_worth_remembering(Dialogue(last.scene, window), job_context)
 
 
 def _by_place(lines: Sequence[core.Message]) -> list[list[core.Message]]:

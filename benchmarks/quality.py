@@ -90,7 +90,7 @@ async def _laid(lines: Iterable[Line], folder: Path) -> None:
     """Write lines into a ledger without vectors, which the report does not read."""
     ledger = await SqliteLedger.open(folder / "ledger.db")
     for batch in batches(lines, TOGETHER):
-        await ledger.archive.absorb([EmbeddedEvent(event_of(line)) for line in batch])
+        await ledger.archive.import_rows([EmbeddedEvent(event_of(line)) for line in batch])
     await ledger.close()
 
 

@@ -134,7 +134,7 @@ async def _lay(lines: Iterator[Line], folder: Path, places: Counter[str]) -> Non
                 EmbeddedEvent(event_of(line), ShortVectors.fingerprint, array("f", vector.tobytes()))
                 for line, vector in zip(batch, vectors, strict=True)
             ]
-            await ledger.archive.absorb(rows)
+            await ledger.archive.import_rows(rows)
         await ledger.vectors.store(ShortVectors.fingerprint, [])
     finally:
         await ledger.close()

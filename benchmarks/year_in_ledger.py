@@ -21,7 +21,7 @@ async def laid(lines: Sequence[Line], folder: Path) -> None:
     ledger = await SqliteLedger.open(folder / "ledger.db")
     try:
         for batch in batches(lines, TOGETHER):
-            await ledger.archive.absorb([_row(line) for line in batch])
+            await ledger.archive.import_rows([_row(line) for line in batch])
         await ledger.vectors.store(TextVectors.fingerprint, [])
     finally:
         await ledger.close()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .domain.hit import Hit
     from .domain.interval import Interval
     from .domain.job import FailedJob
-    from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
+    from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
     from .domain.message import Message
     from .domain.note import Memo, Pin
     from .domain.place_switch import PlaceSwitch
@@ -136,6 +136,7 @@ __all__ = [
     "Scene",
     "Scope",
     "Section",
+    "SeenName",
     "SettingState",
     "Settings",
     "SettingsMoved",
@@ -151,7 +152,6 @@ __all__ = [
     "UnknownRevision",
     "UnknownSuggestion",
     "VectorStoreSettings",
-    "WornName",
     "clean_name",
     "dormant_keys",
     "is_dormant",
@@ -183,7 +183,7 @@ __getattr__ = loaded_on_use(
         "domain.hit": "Hit",
         "domain.interval": "Interval",
         "domain.job": "FailedJob",
-        "domain.listing": "EventListing PersonEntry PlaceEntry PlaceListing ProfileSource WornName",
+        "domain.listing": "EventListing PersonEntry PlaceEntry PlaceListing ProfileSource SeenName",
         "domain.message": "Message",
         "domain.note": "Memo Pin",
         "domain.place_switch": "PlaceSwitch",

@@ -16,13 +16,13 @@ from .text.failures import described
 
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
-GATHERED = 0.1  # seconds in which new work is collected: a call and a commit cost the same for one item as for many
+DEBOUNCE = 0.1  # seconds in which new work is collected: a call and a commit cost the same for one item as for many
 UNTIL_NUDGED = 3600.0  # seconds of rest for a loop that has work only after a nudge
 _order = itertools.count(1)
 T = TypeVar("T")
 
 
-class Trouble:
+class ErrorState:
     """The present error of a component. Logs one line when an outage begins and one when it ends."""
 
     def __init__(self, name: str) -> None:
@@ -53,9 +53,9 @@ class Trouble:
         self.error = ""
 
 
-def latest(troubles: list[Trouble]) -> str:
+def latest(error_states: list[ErrorState]) -> str:
     """Return the error that began last, of those that last; "" if there is none."""
-    lasting = [trouble for trouble in troubles if trouble.error]
+    lasting = [trouble for trouble in error_states if trouble.error]
     return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
 
 
@@ -76,7 +76,7 @@ class Signal:
         """Clear the flag."""
         self._is_set = False
 
-    async def came(self, seconds: float) -> bool:
+    async def wait(self, seconds: float) -> bool:
         """Wait for the flag for at most ``seconds``; return whether it was set, and clear it."""
         if not self._is_set:
             loop = asyncio.get_running_loop()
@@ -87,8 +87,8 @@ class Signal:
             finally:
                 timer.cancel()
                 self._waiter = None
-        came, self._is_set = self._is_set, False
-        return came
+        wait, self._is_set = self._is_set, False
+        return wait
 
 
 def _end(waiter: asyncio.Future[None] | None) -> None:
@@ -108,7 +108,7 @@ class BackgroundLoop:
         name: str,
         work: Callable[[], Coroutine[Any, Any, float]],
         *,
-        gathered: float = GATHERED,
+        debounce: float = DEBOUNCE,
         spacing: float = 0.0,
         first_pause: float = FIRST_PAUSE,
         longest_pause: float = LONGEST_PAUSE,
@@ -116,12 +116,12 @@ class BackgroundLoop:
     ) -> None:
         """Run ``work``, which returns after how many seconds to run it again unless nudged before; 0 is at once.
 
-        After a nudge, more nudges are collected for ``gathered`` seconds; rounds are ``spacing`` seconds apart. A
+        After a nudge, more nudges are collected for ``debounce`` seconds; rounds are ``spacing`` seconds apart. A
         call of :meth:`hurry` ends both waits. ``on_failure`` is called before the pause that follows a failure.
         """
-        self.trouble = Trouble(name)
+        self.trouble = ErrorState(name)
         self._work = work
-        self._gathered = gathered
+        self._debounce = debounce
         self._spacing = spacing
         self._first_pause = first_pause
         self._longest_pause = longest_pause
@@ -155,16 +155,16 @@ class BackgroundLoop:
             except Exception as error:  # noqa: BLE001  # the loop runner: no failure of one round ends the work
                 self._on_failure()
                 self.trouble.note(error)
-                await asyncio.sleep(min(max(pause, _wished(error)), self._longest_pause))
+                await asyncio.sleep(min(max(pause, _requested_pause(error)), self._longest_pause))
                 pause = min(pause * 2, self._longest_pause)
 
     async def _rest(self, seconds: float) -> None:
         if not seconds:
             return
         if self._spacing:
-            await self._hurry.came(self._spacing)
-        if await self._wake.came(seconds) and self._gathered:
-            await self._hurry.came(self._gathered)
+            await self._hurry.wait(self._spacing)
+        if await self._wake.wait(seconds) and self._debounce:
+            await self._hurry.wait(self._debounce)
         self._wake.clear()  # the next round sees what came meanwhile
         self._hurry.clear()
 
@@ -187,5 +187,5 @@ async def isolated(work: Coroutine[Any, Any, T]) -> T:
     return task.result()
 
 
-def _wished(error: Exception) -> float:
+def _requested_pause(error: Exception) -> float:
     return (error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None) or 0.0

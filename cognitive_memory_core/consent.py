@@ -190,19 +190,19 @@ class Consent:
 
         Erased lines and lines said incognito are left out, too.
         """
-        work = self._standing(work)
+        work = self._not_erased(work)
         if not self.opted_out:
             return work
         return self._turn(work) if isinstance(work, Turn) else self._dialogue(work)
 
-    def _standing(self, work: Turn | Dialogue) -> Turn | Dialogue:
+    def _not_erased(self, work: Turn | Dialogue) -> Turn | Dialogue:
         if not self._tombstones.marks and not self._stretches:
             return work
         if isinstance(work, Turn):
-            return replace(work, recent_messages=tuple(filter(self._stands, work.recent_messages)))
-        return replace(work, messages=tuple(filter(self._stands, work.messages)))
+            return replace(work, recent_messages=tuple(filter(self._is_kept, work.recent_messages)))
+        return replace(work, messages=tuple(filter(self._is_kept, work.messages)))
 
-    def _stands(self, line: Message | str) -> bool:
+    def _is_kept(self, line: Message | str) -> bool:
         if isinstance(line, str):
             return True
         return not self.is_erased(line.scene, line.sent_at) and not self.is_incognito(line.scene, line.sent_at)

@@ -19,7 +19,7 @@ class Draining:
 
     async def until_written(self) -> bool:
         """Wait until captured messages are written; return False if the ledger refuses them."""
-        return await self.use_cases.buffer.settle()
+        return await self.use_cases.buffer.flush()
 
     async def until_idle(self) -> None:
         """Wait until no job, merge or missing vector is left; the loops must be running."""
@@ -28,7 +28,7 @@ class Draining:
             self._hurry()
             await asyncio.sleep(pause)
             pause = min(pause * 1.2, LONGEST_POLL)
-        await self.use_cases.adapters.meter.settle()
+        await self.use_cases.adapters.meter.flush()
 
     def _hurry(self) -> None:
         """Wake the loops of the first stage that has work; later stages wait, so that they can batch its output."""

@@ -48,9 +48,9 @@ class EventCorrecting:
             return old
         draft = self._draft(scene, old, said)
         await self.events.commit(draft)
-        return await self._standing(old, draft.events[0])
+        return await self._stored(old, draft.events[0])
 
-    async def _standing(self, old: Event, written: Event) -> Event:
+    async def _stored(self, old: Event, written: Event) -> Event:
         """Return the corrected event as stored, or the active event with equal words that absorbed it.
 
         Raises UnknownEvent if the ledger refused it: its person opted out or was erased meanwhile.

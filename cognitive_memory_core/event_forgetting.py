@@ -41,7 +41,7 @@ class EventForgetting:
     async def forget(self, event: Event) -> None:
         """Retire an event and hide the lines that repeat it, including lines that are still in the message buffer."""
         if event.retired_at is None:
-            await self.around.buffer.settle()
+            await self.around.buffer.flush()
             await self.eraser.forget(event.id, self.around.clock.now())
             self.on_changed()
 
@@ -73,18 +73,18 @@ class EventForgetting:
         if not expired:
             return 0
         async with self.around.purge.erasing():
-            async with self.around.held():
+            async with self.around.suspended():
                 await self.around.refresh(
                     await self._reworded(expired)
                 )  # the ledger comes last: it records what must be erased
                 erased = await self.eraser.erase([event.id for event in expired], self.around.clock.now())
-            await self.around.unindex(erased.event_ids)
+            await self.around.remove_from_index(erased.event_ids)
         self.around.purge.begin(await self.around.purge.state())
         return erased.events
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
         """Remove what these events state from profiles and their revisions; return the changed keys."""
-        corrected = {event.id: await self._standing_for(event) for event in expired}
+        corrected = {event.id: await self._active_corrections(event) for event in expired}
         told: dict[ProfileKey, list[Event]] = {}
         for event in expired:
             for key in keys_of(event):
@@ -92,7 +92,7 @@ class EventForgetting:
         reword = self.around.profiles.reword
         return [key for key, events in told.items() if await reword(key, untelling(events, corrected))]
 
-    async def _standing_for(self, old: Event) -> list[Event]:
+    async def _active_corrections(self, old: Event) -> list[Event]:
         """Return the active events that corrections made of an event: those with its date, speaker and sources."""
         instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
         dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)

@@ -10,7 +10,7 @@ from . import sentences
 from .domain.event import Event
 from .domain.hit import ReadFilter
 from .domain.ids import checked_id, derived_id
-from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
+from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from .domain.message import Message
 from .domain.missed import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
@@ -114,7 +114,7 @@ class Listings:
         found = await self.rows.people(_agent(scene), user_id, ALIKE)
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 
-    async def worn_names(self, scene: Scene, user_id: str) -> list[WornName]:
+    async def worn_names(self, scene: Scene, user_id: str) -> list[SeenName]:
         """Return the names that a person had, the last seen first; none of a person who opted out."""
         return [] if user_id in self.access.hidden_people else await self.rows.names(_agent(scene), user_id)
 

@@ -472,7 +472,7 @@ class CognitiveMemory:
         """
         if scene.kind != "operator":
             raise NotPermitted(sentences.caller.OPERATORS_ONLY)
-        await self._opened.adapters.tally.settle()
+        await self._opened.adapters.tally.flush()
         wanted = min(max(days, 1), MOST_DAYS)
         return await self._opened.reporting.report(scene.agent, days=wanted, examine=examine)
 
@@ -526,7 +526,7 @@ class CognitiveMemory:
 
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)
-        await opened.buffer.settle()
+        await opened.buffer.flush()
         await opened.adapters.ledger.eraser.copies(made=Copy(str(target), "export", opened.adapters.clock.now()))
         return await transfer.exported(
             opened.adapters.ledger.archive,
@@ -550,7 +550,7 @@ class CognitiveMemory:
         refuses; nothing incomplete remains. Indexes are left out and rebuilt when the copy is opened.
         """
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
-        await opened.buffer.settle()
+        await opened.buffer.flush()
         adapters = opened.adapters
         async with opened.purge.undisturbed():
             await transfer.backed_up(
@@ -564,7 +564,7 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Import an export without known ids and bad lines (logged by number); return the number of new rows."""
-        return await self._opened.absorb(Path(path))
+        return await self._opened.import_rows(Path(path))
 
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""

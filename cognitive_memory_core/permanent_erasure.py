@@ -26,12 +26,12 @@ from .ports.ledger import (
     Alias,
     Archive,
     EmbeddedEvent,
+    ErasedRows,
     Eraser,
     FactBook,
     NameBook,
     NoteBook,
     PurgeState,
-    Wiped,
 )
 from .ports.memo_mirror import MemoMirror
 from .ports.profiles import ProfileEraser
@@ -154,16 +154,16 @@ class Purge:
 class ErasureSurroundings:
     """The components that every erasure involves besides the ledger.
 
-    ``held`` prevents writes of jobs and merges inside its block. ``unindex`` removes events from the vector index.
-    ``refresh`` refreshes index and caches of changed profiles.
+    ``suspended`` prevents writes of jobs and merges inside its block. ``remove_from_index`` removes events from the
+    vector index. ``refresh`` refreshes index and caches of changed profiles.
     """
 
     buffer: MessageBuffer
     profiles: ProfileEraser
     purge: Purge
     clock: Clock
-    held: Callable[[], AbstractAsyncContextManager[None]]
-    unindex: Callable[[Sequence[str]], Awaitable[None]]
+    suspended: Callable[[], AbstractAsyncContextManager[None]]
+    remove_from_index: Callable[[Sequence[str]], Awaitable[None]]
     refresh: Callable[[Sequence[ProfileKey]], Awaitable[None]]
 
 
@@ -197,12 +197,12 @@ class PermanentErasure:
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
         async with self.around.purge.erasing():
-            await self.around.buffer.settle()
+            await self.around.buffer.flush()
             memo_ids = await self.ledger.notes.memo_ids(user_id)
             hide = await self._hiding(scene, user_id)
-            async with self.around.held():
+            async with self.around.suspended():
                 done = await self._erase_person(user_id, hide, memo_ids)
-            await self.around.unindex(done.wiped.event_ids)
+            await self.around.remove_from_index(done.wiped.event_ids)
         return await self._erasure(done)
 
     async def forget_place(self, scene: Scene) -> Erasure:
@@ -212,9 +212,9 @@ class PermanentErasure:
         """
         scope = scene.scope
         async with self.around.purge.erasing():
-            async with self.around.held():
+            async with self.around.suspended():
                 done = await self._erase_place(scope)
-            await self.around.unindex(done.wiped.event_ids)
+            await self.around.remove_from_index(done.wiped.event_ids)
         return await self._erasure(done)
 
     async def _erase_person(self, user_id: str, hide: Redaction, memo_ids: Sequence[str]) -> _ErasedParts:
@@ -233,7 +233,7 @@ class PermanentErasure:
     async def _erase_place(self, scope: Scope) -> _ErasedParts:
         await self.around.buffer.erase_place(scope)
         jobs = await self.queue.erase_place(scope)
-        fed = await self.ledger.facts.fed_by(scope)
+        fed = await self.ledger.facts.keys_with_facts_of(scope)
         keys = await self._erase_profiles_of(scope, fed)
         wiped = await self.ledger.eraser.forget_place(scope, self.around.clock.now())
         await self.consent.load()
@@ -306,7 +306,7 @@ class _ErasedParts:
     """What was erased: jobs, ledger rows, ``profiles`` removed; ``touched`` are profiles removed or reworded."""
 
     jobs: int
-    wiped: Wiped
+    wiped: ErasedRows
     profiles: int
     touched: int
 

@@ -127,7 +127,7 @@ class RunningMemory:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
         self._loops = []
-        await self._use_cases.buffer.settle()
+        await self._use_cases.buffer.flush()
 
     async def close(self) -> None:
         """Stop, and release files and directory even if stopping fails."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 
-from .background import Trouble
+from .background import ErrorState
 from .domain.interval import Interval
 from .domain.scope import Scene
 from .errors import UnavailableError
@@ -51,7 +51,7 @@ class StatusReport:
         midnights = [
             datetime.combine(today - timedelta(days=back), time(), tzinfo=zone) for back in range(days - 1, -2, -1)
         ]
-        await self.use_cases.buffer.settle()
+        await self.use_cases.buffer.flush()
         scope = None if scene.kind == "operator" and not scene.group_id else scene.scope
         spans = [Interval(start, stop) for start, stop in pairwise(midnights)]
         return await adapters.ledger.archive.activity(scope, spans)
@@ -60,7 +60,7 @@ class StatusReport:
         use, adapters = self.use_cases, self.use_cases.adapters
         today = adapters.clock.now().astimezone(use.settings.current.zone).date()
         try:
-            await adapters.meter.settle()
+            await adapters.meter.flush()
             return replace(
                 status,
                 totals=await adapters.ledger.archive.totals(),
@@ -83,7 +83,7 @@ class StatusReport:
         ]
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 
-    def _troubles(self) -> list[Trouble]:
+    def _troubles(self) -> list[ErrorState]:
         """Return the error states of all background components."""
         use = self.use_cases
         return [
@@ -92,9 +92,9 @@ class StatusReport:
             use.buffer.crowding,
             use.name_observer.renaming.trouble,
             use.adapters.watch.trouble,
-            *use.worker.troubles,
-            *use.merging.troubles,
-            *use.profile_indexer.troubles,
+            *use.worker.error_states,
+            *use.merging.error_states,
+            *use.profile_indexer.error_states,
         ]
 
     def _without_model(self) -> tuple[str, ...]:

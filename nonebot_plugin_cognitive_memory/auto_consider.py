@@ -99,8 +99,8 @@ class Considerer:
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
         self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
-        self._handing_over = core.BackgroundLoop("auto_consider", self._round, gathered=0.0, longest_pause=RETRY)
-        self._keeping = core.BackgroundLoop(FILE, self._keep, gathered=0.0, spacing=PAUSE)
+        self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
+        self._keeping = core.BackgroundLoop(FILE, self._keep, debounce=0.0, spacing=PAUSE)
         self._loops = RunningLoops(self._handing_over, self._keeping)
 
     def follow(self, capture: core.CaptureSettings) -> None:

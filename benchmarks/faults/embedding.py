@@ -107,7 +107,7 @@ async def _answered_badly(times: int, seed: int) -> Row:
 def _some_trouble(dice: random.Random) -> Behaviour:
     """Return a random kind of bad answer, or one that only looks bad."""
     number = dice.choice([float("nan"), float("inf"), float("-inf"), 1e39, "1", None, [], {}, True])
-    troubles: list[Callable[[], Behaviour]] = [
+    error_states: list[Callable[[], Behaviour]] = [
         lambda: served.with_vector([number, *[0.1] * (served.DIMENSIONS - 1)]),
         lambda: served.with_vector([0.0] * served.DIMENSIONS),
         lambda: served.with_vector([0.1] * dice.choice([0, 1, served.DIMENSIONS - 1, served.DIMENSIONS + 1, 1536])),
@@ -123,7 +123,7 @@ def _some_trouble(dice: random.Random) -> Behaviour:
         lambda: served.raw(dice.randbytes(dice.randrange(200))),
         lambda: served.as_json(dice.choice([None, [], {}, {"data": None}, {"data": [1]}, {"error": "x"}])),
     ]
-    return dice.choice(troubles)()
+    return dice.choice(error_states)()
 
 
 def _are_right(texts: Sequence[str], vectors: Sequence[array[float]]) -> bool:

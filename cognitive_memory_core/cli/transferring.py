@@ -84,7 +84,7 @@ async def _has_noted(data_dir: Path, target: Path) -> bool:
 async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     lines = await asyncio.to_thread(_line_count, arguments.file)
     async with owning(bot, creates=True) as memory:
-        with _BadLines.heard() as bad_lines, progress_bar(sentences.command_line.IMPORTING, lines) as bar:
+        with _BadLines.collected() as bad_lines, progress_bar(sentences.command_line.IMPORTING, lines) as bar:
             async with watched(memory, bar, lines):
                 count = await memory.import_(arguments.file)
     for said in bad_lines.said:
@@ -129,7 +129,7 @@ class _BadLines(logging.Handler):
 
     @classmethod
     @contextlib.contextmanager
-    def heard(cls) -> Generator[_BadLines, None, None]:
+    def collected(cls) -> Generator[_BadLines, None, None]:
         """Collect what is logged while the block runs."""
         handler, log = cls(), logging.getLogger("cognitive_memory_core.transfer")
         log.addHandler(handler)

@@ -64,8 +64,8 @@ class Statement:
     ``speaker`` is an id from the job context, or "".
     ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's
     profile. ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the job
-    context that says the same, ``replaces`` that of one that no longer holds; ``heard_as`` is the observation that it
-    was made from; each is "" if there is none. ``voices`` are the ids of the people whose lines it rests on, if they
+    context that says the same, ``replaces`` that of one that no longer holds; ``observation`` is the text that it was
+    made from; each is "" if there is none. ``voices`` are the ids of the people whose lines it rests on, if they
     are several; ``speaker`` is "" then. ``backers`` are those of them whose lines say it or agree to it. ``updates``
     is the one of them whose profile it must reach, because it tells a change of that person alone. ``dictated_by`` is
     the person whose cited line orders the memory what to write, or ""; the statement is attributed to that person.
@@ -81,7 +81,7 @@ class Statement:
     is_of_place: bool = False
     repeats: str = ""
     replaces: str = ""
-    heard_as: str = ""
+    observation: str = ""
     voices: tuple[str, ...] = ()
     backers: tuple[str, ...] = ()
     updates: str = ""
@@ -98,7 +98,7 @@ class Draft:
     """Everything that a job writes except its memo. Committing it is idempotent.
 
     ``facts`` wait to be merged into profiles. ``repeats`` maps a new event's id to the active event with the same
-    content, ``heard`` a new event's id to the observation that it was made from. ``corrects`` is the id of the event
+    content, ``observations`` a new event's id to the text that it was made from. ``corrects`` is the id of the event
     that the draft's events replace, or "".
     """
 
@@ -106,7 +106,7 @@ class Draft:
     events: tuple[Event, ...] = ()
     facts: tuple[Fact, ...] = ()
     repeats: Mapping[str, str] = field(default_factory=dict[str, str])
-    heard: Mapping[str, str] = field(default_factory=dict[str, str])
+    observations: Mapping[str, str] = field(default_factory=dict[str, str])
     corrects: str = ""
 
 
@@ -116,12 +116,12 @@ def is_replaced(old: Event, new: Event) -> bool:
     return is_theirs and new.replaces == old.id and new.happened_at >= old.happened_at
 
 
-def lifted(standing: Event, again: Event) -> Event:
+def with_absolute_text(stored: Event, again: Event) -> Event:
     """Return the stored event, with the content of its repetition if only that one is absolute."""
-    if standing.is_absolute or not again.is_absolute:
-        return standing
+    if stored.is_absolute or not again.is_absolute:
+        return stored
     return replace(
-        standing,
+        stored,
         text=again.text,
         kind=again.kind,
         subjects=again.subjects,

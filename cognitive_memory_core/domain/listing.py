@@ -75,7 +75,7 @@ class PersonEntry:
 
 
 @dataclass(frozen=True)
-class WornName:
+class SeenName:
     """A name that a person had in a place, with the instants at which it was first and last seen."""
 
     scope: Scope

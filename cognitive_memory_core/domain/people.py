@@ -18,7 +18,7 @@ LATELY = 30 * 86_400.0  # seconds; who changes their name for good is called by 
 class Person:
     """A known person: ``name`` is the current name in this place, ``aliases`` are earlier ones; equality is by id.
 
-    ``usual`` is the name used longest in recent time (:func:`worn_longest`), "" if unknown.
+    ``usual`` is the name used longest in recent time (:func:`longest_used_name`), "" if unknown.
     """
 
     id: str
@@ -51,10 +51,10 @@ class NamePeriod:
 def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
     """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier ones are kept."""
     aliases = tuple(worn.name for worn in names[1 : 1 + most_aliases])
-    return Person(user_id, names[0].name, aliases, worn_longest(names))
+    return Person(user_id, names[0].name, aliases, longest_used_name(names))
 
 
-def worn_longest(names: Sequence[NamePeriod]) -> str:
+def longest_used_name(names: Sequence[NamePeriod]) -> str:
     """Return the name used longest in the :data:`LATELY` before the last sighting; of equals the first; "" if none."""
     end = max((worn.last for worn in names), default=0.0)
     return max(names, key=lambda worn: worn.last - max(worn.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)).name

@@ -38,9 +38,9 @@ class Erasure:
     copies: tuple[str, ...] = ()
 
 
-def covered_until(at: datetime, standing: datetime | None) -> datetime:
-    """Return the instant of a renewed tombstone: the later one, or ``at`` if ``standing`` is over a day later."""
-    return at if standing is None or not at < standing <= at + _WRONG else standing
+def covered_until(at: datetime, previous: datetime | None) -> datetime:
+    """Return the instant of a renewed tombstone: the later one, or ``at`` if ``previous`` is over a day later."""
+    return at if previous is None or not at < previous <= at + _WRONG else previous
 
 
 @dataclass(frozen=True)

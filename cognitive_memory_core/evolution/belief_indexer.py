@@ -12,7 +12,7 @@ from ..ports.beliefs import BeliefVectors
 from ..ports.models import Embedder
 
 BATCH = 32
-LEFT_ALONE = 3600.0  # seconds until a refused statement is tried again
+SKIPPED_FOR = 3600.0  # seconds until a refused statement is tried again
 REFUSALS = (PermanentError, BadAnswer, BadArgument)
 
 
@@ -47,7 +47,7 @@ class BeliefIndexer:
         return len(batch)
 
     async def _round(self) -> float:
-        return 0.0 if await self.step() >= BATCH else LEFT_ALONE
+        return 0.0 if await self.step() >= BATCH else SKIPPED_FOR
 
     async def _each(self, batch: list[Belief]) -> None:
         for belief in batch:
@@ -55,7 +55,7 @@ class BeliefIndexer:
                 (vector,) = await self._embedder.embed_documents([belief.statement])
                 await self._vectors.store(self._embedder.fingerprint, belief, vector)
             except REFUSALS:
-                self._refused[belief.id] = self._elapsed() + LEFT_ALONE
+                self._refused[belief.id] = self._elapsed() + SKIPPED_FOR
 
     async def _batch(self) -> list[Belief]:
         now = self._elapsed()

@@ -34,7 +34,7 @@ from ..text.identity.names import clean_name
 from ..text.statements.bare_statements import character_pairs, outspoken
 from ..text.statements.sameness import may_be_same
 from .choosing import chosen, summary_pieces
-from .judging import Ground, Judgement, judged
+from .judging import Judgement, JudgingInput, judged
 from .support import NumberedChat
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class Evolver:
 
     The model call happens outside every lock. A run commits in one transaction; if meanwhile something was erased or
     forgotten or somebody opted out, nothing of the run is stored. Edits on beliefs that an admin changed meanwhile are
-    dropped. ``settle`` writes buffered messages, and ``on_stored`` is called after each commit.
+    dropped. ``flush`` writes buffered messages, and ``on_stored`` is called after each commit.
     """
 
     model: EvolverModel | None
@@ -96,14 +96,14 @@ class Evolver:
     consent: Consent
     settings: Live[Settings]
     clock: Clock
-    settle: Callable[[], Awaitable[object]]
+    flush: Callable[[], Awaitable[object]]
     on_stored: Callable[[], None] = lambda: None
     _running: set[Scope] = field(default_factory=set[Scope], init=False)
     _commit: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _erasures: int = field(default=0, init=False)
 
     @asynccontextmanager
-    async def held(self) -> AsyncGenerator[None, None]:
+    async def suspended(self) -> AsyncGenerator[None, None]:
         """Prevent commits inside the block; a run that read its input before or inside the block commits nothing."""
         async with self._commit:
             self._erasures += 1
@@ -132,7 +132,7 @@ class Evolver:
         if not self.consent.is_recorded(scene.scope):
             return Evolution(message=sentences.evolution.NOT_RECORDED)
         erasures, hidden = self._erasures, self.consent.opted_out
-        await self.settle()
+        await self.flush()
         given = await self._given(scene, since)
         if not any(line.sender_id for line in given.lines):
             return Evolution(kept=len(given.beliefs), message=sentences.evolution.NOTHING_NEW)
@@ -210,7 +210,7 @@ class Evolver:
         )
         proposals: Proposals = await model.chat.ask(ask)
         near = await self._near(given, proposals)
-        ground = Ground(
+        judging_input = JudgingInput(
             given.beliefs,
             NumberedChat(choice.shown, given.job_context.people),
             given.job_context,
@@ -220,7 +220,7 @@ class Evolver:
             barred=await self._barred(given.job_context.place),
             same=lambda statement, belief: (statement, belief.id) in near,
         )
-        judgement = await asyncio.to_thread(judged, proposals.rows, ground, secrets.token_hex(8))
+        judgement = await asyncio.to_thread(judged, proposals.rows, judging_input, secrets.token_hex(8))
         return judgement, proposals.unreadable
 
     async def _barred(self, scope: Scope) -> frozenset[str]:

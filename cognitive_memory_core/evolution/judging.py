@@ -47,7 +47,7 @@ Same = Callable[[str, Belief], bool]
 
 
 @dataclass(frozen=True)
-class Ground:
+class JudgingInput:
     """The input by which proposals are judged: active beliefs in the order of the prompt, chat, and names of people.
 
     ``barred`` are the keys of statements that an admin retired. ``same`` returns whether a statement and a belief mean
@@ -73,12 +73,12 @@ class Judgement:
     kept: int = 0
 
 
-def judged(proposals: Sequence[Proposal], ground: Ground, run_id: str) -> Judgement:
+def judged(proposals: Sequence[Proposal], judging_input: JudgingInput, run_id: str) -> Judgement:
     """Return the edits and rejections that a model's proposals result in; a belief without a proposal is kept.
 
     Only the first proposal on a belief counts.
     """
-    judge = _Judge(ground, run_id)
+    judge = _Judge(judging_input, run_id)
     for proposal in proposals:
         reason = judge.take(proposal)
         if reason is not None:
@@ -88,12 +88,12 @@ def judged(proposals: Sequence[Proposal], ground: Ground, run_id: str) -> Judgem
 
 
 class _Judge:
-    def __init__(self, ground: Ground, run_id: str) -> None:
+    def __init__(self, judging_input: JudgingInput, run_id: str) -> None:
         self.judgement = Judgement()
-        self._ground = ground
+        self._input = judging_input
         self._run_id = run_id
-        self._by_label = _labelled(ground.beliefs)
-        self._standing = {belief.id: belief.statement for belief in ground.beliefs}
+        self._by_label = _labelled(judging_input.beliefs)
+        self._standing = {belief.id: belief.statement for belief in judging_input.beliefs}
         self._told: set[str] = set()  # ids of beliefs that a proposal spoke of
         self._deleted = 0
 
@@ -118,20 +118,20 @@ class _Judge:
     def fade(self) -> None:
         """Lower the strength of the beliefs that no proposal changed or confirmed."""
         edited = {edit.before.id for edit in self.judgement.edits if edit.before}
-        for belief in self._ground.beliefs:
+        for belief in self._input.beliefs:
             if belief.id not in edited:
                 self.judgement.kept += belief.id not in self._told
-                weaker = faded(belief, self._ground.now)
+                weaker = faded(belief, self._input.now)
                 if weaker != belief:
                     self.judgement.edits.append(BeliefEdit(weaker, belief))
 
     def _keep(self, belief: Belief, proposal: Proposal) -> None:
         self.judgement.kept += 1
-        support = self._ground.chat.support(belief.statement, self._ground.chat.cited(proposal.lines))
+        support = self._input.chat.support(belief.statement, self._input.chat.cited(proposal.lines))
         news = [line for line in support.lines if line.id not in belief.message_ids]
         people = dict.fromkeys(line.sender_id for line in news)
         if people:
-            after = confirmed(belief, len(people), self._ground.now)
+            after = confirmed(belief, len(people), self._input.now)
             self.judgement.edits.append(BeliefEdit(_supported(after, Support(tuple(news))), belief))
 
     def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
@@ -141,7 +141,7 @@ class _Judge:
         reason, support = self._supported(statement, proposal, belief)
         if reason:
             return reason
-        now = self._ground.now
+        now = self._input.now
         raised = confirmed(belief, len(support.people), now)
         after = replace(
             raised,
@@ -160,18 +160,18 @@ class _Judge:
         return None
 
     def _delete(self, belief: Belief, proposal: Proposal) -> Rejection | None:
-        chat = self._ground.chat
+        chat = self._input.chat
         cited = chat.cited(proposal.lines)
         support = chat.ending(belief.statement, cited)
         if not belief.is_asleep and not support.lines:
             return "unfounded"
         if not belief.is_asleep and not support.suffices:
             return "alone"
-        if self._deleted >= max(len(self._ground.beliefs) // DELETED, 1):
+        if self._deleted >= max(len(self._input.beliefs) // DELETED, 1):
             return "too_many_deletions"
         self._deleted += 1
-        retired = replace(belief, status="deprecated", updated_at=self._ground.now, change_summary=proposal.reason)
-        change = logged("delete", retired, belief, proposal.reason, self._ground.now)
+        retired = replace(belief, status="deprecated", updated_at=self._input.now, change_summary=proposal.reason)
+        change = logged("delete", retired, belief, proposal.reason, self._input.now)
         self.judgement.edits.append(BeliefEdit(retired, belief, change))
         del self._standing[belief.id]
         return None
@@ -181,9 +181,9 @@ class _Judge:
         reason, support = self._supported(statement, proposal, None)
         if reason:
             return reason
-        if len(self._standing) >= self._ground.most:
+        if len(self._standing) >= self._input.most:
             return "too_many"
-        now, scope = self._ground.now, self._ground.job_context.place
+        now, scope = self._input.now, self._input.job_context.place
         belief = Belief(
             derived_id(self._run_id, duplicate_key(statement)),
             scope,
@@ -201,12 +201,12 @@ class _Judge:
 
     def _note(self, after: Belief, before: Belief | None, reason: str) -> None:
         action = "create" if before is None else "update"
-        change = logged(action, after, before, reason, self._ground.now)
+        change = logged(action, after, before, reason, self._input.now)
         self.judgement.edits.append(BeliefEdit(after, before, change))
 
     def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
         """Return why a statement must not be stored (None if it may be), and the lines that support it."""
-        chat = self._ground.chat
+        chat = self._input.chat
         cited = chat.cited(proposal.lines) if proposal.lines else chat.found(statement)
         reason = self._fault(statement, before, [line.text for line in cited])
         if reason:
@@ -218,15 +218,15 @@ class _Judge:
             return self._unfounded(now, proposal, cited), support
         if not support.suffices:
             return "alone", support
-        zone = self._ground.job_context.when.tzinfo
+        zone = self._input.job_context.when.tzinfo
         said = [Line(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
-        wrong = set(disagreements(now, said, self._ground.job_context.names, old))
+        wrong = set(disagreements(now, said, self._input.job_context.names, old))
         is_denied = "polarity" in wrong and any(opposes(now, line.text) for line in cited)
         return ("contrary" if is_denied or "figure" in wrong else None), support
 
     def _unfounded(self, statement: str, proposal: Proposal, cited: Sequence[Message]) -> Rejection:
         """Return the reason for rejecting a statement that no cited line says."""
-        if self._ground.chat.are_all_orders(proposal.lines):
+        if self._input.chat.are_all_orders(proposal.lines):
             return "attack"
         return "contrary" if any(opposes(statement, line.text) for line in cited) else "unfounded"
 
@@ -239,7 +239,7 @@ class _Judge:
             ("attack", lambda: is_unvouched(statement) or orders_memory(statement)),
             ("unclear", lambda: self._is_unclear(statement, lines)),
             ("drift", lambda: self._has_foreign_ids(statement) or self._is_of_another(statement, before, lines)),
-            ("barred", lambda: key in self._ground.barred),
+            ("barred", lambda: key in self._input.barred),
             ("duplicate", lambda: self._is_known(statement, key, before)),
         )
         return next((reason for reason, is_wrong in checks if is_wrong()), None)
@@ -249,26 +249,28 @@ class _Judge:
         others = {one: text for one, text in self._standing.items() if one != own}
         if any(duplicate_key(text) == key for text in others.values()):
             return True
-        rows = (belief for belief in self._ground.beliefs if others.get(belief.id) == belief.statement)
-        return any(self._ground.same(statement, belief) for belief in rows)
+        rows = (belief for belief in self._input.beliefs if others.get(belief.id) == belief.statement)
+        return any(self._input.same(statement, belief) for belief in rows)
 
     def _is_unclear(self, statement: str, lines: Sequence[str]) -> bool:
         """Return whether a statement is a question, or has a word that depends on the chat, such as 我 or 明天."""
-        found = offences(statement, names=self._ground.job_context.names)
+        found = offences(statement, names=self._input.job_context.names)
         unclear = (one for one in found if one.kind != "place" and not recurs(one, statement, lines))
         return statement.endswith(("?", "？")) or any(unclear)
 
     def _is_of_another(self, statement: str, before: Belief | None, lines: Sequence[str]) -> bool:
         """Return whether neither an update's statement nor its cited lines share words with the belief it names."""
-        chat = self._ground.chat
+        chat = self._input.chat
         return before is not None and not any(chat.shares(before.statement, text) for text in (statement, *lines))
 
     def _has_foreign_ids(self, statement: str) -> bool:
-        job_context = self._ground.job_context
-        written, given = plain(statement), plain(self._ground.given)
-        bearers = _bearers(job_context)
+        job_context = self._input.job_context
+        written, given = plain(statement), plain(self._input.given)
+        ids_by_name = _ids_by_name(job_context)
         ids = {person.id for person in job_context.people} | {job_context.place.place_id}
-        return bool(strange_numbers(unnamed(written, bearers), given, ids) or mislabelled(written, bearers, ids))
+        return bool(
+            strange_numbers(unnamed(written, ids_by_name), given, ids) or mislabelled(written, ids_by_name, ids)
+        )
 
 
 def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:
@@ -277,13 +279,13 @@ def _labelled(beliefs: Sequence[Belief]) -> Mapping[str, Belief]:
     return {**labels, **{belief.id: belief for belief in beliefs}}
 
 
-def _bearers(job_context: JobContext) -> dict[str, set[str]]:
-    bearers: dict[str, set[str]] = {}
+def _ids_by_name(job_context: JobContext) -> dict[str, set[str]]:
+    ids_by_name: dict[str, set[str]] = {}
     for person in job_context.people:
         for name in (person.name, *person.aliases):
             for form in {name, spoken(name)} - {""}:
-                bearers.setdefault(plain(form), set()).add(person.id)
-    return bearers
+                ids_by_name.setdefault(plain(form), set()).add(person.id)
+    return ids_by_name
 
 
 def _supported(belief: Belief, support: Support) -> Belief:

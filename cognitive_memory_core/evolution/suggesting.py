@@ -71,7 +71,7 @@ class Suggesting:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     @asynccontextmanager
-    async def held(self) -> AsyncGenerator[None, None]:
+    async def suspended(self) -> AsyncGenerator[None, None]:
         """Prevent decisions inside the block, and drop all drafts of the model, including those being written."""
         async with self._turn:
             self._drafts.clear()

@@ -8,10 +8,10 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 
 from .. import sentences
-from ..background import BackgroundLoop, Trouble
+from ..background import BackgroundLoop, ErrorState
 from ..errors import UnavailableError
 from ..ports.clock import Clock
-from ..ports.ledger import ClockBook, ClockState
+from ..ports.ledger import ClockState, ClockStore
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long
 STEADY = 86_400.0  # seconds that a clock must run steadily after a jump before it is trusted
@@ -28,7 +28,7 @@ class ClockWatch:
     :data:`STEADY` seconds, over several restarts if needed. Until then nothing is deleted for its age.
     """
 
-    def __init__(self, clock: Clock, book: ClockBook, *, elapsed: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock, book: ClockStore, *, elapsed: Callable[[], float] = time.monotonic) -> None:
         """Watch a clock; ``elapsed`` returns monotonic seconds."""
         self._clock = clock
         self._book = book
@@ -40,7 +40,7 @@ class ClockWatch:
         self._seen, self._steady = now, 0.0
         self._has_history = False  # whether an earlier process stored a state
         self.on_brought_back: Callable[[], Awaitable[object]] | None = None
-        self.trouble = Trouble("clock")
+        self.trouble = ErrorState("clock")
         self.loop = BackgroundLoop("clock watch", self._round)
 
     async def load(self) -> None:
@@ -80,7 +80,7 @@ class ClockWatch:
 
     async def _round(self) -> float:
         has_jumped = self._look()
-        if self._may_correct_dates and await self._book.bring_back(self._seen + JUMP / 2, self._seen - SINCE):
+        if self._may_correct_dates and await self._book.redate_tombstones(self._seen + JUMP / 2, self._seen - SINCE):
             await (self.on_brought_back or _nobody)()
         if has_jumped or self._elapsed() - self._kept_at >= KEPT_EVERY:
             await self.keep()

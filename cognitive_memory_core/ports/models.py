@@ -166,6 +166,6 @@ class Historian(Protocol):
 class FirstLook(Protocol):
     """Decides without a model whether a dialogue may contain anything that is worth a model call."""
 
-    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
+    async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return False only where no line of a person could be worth remembering."""
         ...

@@ -38,11 +38,11 @@ class NearbyEvents(Protocol):
 class Generation:
     """One complete copy of the ledger's vectors of one model.
 
-    ``number`` identifies its place in the store; ``birth`` is a random id of this copy, never reused.
+    ``number`` identifies its place in the store; ``build_id`` is a random id of this copy, never reused.
     """
 
     number: int
-    birth: str
+    build_id: str
     fingerprint: str
     dimensions: int
 

@@ -34,7 +34,7 @@ class QualityTally:
         self._counts = Counter[str]()
         self._recalled = Counter[str]()
         self._turn = asyncio.Lock()
-        self.loop = BackgroundLoop("tallies", self._round, gathered=PAUSE)
+        self.loop = BackgroundLoop("tallies", self._round, debounce=PAUSE)
 
     def count(self, name: str, times: int = 1) -> None:
         """Add ``times`` to the counter of this name."""
@@ -51,7 +51,7 @@ class QualityTally:
         """Count a read of one kind by its duration."""
         self.count(f"{TOOK}{read}:{bound_of(seconds)}")
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         """Write the counts; keep them while the ledger is unavailable."""
         try:
             await completed(self._write())

@@ -157,7 +157,7 @@ class ProfileReader:
         is left out; its read continues for the next turn. Raises UnavailableError if withdrawn facts cannot be looked
         up.
         """
-        withdrawing, hidden_people = await self._facts.withdrawing(), self._access.hidden_people
+        keys_to_update, hidden_people = await self._facts.keys_to_update(), self._access.hidden_people
         is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
         asker = [] if is_left_out else self._of_person(scene, scene.user_id)
         group = [ProfileKey.group(scene.group_id, scene.agent)] if scene.group_id else []
@@ -165,9 +165,9 @@ class ProfileReader:
         keys = {one: self._of_person(scene, one) for one in others}
         for key in (*asker, *group, *chain.from_iterable(keys.values())):
             self._begun(key)  # all files are read concurrently
-        person, has_person = await self._first(scene, asker, withdrawing)
-        place, has_place = await self._first(scene, group, withdrawing)
-        read = {one: await self._first(scene, of_one, withdrawing) for one, of_one in keys.items()}
+        person, has_person = await self._first(scene, asker, keys_to_update)
+        place, has_place = await self._first(scene, group, keys_to_update)
+        read = {one: await self._first(scene, of_one, keys_to_update) for one, of_one in keys.items()}
         found = {one: profile for one, (profile, _) in read.items() if profile}
         return TurnProfiles(person, place, has_person and has_place and all(ok for _, ok in read.values()), found)
 
@@ -215,7 +215,7 @@ class ProfileReader:
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 
     async def _read(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        if key in await self._facts.withdrawing():
+        if key in await self._facts.keys_to_update():
             return None
         return await self._shown(scene, key, await self._store.find(key))
 
@@ -243,7 +243,7 @@ class ProfileReader:
         """Return the readable rows of the index, each checked again; empty if index or facts are unavailable."""
         shared = self._access.sharing_people
         reading = asyncio.gather(
-            self._facts.withdrawing(), self._index.readable(scene, shared, self._embedder.fingerprint)
+            self._facts.keys_to_update(), self._index.readable(scene, shared, self._embedder.fingerprint)
         )
         try:
             hidden, rows = await with_timeout(PATIENCE, reading)

@@ -90,7 +90,7 @@ async def imported(
             while lines := await asyncio.to_thread(_next_lines, file):
                 rows, profile_rows = _sorted(await asyncio.to_thread(_rows, lines, number))
                 number += len(lines)
-                count += await archive.absorb(rows) if rows else 0
+                count += await archive.import_rows(rows) if rows else 0
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
                 wanted = [one for one in profile_rows if not _is_left_out(one, left_out, is_excluded)]
                 count += await absorb_profiles(wanted, profiles) if profiles else 0

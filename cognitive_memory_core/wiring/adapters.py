@@ -139,14 +139,14 @@ async def _watch(clock: Clock, ledger: SqliteLedger, stack: AsyncExitStack) -> C
 
 async def _meter(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: AsyncExitStack) -> SpendingMeter:
     meter = SpendingMeter(ledger.accounts, clock, settings.zone)
-    stack.push_async_callback(meter.settle)
+    stack.push_async_callback(meter.flush)
     await meter.load()
     return meter
 
 
 def _tally(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: AsyncExitStack) -> QualityTally:
     tally = QualityTally(ledger.quality, clock, settings.zone)
-    stack.push_async_callback(tally.settle)
+    stack.push_async_callback(tally.flush)
     return tally
 
 

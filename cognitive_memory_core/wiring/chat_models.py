@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..adapters.breaker import Breaker, GuardedChat
 from ..adapters.caller_models import CallerChat
 from ..adapters.files.templates import read_templates
-from ..adapters.offline.dialogue_filter import RuleLook
+from ..adapters.offline.dialogue_filter import RuleDialogueFilter
 from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
@@ -83,7 +83,7 @@ async def chat_models_of(
     merger = MergerWithoutRefused(ModelMerger(chats["merge"], library, settings, tally), merging)
     breakers = tuple({id(one): one.breaker for one in asked.values()}.values())
     summariser = ModelSummariser(chats["historian"], library, settings)
-    backed = BackedHistorian(historian, rules, budget, RuleLook()), BackedMerger(merger, merging)
+    backed = BackedHistorian(historian, rules, budget, RuleDialogueFilter()), BackedMerger(merger, merging)
     evolver = EvolverModel(chats["evolution"], library, summariser.summary) if "evolution" in asked else None
     return ChatModels(*backed, budget, breakers, summariser, evolver)
 

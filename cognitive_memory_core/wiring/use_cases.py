@@ -136,7 +136,7 @@ class UseCases:
         self.indexer.nudge()
         self.merging.nudge()
 
-    async def absorb(self, path: Path) -> int:
+    async def import_rows(self, path: Path) -> int:
         """Import an export, then refresh caches and indexes; return the number of new rows."""
         transfer = await asyncio.to_thread(_transfer)
         await self.consent.drop_ended_switches()
@@ -166,7 +166,7 @@ class UseCases:
     def _takeover(self) -> SummaryTakeover:
         settings, adapters = self.settings.current, self.adapters
         agent = None if settings.isolate_bots else settings.agent
-        return SummaryTakeover(adapters.data_dir, agent, self.absorb, Disk(adapters.owner.check))
+        return SummaryTakeover(adapters.data_dir, agent, self.import_rows, Disk(adapters.owner.check))
 
     def _reconciler(self) -> IndexReconciler | NullReconciler:
         ledger, fingerprint = self.adapters.ledger, self.adapters.embedding.embedder.fingerprint
@@ -260,7 +260,7 @@ class UseCases:
             consent=self.consent,
             settings=self.settings,
             clock=adapters.clock,
-            settle=self.buffer.settle,
+            flush=self.buffer.flush,
             on_stored=self.belief_indexer.nudge,
         )
 
@@ -322,22 +322,22 @@ class UseCases:
             profiles=self.adapters.profiles,
             purge=self.purge,
             clock=self.adapters.watch,
-            held=self._held,
-            unindex=self._unindex,
+            suspended=self._suspended,
+            remove_from_index=self._unindex,
             refresh=self._refresh_profiles,
         )
 
     @asynccontextmanager
-    async def _held(self) -> AsyncGenerator[None, None]:
+    async def _suspended(self) -> AsyncGenerator[None, None]:
         """Keep jobs, merges, evolution, decisions on suggestions and the takeover from running inside the block."""
         async with AsyncExitStack() as stack:
             for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
-                await stack.enter_async_context(work.held())
+                await stack.enter_async_context(work.suspended())
             yield
 
     async def _unindex(self, event_ids: Sequence[str]) -> None:
         self.note_stored()  # reworded texts have no vector, and profiles that lost a place are merged anew
-        await self.reconciler.unindex(event_ids)
+        await self.reconciler.remove_from_index(event_ids)
 
     async def _refresh_profiles(self, keys: Sequence[ProfileKey]) -> None:
         for key in keys:
@@ -390,7 +390,7 @@ class UseCases:
 
     def _reads(self) -> Reads:
         adapters, ledger = self.adapters, self.adapters.ledger
-        messages = MessageSearch(adapters.lexical, adapters.clock, self.buffer.settle)
+        messages = MessageSearch(adapters.lexical, adapters.clock, self.buffer.flush)
         retriever = self._retriever
         return Reads(
             access=self.access,

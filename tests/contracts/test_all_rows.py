@@ -44,7 +44,7 @@ ROWS: list[ArchiveRow] = [
 
 async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
     """Rows that were imported are exported unchanged, vectors included, with consent rows first."""
-    assert await ledger.archive.absorb(ROWS) == len(ROWS)
+    assert await ledger.archive.import_rows(ROWS) == len(ROWS)
     rows = await archived(ledger)
     assert rows[:4] == ROWS[:4]
     assert sorted(rows, key=repr) == sorted(ROWS, key=repr)
@@ -52,7 +52,7 @@ async def test_what_is_absorbed_is_streamed_again(ledger: Ledger) -> None:
 
 async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
     """An import is idempotent by id, and existing rows win over imported ones."""
-    await ledger.archive.absorb(ROWS)
+    await ledger.archive.import_rows(ROWS)
     changed: list[ArchiveRow] = [
         replace(EMBEDDED, event=replace(EMBEDDED.event, text="改了")),
         replace(ROWS[9], text="改了"),
@@ -60,14 +60,14 @@ async def test_absorbing_again_changes_nothing(ledger: Ledger) -> None:
         Shared("2000001", NOON),
         PlaceSwitch(GROUP.scope, "record_only"),
     ]
-    assert await ledger.archive.absorb(ROWS) == 0
-    assert await ledger.archive.absorb(changed) == 0
+    assert await ledger.archive.import_rows(ROWS) == 0
+    assert await ledger.archive.import_rows(changed) == 0
     assert sorted(await archived(ledger), key=repr) == sorted(ROWS, key=repr)
 
 
 async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
     """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
-    await ledger.archive.absorb(ROWS)
+    await ledger.archive.import_rows(ROWS)
     events = await ledger.lexical.events(query_terms("乌龙"), ReadFilter(GROUP), 5)
     messages = await ledger.lexical.messages(query_terms("乌龙"), ReadFilter(GROUP), 5)
     assert [event.text for event, _ in events] == ["乌龙茶"]
@@ -92,7 +92,7 @@ async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
         PlaceSwitch(Scene.private("2000009").scope, "off"),
         OptOut("2000009", NOON),
     ]
-    assert await ledger.archive.absorb(rows) == 1
+    assert await ledger.archive.import_rows(rows) == 1
     assert await archived(ledger) == [OptOut("2000009", NOON)]
 
 
@@ -103,7 +103,7 @@ async def test_what_was_retired_or_withdrawn_here_does_not_come_back(ledger: Led
     await ledger.events.retire(forgotten.id, NOON)
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
     withdrawn = a_message("撤回", id="m-1")
-    assert await ledger.archive.absorb([EmbeddedEvent(forgotten), EMBEDDED, withdrawn]) == 1
+    assert await ledger.archive.import_rows([EmbeddedEvent(forgotten), EMBEDDED, withdrawn]) == 1
     assert await shown(ledger, OPERATOR) == []
     assert await archived(ledger) == []
 
@@ -113,7 +113,7 @@ async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) ->
     event = an_event("甲")
     await committed(ledger, event)
     for _ in range(2):
-        assert await ledger.archive.absorb([EmbeddedEvent(an_event("甲。"))]) == 0
+        assert await ledger.archive.import_rows([EmbeddedEvent(an_event("甲。"))]) == 0
     assert await archived(ledger) == [EmbeddedEvent(event)]
 
 
@@ -121,7 +121,7 @@ async def test_an_event_that_says_what_stands_changes_nothing(ledger: Ledger) ->
 async def test_a_vector_without_a_direction_is_left_behind(ledger: Ledger, bad: tuple[float, ...]) -> None:
     """An event with an unusable vector is imported without it and waits for a new one."""
     event = an_event("甲", count=10**40)
-    assert await ledger.archive.absorb([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
+    assert await ledger.archive.import_rows([EmbeddedEvent(event, MODEL, a_vector(*bad))]) == 1
     assert await ledger.vectors.lag(MODEL) == 1
     assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5) == []
 
@@ -131,7 +131,7 @@ async def test_a_vector_of_another_length_than_those_that_stand_is_left_behind(l
     stands, odd, other = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(stands, a_vector(1, 0))])
     rows = [EmbeddedEvent(odd, MODEL, a_vector(1, 0, 0)), EmbeddedEvent(other, "another", a_vector(1, 0, 0))]
-    assert await ledger.archive.absorb(rows) == 2
+    assert await ledger.archive.import_rows(rows) == 2
     assert await ledger.vectors.waiting(MODEL, 9) == [(odd.id, "乙"), (other.id, "丙")]
     assert await ledger.vectors.embedded_ids("another") == {other.id}
 
@@ -140,17 +140,17 @@ async def test_one_odd_vector_does_not_decide_for_an_empty_ledger(ledger: Ledger
     """In an empty ledger the most frequent vector length among the imported rows is taken as the model's."""
     events = [an_event(text) for text in "甲乙丙"]
     vectors = [a_vector(1), a_vector(1, 0), a_vector(0, 1)]
-    await ledger.archive.absorb([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
+    await ledger.archive.import_rows([EmbeddedEvent(*each) for each in zip(events, [MODEL] * 3, vectors, strict=True)])
     assert await ledger.vectors.dimensions(MODEL) == 2
     assert await ledger.vectors.waiting(MODEL, 9) == [(events[0].id, "甲")]
 
 
 async def test_one_person_gets_what_they_said_and_their_pins(ledger: Ledger) -> None:
     """A person's export holds what they said and pinned, not what others or the bot said, and no memos."""
-    await ledger.archive.absorb(ROWS)
+    await ledger.archive.import_rows(ROWS)
     other = EmbeddedEvent(an_event("别人说", sender_id="2000002", subjects=("2000001",)))
     written = a_pin("替群里记的", author_id="2000001")
-    await ledger.archive.absorb([other, a_pin("群的"), a_pin("别人记的", author_id="2000002"), written])
+    await ledger.archive.import_rows([other, a_pin("群的"), a_pin("别人记的", author_id="2000002"), written])
     mine = await archived(ledger, user_id="2000001")
     assert sorted(mine, key=repr) == sorted([*ROWS[5:8], ROWS[10], written], key=repr)
     assert await archived(ledger, user_id="nobody") == []
@@ -180,7 +180,7 @@ async def test_a_stream_longer_than_a_page_is_whole_while_others_write(ledger: L
 async def test_totals_count_what_there_is(ledger: Ledger) -> None:
     """Active events, retired events, messages, memos and pins are counted separately."""
     assert await ledger.archive.totals() == Totals()
-    await ledger.archive.absorb(ROWS)
+    await ledger.archive.import_rows(ROWS)
     await ledger.events.retire(EMBEDDED.event.id, NOON)
     assert await ledger.archive.totals() == Totals(events=1, retired=1, messages=2, memos=1, pins=1)
 
@@ -189,7 +189,7 @@ async def test_activity_counts_a_place_by_day(ledger: Ledger) -> None:
     """Active events and messages are counted per place and day; an instant belongs to the day that starts with it."""
     days = [Interval(later(days=back), later(days=back + 1)) for back in (-1, 0)]
     early = [an_event("绿茶", happened_at=later(hours=-1)), an_event("白茶", happened_at=later(days=-9))]
-    await ledger.archive.absorb([*ROWS, *map(EmbeddedEvent, early)])
+    await ledger.archive.import_rows([*ROWS, *map(EmbeddedEvent, early)])
     yesterday, today = (day.start.date() for day in days)
     assert await ledger.archive.activity(GROUP.scope, days) == Activity(
         3, 2, (DayCount(yesterday, 0, 1), DayCount(today, 2, 1))

@@ -162,14 +162,14 @@ async def test_beliefs_are_exported_and_imported(ledger: Ledger) -> None:
     middle = next_version(first, "改到周六", "b2")
     last = next_version(middle.belief, "改到周日", "b3")
     rows = [superseded(first), superseded(middle.belief), last.belief, last.change]
-    assert await ledger.archive.absorb([row for row in rows if row]) == 4
-    assert await ledger.archive.absorb([row for row in rows if row]) == 0
+    assert await ledger.archive.import_rows([row for row in rows if row]) == 4
+    assert await ledger.archive.import_rows([row for row in rows if row]) == 0
     assert await archived(ledger) == rows
     assert (await ledger.archive.totals()).beliefs == 1
     versions = [row for row in rows if isinstance(row, Belief)]
     other = [replace(one, id=f"x{one.id}", chain_id="xb1", parent_id=f"x{one.parent_id}") for one in versions]
     elsewhere = [replace(row, scope=OTHER_GROUP.scope) for row in (other[0], other[2])]
-    assert await ledger.archive.absorb(elsewhere) == 2
+    assert await ledger.archive.import_rows(elsewhere) == 2
     old, new = await ledger.beliefs.history("xb1")
     assert (old.is_current, new.is_current, new.parent_id) == (False, True, "xb1")
     assert not [one for one in (old, new) if one.status == "active" and not one.is_current]
@@ -180,7 +180,7 @@ async def test_an_erased_person_is_not_imported_again(ledger: Ledger) -> None:
     await ledger.eraser.forget_person(LIN[0], later(hours=1), str)
     both, alone = a_belief("不要剧透"), a_belief("不谈政治", "b2", supporters=(LIN[0],))
     named = a_belief(f"听小林({'2000002'})的安排来", "b3")
-    assert await ledger.archive.absorb([both, alone, named]) == 1
+    assert await ledger.archive.import_rows([both, alone, named]) == 1
     assert (await ledger.beliefs.history("b1"))[0].supporters == (TEA[0],)
 
 

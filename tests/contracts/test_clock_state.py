@@ -20,8 +20,8 @@ async def test_only_what_lies_after_is_brought_back(ledger: Ledger) -> None:
     """Tombstones dated after an instant are redated; earlier ones are unchanged."""
     await ledger.eraser.forget_person("2000001", later(days=730), str)
     await ledger.eraser.forget_person("2000009", NOON, str)
-    assert await ledger.clock_book.bring_back(later(days=1), later(seconds=-5)) == 1
-    assert await ledger.clock_book.bring_back(later(days=1), later(seconds=-5)) == 0
+    assert await ledger.clock_book.redate_tombstones(later(days=1), later(seconds=-5)) == 1
+    assert await ledger.clock_book.redate_tombstones(later(days=1), later(seconds=-5)) == 0
     tombstones = await ledger.eraser.tombstones()
     assert tombstones.covers_person("2000001", later(seconds=-5))
     assert not tombstones.covers_person("2000001", NOON)

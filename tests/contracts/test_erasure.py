@@ -22,12 +22,12 @@ from cognitive_memory_core.ports.ledger import (
     Checkpoint,
     Copy,
     EmbeddedEvent,
+    ErasedRows,
     OptOut,
     PurgeState,
     Shared,
     Totals,
     VectorRow,
-    Wiped,
 )
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
@@ -56,7 +56,7 @@ ANOTHER_AGENT = replace(PRIVATE, agent="another")
 EVENING = later(hours=8)
 
 
-async def forgotten(ledger: Ledger) -> Wiped:
+async def forgotten(ledger: Ledger) -> ErasedRows:
     """Erase the person at evening."""
     return await ledger.eraser.forget_person(GONE, EVENING, HIDE)
 
@@ -95,7 +95,7 @@ async def test_what_a_person_said_is_gone_from_everywhere(ledger: Ledger) -> Non
     await ledger.names.note(OTHER_GROUP.scope, GONE, "海棠未眠", NOON)
     wiped = await forgotten(ledger)
     assert sorted(wiped.event_ids) == sorted(event.id for event in (said, private, elsewhere, retired))
-    assert replace(wiped, event_ids=()) == Wiped(4, 3, 2, 2, 2, memo_ids=("memo-a", "memo-b"))
+    assert replace(wiped, event_ids=()) == ErasedRows(4, 3, 2, 2, 2, memo_ids=("memo-a", "memo-b"))
     assert await ledger.archive.totals() == Totals()
     assert await archived(ledger) == []
     assert await found(ledger, "猫狗鸟鱼") == []
@@ -113,7 +113,7 @@ async def test_pins_that_a_person_wrote_for_a_group_go_with_them(ledger: Ledger)
         await ledger.notes.write_pin(pin)
     assert (await forgotten(ledger)).pins == 1
     assert await ledger.notes.pins(GROUP.scope) == [others, unknown]
-    assert await ledger.archive.absorb([theirs]) == 0
+    assert await ledger.archive.import_rows([theirs]) == 0
 
 
 async def test_in_what_others_said_a_person_becomes_somebody(ledger: Ledger) -> None:
@@ -159,7 +159,7 @@ async def test_a_reworded_event_waits_for_a_new_vector(ledger: Ledger) -> None:
     )
     await embedded(ledger, [(named, a_vector(1, 0)), (unnamed, a_vector(0, 1))])
     await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
-    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].mark
+    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].checkpoint
     await forgotten(ledger)
     assert await ledger.vectors.waiting(MODEL, 9) == [(named.id, "某位成员会修车")]
     assert [one.id for one, _ in await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)] == [unnamed.id]
@@ -174,7 +174,7 @@ async def test_events_of_their_turns_that_others_said_lose_the_person_only(ledge
     """What somebody else said in an erased person's turn stays, without the reference to whose turn it was."""
     event = an_event("群里要聚餐", GROUP, sender_id="2000002")
     await embedded(ledger, [(event, a_vector(1, 0))])
-    assert await forgotten(ledger) == Wiped()
+    assert await forgotten(ledger) == ErasedRows()
     assert await ledger.events.find(event.id) == replace(event, user_id="")
     assert await ledger.vectors.lag(MODEL) == 0
 
@@ -270,7 +270,7 @@ async def test_an_import_brings_nothing_back(ledger: Ledger) -> None:
         Shared("2000002", NOON),
         Shared(GONE, later(days=1)),
     ]
-    assert await ledger.archive.absorb([*gone, *others]) == len(others)
+    assert await ledger.archive.import_rows([*gone, *others]) == len(others)
     assert sorted(await archived(ledger), key=identity) == sorted(others, key=identity)
 
 
@@ -279,10 +279,10 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     here, elsewhere = an_event("这里"), an_event("那里", OTHER_GROUP)
     await embedded(ledger, [(here, a_vector(1, 0)), (elsewhere, a_vector(1, 0))])
     rows = [a_message("在这里"), a_memo("这里记"), a_pin("这里钉"), Alias(GROUP.scope, "2000002", "小林", NOON, NOON)]
-    await ledger.archive.absorb(rows)
+    await ledger.archive.import_rows(rows)
     await ledger.consent.set_switch(PlaceSwitch(GROUP.scope, "off"))
     wiped = await ledger.eraser.forget_place(GROUP.scope, EVENING)
-    assert replace(wiped, memo_ids=()) == Wiped(1, 1, 1, 1, 1, event_ids=(here.id,))
+    assert replace(wiped, memo_ids=()) == ErasedRows(1, 1, 1, 1, 1, event_ids=(here.id,))
     switched, kept = PlaceSwitch(GROUP.scope, "off"), EmbeddedEvent(elsewhere, MODEL, a_vector(1, 0))
     assert await archived(ledger) == [switched, kept]
     assert await found(ledger, "这里") == []
@@ -290,7 +290,7 @@ async def test_a_place_is_forgotten_whole_and_stays_out(ledger: Ledger) -> None:
     await committed(ledger, an_event("这里又"), an_event("那里又", OTHER_GROUP))
     await ledger.log.append([a_message("在这里又")])
     await ledger.names.note(GROUP.scope, "2000002", "小林", NOON)
-    assert await ledger.archive.absorb([*rows, PlaceSwitch(GROUP.scope, "record_only")]) == 0
+    assert await ledger.archive.import_rows([*rows, PlaceSwitch(GROUP.scope, "record_only")]) == 0
     assert await ledger.archive.totals() == Totals(events=2)
     await committed(ledger, an_event("后来", happened_at=later(days=1)))
     assert await shown(ledger, GROUP) == ["后来"]
@@ -360,7 +360,7 @@ async def test_a_name_counts_only_where_its_bearer_was_seen(ledger: Ledger) -> N
     await committed(ledger, *events)
     lines = [a_message("阿棠呢", scene, id=f"m-{scene.group_id}") for scene in (OTHER, elsewhere)]
     rows = [a_memo("阿棠", elsewhere, user_id="2000002", id="memo"), a_pin("阿棠", elsewhere, id="pin")]
-    await ledger.archive.absorb([*lines, *rows, Alias(GROUP.scope, GONE, "阿棠", NOON, NOON)])
+    await ledger.archive.import_rows([*lines, *rows, Alias(GROUP.scope, GONE, "阿棠", NOON, NOON)])
     await forgotten(ledger)
     here = ["某位成员和某位成员请客", "某位成员请客"]
     assert sorted(await shown(ledger, GROUP)) == here
@@ -453,7 +453,9 @@ class History:
             a_pin(text, scene, self.moment(), owner_id=person, id=f"pin-{self.number}"),
         )
         left = [replace(row, text=HIDE(text)) for row in rows]
-        return (lambda one: one.archive.absorb(rows)), (None if is_theirs else lambda one: one.archive.absorb(left))
+        return (lambda one: one.archive.import_rows(rows)), (
+            None if is_theirs else lambda one: one.archive.import_rows(left)
+        )
 
     def name(self) -> tuple[Write, Write | None]:
         """Return the write of a name."""

@@ -83,13 +83,13 @@ async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Led
     """Original wordings by or about an erased person no longer match their event; all others still do."""
     mine, named = an_event("我的"), an_event("阿棠请客", OTHER)
     about, plain = an_event("有人请客", OTHER, subjects=(GONE,)), an_event("下雨了", OTHER)
-    heard = {event.id: event.text for event in (mine, named, about, plain)}
-    await ledger.events.commit(replace(a_draft(mine, named, about, plain), heard=heard))
+    observations = {event.id: event.text for event in (mine, named, about, plain)}
+    await ledger.events.commit(replace(a_draft(mine, named, about, plain), observations=observations))
     await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
     await forgotten(ledger)
-    said = list(heard.values())
-    assert await ledger.facts.heard(GROUP.scope, GONE, said) == {}
-    assert await ledger.facts.heard(GROUP.scope, "2000002", said) == {"下雨了": plain}
+    said = list(observations.values())
+    assert await ledger.facts.observations(GROUP.scope, GONE, said) == {}
+    assert await ledger.facts.observations(GROUP.scope, "2000002", said) == {"下雨了": plain}
 
 
 async def test_profiles_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
@@ -140,8 +140,8 @@ async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None
     """Erasing a place removes facts, failures, wordings and profiles of the group and its members, none elsewhere."""
     here, there, private = an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)
     facts = (a_fact(here), a_fact(here, HERE), a_fact(there), a_fact(private), a_fact(there, THEIRS))
-    heard = {event.id: event.text for event in (here, there, private)}
-    await ledger.events.commit(replace(a_draft(here, there, private), facts=facts, heard=heard))
+    observations = {event.id: event.text for event in (here, there, private)}
+    await ledger.events.commit(replace(a_draft(here, there, private), facts=facts, observations=observations))
     keys = (HERE, ProfileKey.member("10001", GONE), ProfileKey.group("10002"), *OF_GONE[2:], OF_GONE[0])
     for key in keys:
         await ledger.profiles.put(a_profile(key))
@@ -149,7 +149,7 @@ async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None
     await ledger.eraser.forget_place(GROUP.scope, EVENING)
     assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], OF_GONE[0]]
     assert set(await ledger.profiles.versions()) == set(keys[2:])
-    assert await ledger.facts.heard(GROUP.scope, GONE, ["这里"]) == {}
+    assert await ledger.facts.observations(GROUP.scope, GONE, ["这里"]) == {}
     again = an_event("又来了", happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again, HERE),)))
     assert (await ledger.facts.waiting())[-1] == PendingFacts(HERE, 1, NOON)
@@ -165,11 +165,11 @@ async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(led
     events = [an_event("这里"), an_event("那里", OTHER_GROUP), an_event("私下", PRIVATE)]
     facts = [a_fact(event, OF_GONE[0]) for event in events]
     await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts)))
-    await ledger.facts.settle(OF_GONE[0], facts)
+    await ledger.facts.mark_merged(OF_GONE[0], facts)
     await ledger.profiles.put(a_profile(OF_GONE[0]))
-    assert await ledger.facts.fed_by(place.scope) == {OF_GONE[0]}
+    assert await ledger.facts.keys_with_facts_of(place.scope) == {OF_GONE[0]}
     await ledger.eraser.forget_place(place.scope, EVENING)
-    assert await ledger.facts.fed_by(place.scope) == frozenset()
+    assert await ledger.facts.keys_with_facts_of(place.scope) == frozenset()
     assert await ledger.profiles.versions() == {}
     left = [fact for fact, event in zip(facts, events, strict=True) if event.scope != place.scope]
     assert await ledger.facts.facts(OF_GONE[0], 9) == left
@@ -178,11 +178,11 @@ async def test_a_profile_fed_by_a_forgotten_place_waits_for_what_it_has_left(led
 async def test_what_others_learned_is_untouched_by_a_forgotten_stranger(ledger: Ledger) -> None:
     """Erasing a person who was never there changes no fact, wording or profile."""
     event, profile = an_event("下雨了", OTHER), a_profile(THEIRS, tags=("雨",))
-    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), heard={event.id: "下雨"}))
+    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "下雨"}))
     await ledger.profiles.put(profile)
     await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
     await committed(ledger, an_event("别的", OTHER))
     await forgotten(ledger)
     assert await ledger.facts.facts(THEIRS, 9) == [a_fact(event)]
-    assert await ledger.facts.heard(GROUP.scope, "2000002", ["下雨"]) == {"下雨": event}
+    assert await ledger.facts.observations(GROUP.scope, "2000002", ["下雨"]) == {"下雨": event}
     assert await ledger.profiles.readable(OPERATOR, (), MODEL) == [IndexedProfile(profile, a_vector(1, 0))]

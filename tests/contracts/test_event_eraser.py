@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.ports.ledger import EmbeddedEvent, Wiped
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, ErasedRows
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.beliefs import a_belief, begun
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, a_message, an_event
@@ -105,7 +105,7 @@ async def test_a_corrected_event_is_erased_without_its_lines(ledger: Ledger) -> 
     new = replace(MOVING, id="new", text="阿棠(2000001) 要搬去厦门")
     await ledger.events.commit(replace(a_draft(new), corrects=MOVING.id))
     wiped = await ledger.event_eraser.erase([MOVING.id], later(days=31))
-    assert wiped == Wiped(events=1, event_ids=(MOVING.id,))
+    assert wiped == ErasedRows(events=1, event_ids=(MOVING.id,))
     assert [one.id for one in await ledger.log.recent(GROUP.scope, 9)] == ["m-1"]
     assert await ledger.events.find("new") == new
 
@@ -117,13 +117,13 @@ async def test_what_is_erased_is_gone_with_its_lines_and_stays_out(ledger: Ledge
     stands = an_event("养猫")
     await ledger.events.commit(replace(a_draft(stands), facts=(a_fact(stands),)))
     wiped = await ledger.event_eraser.erase([MOVING.id, stands.id, "nobody"], later(days=31))
-    assert wiped == Wiped(events=1, messages=2, event_ids=(MOVING.id,))
+    assert wiped == ErasedRows(events=1, messages=2, event_ids=(MOVING.id,))
     assert (await ledger.eraser.purge_due()).erased_at == later(days=31)
     assert await ledger.events.find(MOVING.id) is None
     assert await ledger.events.find(stands.id) == stands
     await ledger.log.append(LINES)
     await ledger.events.commit(replace(a_draft(MOVING), facts=(fact,)))
-    await ledger.archive.absorb([EmbeddedEvent(MOVING), *LINES])
+    await ledger.archive.import_rows([EmbeddedEvent(MOVING), *LINES])
     assert await seen(ledger) == {"m-2"}
     assert await ledger.events.find(MOVING.id) is None
     assert await ledger.event_eraser.expired(later(days=99)) == []
@@ -135,7 +135,7 @@ async def test_erasing_nothing_is_due_for_no_purge(ledger: Ledger, is_purged: bo
     if is_purged:
         await ledger.eraser.purge(NOON)
     await ledger.event_eraser.forget("nobody", NOON)
-    assert await ledger.event_eraser.erase(["nobody"], NOON) == Wiped()
+    assert await ledger.event_eraser.erase(["nobody"], NOON) == ErasedRows()
     assert (await ledger.eraser.purge_due()).erased_at is None
 
 

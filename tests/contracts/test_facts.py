@@ -55,7 +55,7 @@ async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: Fro
     await learned(ledger, "丁", scene=OTHER)
     theirs = ProfileKey.member("10001", "2000002")
     assert await ledger.facts.waiting() == [PendingFacts(theirs, 2, NOON), PendingFacts(ME, 2, later(seconds=60))]
-    await ledger.facts.settle(theirs, await ledger.facts.facts(theirs, 1))
+    await ledger.facts.mark_merged(theirs, await ledger.facts.facts(theirs, 1))
     assert await ledger.facts.waiting() == [
         PendingFacts(ME, 2, later(seconds=60)),
         PendingFacts(theirs, 1, later(seconds=120)),
@@ -65,11 +65,11 @@ async def test_whoever_has_waited_longest_comes_first(ledger: Ledger, clock: Fro
 async def test_settled_facts_wait_no_longer(ledger: Ledger) -> None:
     """Settling removes exactly the named facts of that profile; settling again has no effect."""
     facts = await learned(ledger, "甲", "乙", "丙")
-    await ledger.facts.settle(HERE, facts)
-    await ledger.facts.settle(ME, frozenset({facts[0], facts[2], a_fact(an_event("不认识"))}))
+    await ledger.facts.mark_merged(HERE, facts)
+    await ledger.facts.mark_merged(ME, frozenset({facts[0], facts[2], a_fact(an_event("不认识"))}))
     assert await ledger.facts.facts(ME, 9) == [facts[1]]
-    await ledger.facts.settle(ME, facts)
-    await ledger.facts.settle(ME, facts)
+    await ledger.facts.mark_merged(ME, facts)
+    await ledger.facts.mark_merged(ME, facts)
     assert await ledger.facts.waiting() == []
 
 
@@ -78,7 +78,7 @@ async def test_a_settled_fact_comes_in_once(ledger: Ledger) -> None:
     event = an_event("甲")
     draft = Draft("job", (event,), (a_fact(event),))
     await ledger.events.commit(draft)
-    await ledger.facts.settle(ME, [a_fact(event)])
+    await ledger.facts.mark_merged(ME, [a_fact(event)])
     await ledger.events.commit(draft)
     await ledger.events.commit(replace(draft, job_id="another"))
     await ledger.events.retire(event.id, NOON)
@@ -163,9 +163,9 @@ async def test_failures_are_counted_until_facts_are_settled(ledger: Ledger) -> N
     theirs = PendingFacts(ProfileKey.member("10001", "2000002"), 1, NOON)
     assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON, 2, later(hours=2), "没有回应"), theirs]
     assert await ledger.facts.facts(ME, 9) == facts
-    await ledger.facts.settle(theirs.key, [])
+    await ledger.facts.mark_merged(theirs.key, [])
     assert (await ledger.facts.waiting())[0].attempts == 2
-    await ledger.facts.settle(ME, facts[:1])
+    await ledger.facts.mark_merged(ME, facts[:1])
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON), theirs]
 
 
@@ -183,7 +183,7 @@ async def test_a_failure_for_which_nothing_waits_is_not_remembered(ledger: Ledge
 async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) -> None:
     """A failure counts only if something waits: a fact to be merged, or a settled one to be removed."""
     facts = await learned(ledger, "甲")
-    await ledger.facts.settle(ME, facts)
+    await ledger.facts.mark_merged(ME, facts)
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.events.retire(facts[0].event_id, NOON)
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON, withdrawn=1)]
@@ -194,17 +194,17 @@ async def test_a_failure_is_not_remembered_where_all_is_settled(ledger: Ledger) 
 async def test_what_is_withdrawn_waits_to_leave_its_profile(ledger: Ledger) -> None:
     """A settled fact whose event is retired is returned first, as withdrawn, until it is settled again."""
     new, kept, told = await learned(ledger, "甲", "乙", "丙")
-    await ledger.facts.settle(ME, [kept, told])
-    assert await ledger.facts.withdrawing() == frozenset()
+    await ledger.facts.mark_merged(ME, [kept, told])
+    assert await ledger.facts.keys_to_update() == frozenset()
     await ledger.events.retire(told.event_id, NOON)
     gone = replace(told, is_withdrawn=True)
     assert await ledger.facts.facts(ME, 9) == [gone, new]
     assert await ledger.facts.facts(ME, 1) == [gone]
     assert await ledger.facts.waiting() == [PendingFacts(ME, 2, NOON, withdrawn=1)]
-    assert await ledger.facts.withdrawing() == {ME}
-    await ledger.facts.settle(ME, [gone])
+    assert await ledger.facts.keys_to_update() == {ME}
+    await ledger.facts.mark_merged(ME, [gone])
     assert await ledger.facts.facts(ME, 9) == [new]
-    assert await ledger.facts.withdrawing() == frozenset()
+    assert await ledger.facts.keys_to_update() == frozenset()
 
 
 async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> None:
@@ -212,22 +212,22 @@ async def test_a_withdrawn_message_withdraws_what_it_brought(ledger: Ledger) -> 
     event, early = an_event("甲", message_ids=("m-1",)), an_event("乙", message_ids=("m-1",))
     facts = (a_fact(event), a_fact(event, HERE), a_fact(early))
     await ledger.events.commit(replace(a_draft(event, early), facts=facts))
-    await ledger.facts.settle(ME, [facts[0]])
-    await ledger.facts.settle(HERE, [facts[1]])
+    await ledger.facts.mark_merged(ME, [facts[0]])
+    await ledger.facts.mark_merged(HERE, [facts[1]])
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    assert await ledger.facts.withdrawing() == {ME, HERE}
+    assert await ledger.facts.keys_to_update() == {ME, HERE}
     assert await ledger.facts.facts(ME, 9) == [replace(facts[0], is_withdrawn=True)]
 
 
 async def test_what_stands_again_comes_in_again(ledger: Ledger) -> None:
     """A fact restored after its removal from a profile waits as new; one restored before waits for nothing."""
     [fact] = await learned(ledger, "甲")
-    await ledger.facts.settle(ME, [fact])
+    await ledger.facts.mark_merged(ME, [fact])
     await ledger.events.retire(fact.event_id, NOON)
     await ledger.events.restore(fact.event_id)
-    assert (await ledger.facts.waiting(), await ledger.facts.withdrawing()) == ([], frozenset())
+    assert (await ledger.facts.waiting(), await ledger.facts.keys_to_update()) == ([], frozenset())
     await ledger.events.retire(fact.event_id, NOON)
-    await ledger.facts.settle(ME, [replace(fact, is_withdrawn=True)])
+    await ledger.facts.mark_merged(ME, [replace(fact, is_withdrawn=True)])
     assert await ledger.facts.waiting() == []
     await ledger.events.restore(fact.event_id)
     assert await ledger.facts.facts(ME, 9) == [fact]
@@ -238,12 +238,12 @@ async def test_what_falls_or_rises_during_a_merge_is_for_the_next_one(ledger: Le
     """A fact withdrawn or restored during a merge is settled as it was given, and waits again for the next merge."""
     [fact] = await learned(ledger, "甲")
     await ledger.events.retire(fact.event_id, NOON)
-    await ledger.facts.settle(ME, [fact])
+    await ledger.facts.mark_merged(ME, [fact])
     [gone] = await ledger.facts.facts(ME, 9)
     assert gone == replace(fact, is_withdrawn=True)
-    assert await ledger.facts.withdrawing() == {ME}
+    assert await ledger.facts.keys_to_update() == {ME}
     await ledger.events.restore(fact.event_id)
-    await ledger.facts.settle(ME, [gone])
+    await ledger.facts.mark_merged(ME, [gone])
     assert await ledger.facts.facts(ME, 9) == [fact]
 
 
@@ -252,11 +252,11 @@ async def test_what_left_out_people_withdrew_is_withheld_but_hidden(ledger: Ledg
     event = an_event("我们换地方了")
     fact = a_fact(event, HERE)
     await ledger.events.commit(replace(a_draft(event), facts=(fact,)))
-    await ledger.facts.settle(HERE, [fact])
+    await ledger.facts.mark_merged(HERE, [fact])
     await ledger.events.retire(event.id, NOON)
     await ledger.consent.opt_out("2000001", NOON)
     assert (await ledger.facts.facts(HERE, 9), await ledger.facts.waiting()) == ([], [])
-    assert await ledger.facts.withdrawing() == {HERE}
+    assert await ledger.facts.keys_to_update() == {HERE}
 
 
 async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledger) -> None:
@@ -264,27 +264,27 @@ async def test_what_is_settled_is_reworded_and_erased_with_the_rest(ledger: Ledg
     mine, theirs = an_event("阿棠(2000001) 养猫"), an_event("米粒(2000002) 的猫像 2000001 的猫", OTHER)
     about = a_fact(theirs, HERE)
     await ledger.events.commit(replace(a_draft(mine, theirs), facts=(a_fact(mine), about)))
-    await ledger.facts.settle(ME, [a_fact(mine)])
-    await ledger.facts.settle(HERE, [about])
+    await ledger.facts.mark_merged(ME, [a_fact(mine)])
+    await ledger.facts.mark_merged(HERE, [about])
     await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
     await ledger.events.retire(theirs.id, NOON)
-    assert await ledger.facts.withdrawing() == {HERE}
+    assert await ledger.facts.keys_to_update() == {HERE}
     [gone] = await ledger.facts.facts(HERE, 9)
     assert "2000001" not in gone.text
     await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
-    assert await ledger.facts.withdrawing() == frozenset()
+    assert await ledger.facts.keys_to_update() == frozenset()
 
 
 async def test_the_same_words_are_heard_again(ledger: Ledger) -> None:
     """An original wording is matched by its duplicate key, only for the same sender and place."""
     event, other = an_event("阿棠(2000001) 喜欢乌龙茶"), an_event("阿棠(2000001) 养猫")
-    heard = {event.id: "我喜欢乌龙茶！", other.id: "养猫", "unknown": "没有的事"}
-    await ledger.events.commit(replace(a_draft(event, other), heard=heard))
+    observations = {event.id: "我喜欢乌龙茶！", other.id: "养猫", "unknown": "没有的事"}
+    await ledger.events.commit(replace(a_draft(event, other), observations=observations))
     asked = ["我 喜欢乌龙茶", "我喜欢乌龙茶", "养猫了", "没有的事", "", " "]
-    assert await ledger.facts.heard(GROUP.scope, "2000001", asked) == dict.fromkeys(asked[:2], event)
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", asked) == dict.fromkeys(asked[:2], event)
     for scene, sender in ((GROUP, "2000002"), (OTHER_GROUP, "2000001"), (PRIVATE, "2000001"), (GROUP, "")):
-        assert await ledger.facts.heard(scene.scope, sender, asked) == {}
-    assert await ledger.facts.heard(GROUP.scope, "2000001", []) == {}
+        assert await ledger.facts.events_of_observations(scene.scope, sender, asked) == {}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", []) == {}
 
 
 async def test_words_that_a_twin_absorbed_are_heard_as_the_twin(ledger: Ledger) -> None:
@@ -292,41 +292,43 @@ async def test_words_that_a_twin_absorbed_are_heard_as_the_twin(ledger: Ledger) 
     standing = an_event("甲")
     await committed(ledger, standing)
     echo, named, new = an_event("甲。"), an_event("换个说法"), an_event("乙")
-    heard = {echo.id: "是甲", named.id: "又是甲"}
-    await ledger.events.commit(replace(a_draft(echo, named), repeats={named.id: standing.id}, heard=heard))
-    found = await ledger.facts.heard(GROUP.scope, "2000001", ["是甲", "又是甲"])
+    observations = {echo.id: "是甲", named.id: "又是甲"}
+    await ledger.events.commit(
+        replace(a_draft(echo, named), repeats={named.id: standing.id}, observations=observations)
+    )
+    found = await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲", "又是甲"])
     assert found == dict.fromkeys(["是甲", "又是甲"], replace(standing, count=3, last_seen_at=NOON))
-    await ledger.events.commit(replace(a_draft(new), heard={new.id: "是甲"}))
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {"是甲": new}
+    await ledger.events.commit(replace(a_draft(new), observations={new.id: "是甲"}))
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": new}
 
 
 async def test_words_are_heard_only_while_their_event_stands(ledger: Ledger) -> None:
     """A wording matches only while its event is active; one of a withdrawn event does not replace an earlier match."""
     event, withdrawn = an_event("甲"), an_event("乙", message_ids=("m-1",))
-    await ledger.events.commit(replace(a_draft(event), heard={event.id: "是甲", "": ""}))
+    await ledger.events.commit(replace(a_draft(event), observations={event.id: "是甲", "": ""}))
     await ledger.log.withdraw(GROUP.scope, "m-1", NOON)
-    await ledger.events.commit(replace(a_draft(withdrawn), heard={withdrawn.id: "是甲"}))
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
+    await ledger.events.commit(replace(a_draft(withdrawn), observations={withdrawn.id: "是甲"}))
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
     await ledger.events.retire(event.id, NOON)
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}
     await ledger.events.restore(event.id)
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {"是甲": event}
 
 
 async def test_words_of_people_who_are_left_out_are_not_remembered(ledger: Ledger) -> None:
     """A wording of an opted-out person is not stored, like its event."""
     event = an_event("甲")
     await ledger.consent.opt_out("2000001", NOON)
-    await ledger.events.commit(replace(a_draft(event), heard={event.id: "是甲"}))
+    await ledger.events.commit(replace(a_draft(event), observations={event.id: "是甲"}))
     await ledger.consent.opt_in("2000001")
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"]) == {}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"]) == {}
 
 
 async def test_blank_words_are_never_heard(ledger: Ledger) -> None:
     """A blank wording never matches."""
     event = an_event("甲")
-    await ledger.events.commit(replace(a_draft(event), heard={event.id: "  "}))
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["", "  ", "\n"]) == {}
+    await ledger.events.commit(replace(a_draft(event), observations={event.id: "  "}))
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["", "  ", "\n"]) == {}
 
 
 async def test_a_named_twin_absorbs_what_is_put_otherwise(ledger: Ledger) -> None:
@@ -410,11 +412,11 @@ async def test_no_fact_comes_back_after_an_erasure(ledger: Ledger) -> None:
     await ledger.eraser.forget_person("2000001", later(hours=1), Redaction.of(["2000001"], []))
     said, told, new = an_event("甲"), an_event("乙", OTHER), an_event("丙", happened_at=later(hours=2))
     facts = (a_fact(said), a_fact(said, HERE), a_fact(told, ME), a_fact(new))
-    heard = {event.id: event.text for event in (said, told, new)}
-    await ledger.events.commit(replace(a_draft(said, told, new), facts=facts, heard=heard))
+    observations = {event.id: event.text for event in (said, told, new)}
+    await ledger.events.commit(replace(a_draft(said, told, new), facts=facts, observations=observations))
     assert await ledger.facts.waiting() == [PendingFacts(ME, 1, NOON)]
     assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
-    assert await ledger.facts.heard(GROUP.scope, "2000001", ["甲", "丙"]) == {"丙": new}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["甲", "丙"]) == {"丙": new}
 
 
 @pytest.mark.parametrize("is_named", [False, True], ids=["in equal words", "named"])
@@ -436,7 +438,7 @@ async def test_what_is_absolute_lifts_its_twin(ledger: Ledger, *, is_named: bool
     assert [one[0] for one in await ledger.vectors.waiting(MODEL, 9)] == [standing.id]
     fact = a_fact(better, happened_at=again.happened_at)
     assert await ledger.facts.facts(ME, 9) == [fact]
-    await ledger.facts.settle(ME, [fact])
+    await ledger.facts.mark_merged(ME, [fact])
     assert await ledger.facts.facts(ME, 9) == []
 
 

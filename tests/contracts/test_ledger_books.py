@@ -112,7 +112,7 @@ async def test_spending_adds_up_by_purpose_and_day(ledger: Ledger) -> None:
 async def test_of_many_names_the_latest_are_known(ledger: Ledger) -> None:
     """At most the latest 64 names of each person are returned, so that changing names cannot slow down readers."""
     aliases = [Alias(GROUP.scope, "1", f"名{number:03d}", NOON, later(minutes=number)) for number in range(90)]
-    await ledger.archive.absorb([*aliases, Alias(GROUP.scope, "2", "小林", NOON, NOON)])
+    await ledger.archive.import_rows([*aliases, Alias(GROUP.scope, "2", "小林", NOON, NOON)])
     assert await ledger.names.names_of(["1"]) == [f"名{number:03d}" for number in range(89, 25, -1)]
     assert set(await ledger.names.names_of(["1", "2"])) == {"小林", *(f"名{number:03d}" for number in range(26, 90))}
     assert await ledger.names.names_of([]) == []

@@ -23,10 +23,10 @@ from cognitive_memory_core.ports.ledger import (
     ArchiveRow,
     Checkpoint,
     EmbeddedEvent,
+    ErasedRows,
     OptOut,
     Shared,
     VectorRow,
-    Wiped,
 )
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.text.lexical.terms import query_terms
@@ -69,7 +69,7 @@ class Dice:
         """Return one random operation on a ledger."""
         often = [self.commit, self.commit, self.store, self.withdraw, self.append, self.retire, self.restore]
         often += [self.learn, self.learn, self.put, self.put, self.store_profile]
-        seldom = [self.opt_out, self.opt_in, self.absorb, self.prune, self.note, self.write_notes, self.forget]
+        seldom = [self.opt_out, self.opt_in, self.import_rows, self.prune, self.note, self.write_notes, self.forget]
         seldom += [self.settle, self.fail, self.share, self.remove]
         return self.chance.choice([*often, *often, *seldom, *(act for act in seldom if act != self.forget)])()
 
@@ -86,7 +86,7 @@ class Dice:
             a_draft(*events, job_id=f"job{self.chance.randrange(60)}"),
             facts=tuple(told),
             repeats={event.id: self.event_id() for event in events if self.chance.random() < 0.5},
-            heard={event.id: self.chance.choice(HEARD) for event in events},
+            observations={event.id: self.chance.choice(HEARD) for event in events},
         )
         return lambda ledger: ledger.events.commit(draft)
 
@@ -96,7 +96,7 @@ class Dice:
 
         async def settle(ledger: Ledger) -> None:
             facts = await ledger.facts.facts(key, most)
-            await ledger.facts.settle(key, facts)
+            await ledger.facts.mark_merged(key, facts)
 
         return settle
 
@@ -125,7 +125,7 @@ class Dice:
         person, is_open, at = self.chance.choice(PEOPLE), self.chance.random() < 0.6, self.moment()
         return lambda ledger: ledger.consent.set_sharing(person, shared=is_open, at=at)
 
-    def absorb(self) -> Act:
+    def import_rows(self) -> Act:
         """Import a few rows."""
         share = Shared(self.chance.choice(PEOPLE), self.moment())
         rows = [
@@ -134,7 +134,7 @@ class Dice:
             *self.messages(),
             a_memo(),
         ]
-        return lambda ledger: ledger.archive.absorb(rows)
+        return lambda ledger: ledger.archive.import_rows(rows)
 
     def store(self) -> Act:
         """Store vectors of some events, some of another model."""
@@ -253,7 +253,7 @@ class Dice:
         return a_vector(*(self.chance.gauss(0, 1) for _ in range(3)))
 
 
-async def forgotten(ledger: Ledger, person: str, at: datetime) -> Wiped:
+async def forgotten(ledger: Ledger, person: str, at: datetime) -> ErasedRows:
     """Erase a person with the names that the ledger knows."""
     return await ledger.eraser.forget_person(person, at, Redaction.of([person], await ledger.names.names_of([person])))
 
@@ -279,9 +279,11 @@ async def seen(ledger: Ledger) -> list[object]:
 
 async def learned(ledger: Ledger) -> list[object]:
     """Return what waits for profiles, and which wordings match."""
-    heard = [await ledger.facts.heard(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE]
+    observations = [
+        await ledger.facts.observations(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE
+    ]
     given = [await ledger.facts.facts(key, 3) for key in KEYS]
-    return [await ledger.facts.waiting(), await ledger.facts.withdrawing(), given, heard]
+    return [await ledger.facts.waiting(), await ledger.facts.keys_to_update(), given, observations]
 
 
 async def profiles(ledger: Ledger) -> list[object]:

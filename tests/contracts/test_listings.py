@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.listing import (
     PlaceEntry,
     PlaceListing,
     ProfileSource,
-    WornName,
+    SeenName,
 )
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -136,8 +136,8 @@ async def test_people_are_listed_by_the_name_seen_last(ledger: Ledger) -> None:
     assert [one.user_id for one in await ledger.listings.people(AGENT, "tang_1", 9)] == ["2000001"]
     assert await ledger.listings.people(AGENT, "%沙", 9) == []
     assert await ledger.listings.names(AGENT, "2000001") == [
-        WornName(OTHER_GROUP.scope, "Tang_100%", later(hours=2), later(hours=2)),
-        WornName(GROUP.scope, "阿棠", NOON, NOON),
+        SeenName(OTHER_GROUP.scope, "Tang_100%", later(hours=2), later(hours=2)),
+        SeenName(GROUP.scope, "阿棠", NOON, NOON),
     ]
 
 
@@ -147,7 +147,7 @@ async def test_profiles_are_listed_with_the_sources_of_their_facts(ledger: Ledge
     member = ProfileKey.member(GROUP.group_id, "2000001")
     facts = (a_fact(tea, member), a_fact(gone, member))
     await ledger.events.commit(replace(a_draft(tea, gone), facts=facts))
-    await ledger.facts.settle(member, facts)
+    await ledger.facts.mark_merged(member, facts)
     await ledger.events.retire(gone.id, later(hours=1))
     own = Profile(member, "阿棠", ("茶",), "爱喝茶", NOON, tea.id, "1")
     place = Profile(ProfileKey.group(GROUP.group_id), "书友会", (), "读书", later(hours=1), tea.id, "1")

@@ -67,14 +67,14 @@ async def test_decisions_travel_with_an_export(ledger: Ledger) -> None:
     assert [row for row in await archived(ledger, user_id=ADMIN) if isinstance(row, SuggestionDecision)] == []
     other = InMemoryLedger()
     await other.eraser.forget_person(ADMIN, later(hours=1), str)
-    assert await other.archive.absorb(rows) == 2
-    assert await other.archive.absorb(rows) == 0
+    assert await other.archive.import_rows(rows) == 2
+    assert await other.archive.import_rows(rows) == 0
     assert await other.decisions.decisions(GROUP.scope) == [decided(MINE, decided_by="")]
 
 
 async def test_a_decision_without_its_events_is_not_imported(ledger: Ledger) -> None:
     """A decision on events that are not here, or of an erased place, is not imported."""
-    assert await ledger.archive.absorb([decided(MINE)]) == 0
+    assert await ledger.archive.import_rows([decided(MINE)]) == 0
     await ledger.eraser.forget_place(GROUP.scope, later(hours=1))
-    await ledger.archive.absorb([EmbeddedEvent(MINE), decided(MINE)])
+    await ledger.archive.import_rows([EmbeddedEvent(MINE), decided(MINE)])
     assert await ledger.decisions.decisions(GROUP.scope) == []

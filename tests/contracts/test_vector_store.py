@@ -84,8 +84,8 @@ async def test_a_generation_begins_empty_and_says_what_it_is_for(store: VectorSt
     second = await store.begin("other model", 2)
     assert (first.fingerprint, first.dimensions) == ("some model", 3)
     assert (second.fingerprint, second.dimensions) == ("other model", 2)
-    assert first.birth
-    assert first.birth != second.birth
+    assert first.build_id
+    assert first.build_id != second.build_id
     assert await store.listed(second) == frozenset()
     assert await store.nearest(second, EAST, EVERYTHING, 5) == []
 

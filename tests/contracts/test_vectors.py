@@ -32,7 +32,7 @@ async def nearest(ledger: Ledger, reading: ReadFilter | Scene, limit: int = 50) 
 async def changed(ledger: Ledger, after: Checkpoint) -> list[tuple[Event | str, Vector | None]]:
     """Return the changes after a checkpoint: events with vectors, or ids of those no longer to be found."""
     changes = await ledger.vectors.changes(MODEL, after, 50)
-    assert [change.mark for change in changes] == sorted({change.mark for change in changes})
+    assert [change.checkpoint for change in changes] == sorted({change.checkpoint for change in changes})
     assert await ledger.vectors.behind(MODEL, after) == len(changes)
     return [(change.row.event, change.row.vector) if change.row else (change.event_id, None) for change in changes]
 
@@ -153,7 +153,7 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     first, second, third = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, EAST), (second, NORTH), (third, WEST)])
     assert await changed(ledger, Checkpoint()) == [(first, EAST), (second, NORTH), (third, WEST)]
-    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 2))[-1].mark
+    mark = (await ledger.vectors.changes(MODEL, Checkpoint(), 2))[-1].checkpoint
     assert await changed(ledger, mark) == [(third, WEST)]
     await ledger.events.retire(first.id, NOON)
     assert await changed(ledger, mark) == [(third, WEST), (first.id, None)]
@@ -162,7 +162,7 @@ async def test_what_follows_the_ledger_hears_of_every_change_once_in_order(ledge
     assert await changed(ledger, mark) == [(third, EAST), (first, EAST)]
     await ledger.vectors.store("another model", [VectorRow(third.id, EAST)])
     assert await changed(ledger, mark) == [(first, EAST), (third.id, None)]
-    assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].mark) == []
+    assert await changed(ledger, (await ledger.vectors.changes(MODEL, Checkpoint(), 9))[-1].checkpoint) == []
 
 
 async def test_an_event_without_a_vector_is_no_change(ledger: Ledger) -> None:
@@ -179,7 +179,7 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
     mark, given = Checkpoint(), list[str]()
     while page := await ledger.vectors.changes(MODEL, mark, 3):
         given += [change.event_id for change in page]
-        mark = page[-1].mark
+        mark = page[-1].checkpoint
         assert await ledger.vectors.behind(MODEL, mark) == 7 - len(given)
     assert given == [event.id for event in events]
 
@@ -187,7 +187,7 @@ async def test_changes_are_given_in_pages_that_miss_nothing(ledger: Ledger) -> N
 async def test_imported_vectors_are_changes(ledger: Ledger) -> None:
     """Imported vectors are listed as changes."""
     event = an_event("甲")
-    await ledger.archive.absorb([EmbeddedEvent(event, MODEL, EAST), EmbeddedEvent(an_event("乙"))])
+    await ledger.archive.import_rows([EmbeddedEvent(event, MODEL, EAST), EmbeddedEvent(an_event("乙"))])
     assert await changed(ledger, Checkpoint()) == [(event, EAST)]
 
 
@@ -215,15 +215,18 @@ async def test_what_stands_decides_the_length_of_a_model(ledger: Ledger) -> None
 
 async def test_an_index_book_keeps_the_mark_of_each_generation(ledger: Ledger) -> None:
     """Each generation has its own checkpoint, and old ones can be removed."""
-    assert await ledger.book.mark("one") is None
+    assert await ledger.book.checkpoint("one") is None
     assert await ledger.book.furthest() is None
     await ledger.book.note("one", Checkpoint(3, 4))
     await ledger.book.note("two", Checkpoint(1, 1))
     await ledger.book.note("one", Checkpoint(5, 1))
-    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [Checkpoint(5, 1), Checkpoint(1, 1)]
+    assert [await ledger.book.checkpoint(build_id) for build_id in ("one", "two")] == [
+        Checkpoint(5, 1),
+        Checkpoint(1, 1),
+    ]
     assert await ledger.book.furthest() == Checkpoint(5, 1)
     await ledger.book.keep_only("two")
-    assert [await ledger.book.mark(birth) for birth in ("one", "two")] == [None, Checkpoint(1, 1)]
+    assert [await ledger.book.checkpoint(build_id) for build_id in ("one", "two")] == [None, Checkpoint(1, 1)]
 
 
 async def test_a_place_that_fits_into_memory_is_not_wide(ledger: Ledger) -> None:

@@ -83,7 +83,7 @@ SETTINGS = {
 BESIDE = {  # parts of nouns, what an operator lists, and the loop that the plugin shares
     *("Activity", "BackgroundLoop", "Candidate", "DayCount", "Durations", "EventListing", "Explanation"),
     *("LineCandidate", "PersonEntry", "PlaceEntry", "PlaceKind", "PlaceListing", "PlaceSwitch", "ProfileSource"),
-    *("Scope", "Section", "WornName"),
+    *("Scope", "Section", "SeenName"),
 }
 NAMESPACES = {"mcp_server", "tools"}  # modules with names of their own
 METHODS = {

@@ -50,14 +50,14 @@ class InMemoryArchive:
         for row in list(self._all() if user_id is None else self._said_by(user_id)):
             yield row
 
-    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+    async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
         """Import rows."""
         opted_out, erased = self._state.opted_out, self._state.erased
         new = sum(_is_added(opted_out, row.user_id, row.at) for row in rows if isinstance(row, OptOut))
         lengths = _lengths(self._state, rows)
         others = [row for row in rows if not isinstance(row, OptOut) and not _is_erased(erased, row)]
         wanted = [_fitted(row, lengths) for row in others if opted_out.keys().isdisjoint(_people(row))]
-        return new + sum(self._absorbed(row) for row in wanted)
+        return new + sum(self._import_row(row) for row in wanted)
 
     async def totals(self) -> Totals:
         """Return the number of rows of each kind."""
@@ -102,11 +102,11 @@ class InMemoryArchive:
             fingerprint, vector = self._state.vectors.get(event.id, ("", None))
             yield EmbeddedEvent(event, fingerprint, vector)
 
-    def _absorbed(self, row: Owned) -> bool:  # noqa: C901, PLR0911  # a return for each kind
+    def _import_row(self, row: Owned) -> bool:  # noqa: C901, PLR0911  # a return for each kind
         state = self._state
         match row:
             case EmbeddedEvent():
-                return self._absorb_event(row)
+                return self._import_event(row)
             case Message():
                 return add_message(state, row)
             case Memo():
@@ -120,14 +120,14 @@ class InMemoryArchive:
             case PlaceSwitch():
                 return _is_added(state.switches, row.scope, row)
             case Belief() | Change():
-                return beliefs.absorb(state, row)
+                return beliefs.import_rows(state, row)
             case SuggestionDecision():
                 return decisions.add(state, row)
 
-    def _absorb_event(self, row: EmbeddedEvent) -> bool:
+    def _import_event(self, row: EmbeddedEvent) -> bool:
         """Import an event unless it, or an equal one, exists; counting it again would not be idempotent."""
         state = self._state
-        if row.event.id in state.events or row.event.id in state.gone or state.standing_twin(row.event) is not None:
+        if row.event.id in state.events or row.event.id in state.gone or state.active_duplicate(row.event) is not None:
             return False
         state.add(row.event)
         if row.fingerprint and row.vector is not None:

@@ -144,16 +144,16 @@ def withdraw(state: InMemoryState, scope: Scope, message_id: str, at: datetime) 
             state.belief_changes.setdefault(edit.change.id, edit.change)
 
 
-def absorb(state: InMemoryState, row: Belief | Change) -> bool:
+def import_rows(state: InMemoryState, row: Belief | Change) -> bool:
     """Import a version or an entry of the change log; return whether it was new."""
     if isinstance(row, Belief):
-        return _absorb_version(state, row)
+        return _import_version(state, row)
     is_new = row.id not in state.belief_changes
     state.belief_changes.setdefault(row.id, row)
     return is_new
 
 
-def _absorb_version(state: InMemoryState, belief: Belief) -> bool:
+def _import_version(state: InMemoryState, belief: Belief) -> bool:
     left = tuple(one for one in belief.supporters if not state.erased.covers_person(one, belief.updated_at))
     chain = state.chain(belief.chain_id)
     is_known = belief.id in state.beliefs or any(one.version == belief.version for one in chain)

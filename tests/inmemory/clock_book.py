@@ -26,7 +26,7 @@ class InMemoryClockBook:
         """Store how far the clock is trusted."""
         self._noted = state
 
-    async def bring_back(self, after: datetime, to: datetime) -> int:
+    async def redate_tombstones(self, after: datetime, to: datetime) -> int:
         """Change the time of tombstones that are dated after an instant; return how many."""
         erased = self._state.erased
         wrong = [digest for digest, at in erased.marks.items() if at > after]

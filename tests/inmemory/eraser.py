@@ -19,7 +19,7 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.tombstones import Tombstones, covered_until
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.ledger import Copy, PurgeState, Wiped
+from cognitive_memory_core.ports.ledger import Copy, ErasedRows, PurgeState
 
 from .state import InMemoryState
 from .waiting_facts import goes_with
@@ -51,7 +51,7 @@ class InMemoryEraser:
         """Use a state that other ports share."""
         self._state = state
 
-    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
+    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
         """Erase a person's data and hide the person in what others said."""
         state = self._state
         self._lay(state.erased.of_person(user_id), at)
@@ -77,10 +77,10 @@ class InMemoryEraser:
         wiped = replace(wiped, beliefs=beliefs, reworded=reworded + changed)
         return replace(wiped, event_ids=(*wiped.event_ids, *joined))
 
-    async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
+    async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
         """Erase everything of a place except its switch."""
         state = self._state
-        fed = state.fed_by(scope)
+        fed = state.keys_with_facts_of(scope)
         state.drop_profiles([key for key in state.profiles if key in fed or goes_with(key, scope)])
         if scope.kind == "group":  # a person also has facts from other places
             state.facts.drop(lambda key: goes_with(key, scope))
@@ -91,7 +91,7 @@ class InMemoryEraser:
             lambda place, _: place == scope,
         )
         state.drop_incognito(lambda stretch: stretch.scope == scope and stretch.ends_at <= at)
-        state.facts.wait_again(fed)
+        state.facts.mark_unmerged(fed)
         changes = [one.id for one in state.belief_changes.values() if one.scope == scope]
         _without(state.belief_changes, changes)
         state.evolved.pop(scope, None)
@@ -141,7 +141,7 @@ class InMemoryEraser:
         event_goes: Callable[[Event], bool],
         message_goes: Callable[[Message], bool],
         row_goes: Callable[[Scope, Collection[str]], bool],
-    ) -> Wiped:
+    ) -> ErasedRows:
         state = self._state
         event_ids = tuple(event.id for event in state.events.values() if event_goes(event))
         memo_ids = tuple(memo.id for memo in state.memos.values() if row_goes(memo.scope, {memo.user_id}))
@@ -149,7 +149,7 @@ class InMemoryEraser:
         for event_id in event_ids:
             state.drop(event_id)
         _without(state.withdrawn, [place for place in state.withdrawn if row_goes(place[0], ())])
-        return Wiped(
+        return ErasedRows(
             events=len(event_ids),
             messages=_without(state.messages, [key for key, one in state.messages.items() if message_goes(one)]),
             memos=_without(state.memos, memo_ids),
@@ -173,9 +173,9 @@ class InMemoryEraser:
             new = without_person(old, words.user_id, words.of(old))
             is_reworded = texts_of(new) != texts_of(old)
             changed += is_reworded
-            twin = state.standing_twin(new) if is_reworded and new.retired_at is None else None
+            twin = state.active_duplicate(new) if is_reworded and new.retired_at is None else None
             if twin is not None and twin.id != old.id:
-                state.absorb(twin, new)
+                state.import_rows(twin, new)
                 state.drop(old.id)
                 joined.append(old.id)
             elif new is not old:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.ports.ledger import Wiped
+from cognitive_memory_core.ports.ledger import ErasedRows
 
 from . import beliefs
 from .state import InMemoryState
@@ -28,7 +28,7 @@ class InMemoryEventEraser:
 
     async def untold(self) -> list[Event]:
         """Return the retired events that must not be shown anywhere."""
-        return [event for event in self._gone() if self._state.standing_twin(event) is None]
+        return [event for event in self._gone() if self._state.active_duplicate(event) is None]
 
     async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
         """Return a person's events that were forgotten since an instant and can be restored, the latest first."""
@@ -47,7 +47,7 @@ class InMemoryEventEraser:
         """Return the events that were retired before an instant."""
         return [event for event in self._retired() if event.retired_at is not None and event.retired_at < before]
 
-    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the messages that were hidden with them."""
         state = self._state
         erased = [event.id for event in self._retired() if event.id in event_ids]
@@ -64,7 +64,7 @@ class InMemoryEventEraser:
         if erased:
             due = min(state.purge_state.erased_at or at, at)
             state.purge_state = replace(state.purge_state, erased_at=due)
-        return Wiped(events=len(erased), messages=messages, event_ids=tuple(erased))
+        return ErasedRows(events=len(erased), messages=messages, event_ids=tuple(erased))
 
     def _retired(self) -> list[Event]:
         return [event for event in self._state.events.values() if event.retired_at is not None]

@@ -35,7 +35,7 @@ class InMemoryEvents:
                 became = self._enter(event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
                 if became is not None:
                     is_written = True
-                    state.facts.hear(event, draft.heard.get(event.id, ""), became)
+                    state.facts.hear(event, draft.observations.get(event.id, ""), became)
                     facts_of |= {event.id: became} if became == event.id or state.lift(became, event) else {}
         for fact in draft.facts:
             is_fed = not draft.corrects or self._may_replace(draft.corrects, fact)
@@ -92,7 +92,7 @@ class InMemoryEvents:
             return event
         if self._state.rests_on_nothing(event):
             return None
-        twin = self._state.standing_twin(event)
+        twin = self._state.active_duplicate(event)
         if twin is None:
             return self._state.restore(event)
         self._state.show_lines(event.id)
@@ -109,15 +109,15 @@ class InMemoryEvents:
     def _enter(self, event: Event, named: str | None, *, corrects: bool) -> str | None:
         """Add an event, or count it with an equal one; return the id of the current event, None if there is none."""
         state = self._state
-        named_twin = state.named_twin(event, named)
+        active_event_of_id = state.active_event_of_id(event, named)
         if event.id in state.events or event.id in state.gone:
             return None
-        if not corrects and state.is_counted(event, named_twin):
+        if not corrects and state.is_counted(event, active_event_of_id):
             return None
         is_retired = event.retired_at is not None or state.is_withdrawn(event)
-        twin = None if is_retired else named_twin or state.standing_twin(event)
+        twin = None if is_retired else active_event_of_id or state.active_duplicate(event)
         if twin is not None:
-            state.absorb(twin, event)
+            state.import_rows(twin, event)
             return twin.id
         state.add(event)
         return None if is_retired else event.id

@@ -32,7 +32,7 @@ class InMemoryFacts:
         given = [noted.shown for noted in self._state.facts.of(key) if self._is_given(noted)]
         return sorted(given, key=lambda fact: not fact.is_withdrawn)[: max(limit, 0)]
 
-    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+    async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
         """Record which facts were merged into their profile or removed from it, and clear its failures."""
         book = self._state.facts
         known = {noted.fact.id for noted in book.of(key)}
@@ -41,7 +41,7 @@ class InMemoryFacts:
                 book.settle(fact)
         book.failures.pop(key, None)
 
-    async def withdrawing(self) -> frozenset[ProfileKey]:
+    async def keys_to_update(self) -> frozenset[ProfileKey]:
         """Return the profiles with a merged fact whose event is retired."""
         facts = self._state.facts.facts.values()
         return frozenset(noted.fact.key for noted in facts if noted.is_merged and self._is_fallen(noted))
@@ -51,11 +51,13 @@ class InMemoryFacts:
         if any(self._is_fallen(noted) or not noted.is_merged for noted in self._state.facts.of(key)):
             self._state.facts.fail(key, error, at)
 
-    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+    async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
         """Return the profiles with facts that were learned in a place."""
-        return self._state.fed_by(scope)
+        return self._state.keys_with_facts_of(scope)
 
-    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+    async def events_of_observations(
+        self, scope: Scope, sender_id: str, observations: Sequence[str]
+    ) -> Mapping[str, Event]:
         """Return, for each observation, the event that the same words of this person became here before."""
         state = self._state
         ids = {said: state.facts.heard.get((scope, sender_id, duplicate_key(said))) for said in observations}

@@ -14,19 +14,19 @@ class InMemoryBook:
         """Use a state that other ports share."""
         self._state = state
 
-    async def mark(self, birth: str) -> Checkpoint | None:
+    async def checkpoint(self, build_id: str) -> Checkpoint | None:
         """Return the checkpoint of a generation; None if none was stored."""
-        return self._state.index_marks.get(birth)
+        return self._state.index_marks.get(build_id)
 
     async def furthest(self) -> Checkpoint | None:
         """Return the latest checkpoint of all generations."""
         return max(self._state.index_marks.values(), default=None)
 
-    async def note(self, birth: str, mark: Checkpoint) -> None:
+    async def note(self, build_id: str, mark: Checkpoint) -> None:
         """Store the checkpoint of a generation."""
-        self._state.index_marks[birth] = mark
+        self._state.index_marks[build_id] = mark
 
-    async def keep_only(self, birth: str) -> None:
+    async def keep_only(self, build_id: str) -> None:
         """Delete the checkpoints of all other generations."""
         marks = self._state.index_marks
-        self._state.index_marks = {known: mark for known, mark in marks.items() if known == birth}
+        self._state.index_marks = {known: mark for known, mark in marks.items() if known == build_id}

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.listing import (
     PlaceEntry,
     PlaceListing,
     ProfileSource,
-    WornName,
+    SeenName,
 )
 from cognitive_memory_core.domain.profile import EntityType, Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
@@ -92,11 +92,11 @@ class InMemoryListings:
         ]
         return _page(entries, limit, offset)
 
-    async def names(self, agent: str, user_id: str) -> list[WornName]:
+    async def names(self, agent: str, user_id: str) -> list[SeenName]:
         """Return a person's names, the last seen first."""
         own = [alias for alias in self._aliases(agent) if alias.user_id == user_id]
         return [
-            WornName(alias.scope, alias.name, alias.first_seen_at, alias.last_seen_at)
+            SeenName(alias.scope, alias.name, alias.first_seen_at, alias.last_seen_at)
             for alias in sorted(own, key=lambda alias: alias.last_seen_at, reverse=True)
         ]
 

@@ -61,7 +61,7 @@ class InMemoryProfileIndex:
         """Return the version of every stored profile."""
         return {key: profile.version for key, profile in self._state.profiles.items()}
 
-    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+    async def stored_keys(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
         """Return which of these profiles are stored."""
         return frozenset(key for key in keys if key in self._state.profiles)
 

@@ -9,7 +9,7 @@ from datetime import date, datetime
 
 from cognitive_memory_core.domain.belief import Belief, Change, relinked
 from cognitive_memory_core.domain.erasure_rules import texts_of
-from cognitive_memory_core.domain.event import Event, duplicate_key, lifted
+from cognitive_memory_core.domain.event import Event, duplicate_key, with_absolute_text
 from cognitive_memory_core.domain.incognito import Incognito
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.missed import MissedEvent
@@ -96,12 +96,12 @@ class InMemoryState:
         for belief in relinked(self.chain(chain_id)):
             self.put_belief(belief)
 
-    def standing_twin(self, event: Event) -> Event | None:
+    def active_duplicate(self, event: Event) -> Event | None:
         """Return the current event with the same statement, scope and sender."""
         twin = self.said.get(_said(event))
         return None if twin is None else self.events[twin]
 
-    def named_twin(self, event: Event, event_id: str | None) -> Event | None:
+    def active_event_of_id(self, event: Event, event_id: str | None) -> Event | None:
         """Return the current event with an id if it has the same scope and sender."""
         twin = None if event_id is None else self.events.get(event_id)
         if twin is None or twin.retired_at is not None:
@@ -142,7 +142,7 @@ class InMemoryState:
         """Delete incognito stretches."""
         self.incognito = {key: one for key, one in self.incognito.items() if not is_dropped(one)}
 
-    def absorb(self, standing: Event, event: Event) -> None:
+    def import_rows(self, standing: Event, event: Event) -> None:
         """Let a standing event count one that says the same; it rests on the messages of both then.
 
         Where either was said without a message, both were: the messages of the other are remembered as sources alone.
@@ -160,8 +160,8 @@ class InMemoryState:
 
         Tells whether it did: not where another event stands in those words.
         """
-        standing, equal = self.events[event_id], self.standing_twin(event)
-        better = lifted(standing, event)
+        standing, equal = self.events[event_id], self.active_duplicate(event)
+        better = with_absolute_text(standing, event)
         if better is standing or (equal is not None and equal.id != event_id):
             return False
         self.reword(better, self.next_revision(), keeps_vector=texts_of(better) == texts_of(standing))
@@ -206,7 +206,7 @@ class InMemoryState:
         if old is not None and words_of(old) != words_of(profile):
             self.profile_vectors.pop(profile.key, None)
 
-    def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+    def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
         """Return the profiles with facts that were learned in a place."""
         known = (noted.fact for noted in self.facts.facts.values())
         return frozenset(fact.key for fact in known if self.events[fact.event_id].scope == scope)
@@ -269,7 +269,7 @@ class InMemoryState:
         """Return the forgotten events that a message was a source of, or repeats while no equal event is current."""
         place = (message.scene.scope, message.id)
         known = [self.events[one] for one in self.forgotten]
-        again = (event for event in known if self.standing_twin(event) is None and retells(message, event))
+        again = (event for event in known if self.active_duplicate(event) is None and retells(message, event))
         return {event.id for event in (*again, *(one for one in known if self._is_source(place, one)))}
 
     def _is_source(self, place: Place, event: Event) -> bool:

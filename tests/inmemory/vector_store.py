@@ -87,7 +87,7 @@ class InMemoryVectorStore:
 
     def _copy(self, generation: Generation) -> _HeldGeneration:
         for copy in (self._in_use, self._growing):
-            if copy is not None and copy.generation.birth == generation.birth:
+            if copy is not None and copy.generation.build_id == generation.build_id:
                 return copy
         raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
 

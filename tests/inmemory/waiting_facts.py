@@ -73,7 +73,7 @@ class WaitingFacts:
         self.facts = {one: noted for one, noted in self.facts.items() if not goes(noted.fact.key)}
         self.failures = {key: failure for key, failure in self.failures.items() if not goes(key)}
 
-    def wait_again(self, keys: Collection[ProfileKey]) -> None:
+    def mark_unmerged(self, keys: Collection[ProfileKey]) -> None:
         """Make all facts of deleted profiles wait again."""
         waiting = {one: replace(noted, is_merged=False) for one, noted in self.facts.items() if noted.fact.key in keys}
         self.facts |= waiting

@@ -140,7 +140,7 @@ async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str =
         Fact(core.ProfileKey.member("20001", "2000001"), event.id, event.text, event.kind, event.happened_at)
         for event in events[:2]
     )
-    await opened.buffer.settle()
+    await opened.buffer.flush()
     await opened.adapters.ledger.events.commit(Draft("console", (*events, *_experiences(text)), facts))
     for key, called, summary in (
         (core.ProfileKey.member("20001", "2000001"), "阿棠", "## 喜好\n- 推理小说\n- 乌龙茶"),

@@ -194,10 +194,10 @@ async def test_a_card_is_sent_as_a_picture(stage: Stage, group: int, studio: Any
 
 async def test_ones_profile_is_a_picture(stage: Stage, group: int, studio: Any) -> None:
     """A profile is answered with a picture, one of the group too, and with -t with the text that it shows."""
-    from .test_profile_commands import told as portrayed
+    from .test_profile_commands import told as stored_keys
 
     user = new_id()
-    await portrayed(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢喝乌龙茶")
+    await stored_keys(core.Scene.group(str(group), str(user)), f"阿棠({user}) 喜欢喝乌龙茶")
     [sent] = await seen(stage, "/记忆 侧写", user, group)
     assert [part.type for part in sent] == ["image"]
     [told] = await seen(stage, "/记忆 侧写 -t", user, group)

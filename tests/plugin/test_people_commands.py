@@ -615,12 +615,12 @@ async def test_a_full_queue_is_told(stage: Stage, group: int, monkeypatch: pytes
 
 async def test_a_rollback_names_the_version_by_its_date(stage: Stage, group: int) -> None:
     """The confirmation of a rollback has the date that the list of versions shows, not an id."""
-    from .test_profile_commands import told as portrayed
+    from .test_profile_commands import told as stored_keys
 
     user = new_id()
     here = core.Scene.group(str(group), str(user), user_name="阿棠")
-    await portrayed(here, f"阿棠({user}) 喜欢喝乌龙茶")
-    await portrayed(here, f"阿棠({user}) 喜欢喝美式咖啡")
+    await stored_keys(here, f"阿棠({user}) 喜欢喝乌龙茶")
+    await stored_keys(here, f"阿棠({user}) 喜欢喝美式咖啡")
     answer = await stage.ask(f"/记忆 回滚 {user}", SUPERUSER, group)
     assert re.search(r"换回了 \d{4}-\d\d-\d\d \d\d:\d\d 的那一版", answer)
 

@@ -349,7 +349,7 @@ READING = core.Profile(core.ProfileKey.group("10001"), "读书会", (), "每周�
 
 
 @pytest.fixture
-def portrayed(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
+def stored_keys(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
     """Replace the memory by one with profiles."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
@@ -358,7 +358,7 @@ def portrayed(group: int, monkeypatch: pytest.MonkeyPatch) -> Portrayed:
     return memory
 
 
-async def test_a_profile_in_its_form(portrayed: Portrayed) -> None:
+async def test_a_profile_in_its_form(stored_keys: Portrayed) -> None:
     """A profile is returned with subject, name, tags, text and the local time of its update."""
     answer = await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE)
     told = {
@@ -377,7 +377,7 @@ async def test_a_profile_in_its_form(portrayed: Portrayed) -> None:
     answer = await call("search_profiles", {"query": "茶", "entity_type": "User", "top_k": "3"}, HERE)
     assert answer["profiles"][0] == {**told, "score": 0.712}
     assert answer["profiles"][1]["entity_id"] == "10001"
-    assert portrayed.asked[-1] == ("茶", {"entity_type": "user", "top_k": 3})
+    assert stored_keys.asked[-1] == ("茶", {"entity_type": "user", "top_k": 3})
 
 
 @pytest.mark.parametrize(
@@ -401,12 +401,12 @@ async def test_a_profile_in_its_form(portrayed: Portrayed) -> None:
     ],
 )
 async def test_whom_a_model_means(
-    portrayed: Portrayed, entity_type: Any, entity_id: Any, asked: tuple[str, str]
+    stored_keys: Portrayed, entity_type: Any, entity_id: Any, asked: tuple[str, str]
 ) -> None:
     """Types in any case or missing, numeric ids, name(id) and group/user are accepted."""
     answer = await call("get_profile", {"entity_type": entity_type, "entity_id": entity_id}, HERE)
     assert answer["profile"] is not None
-    assert portrayed.asked == [asked]
+    assert stored_keys.asked == [asked]
 
 
 @pytest.mark.parametrize(
@@ -422,7 +422,7 @@ async def test_whom_a_model_means(
         ({"entity_type": "user", "entity_id": "x" * 4_000}, "entity_id"),
     ],
 )
-async def test_what_means_nobody(portrayed: Portrayed, arguments: dict[str, Any], word: str) -> None:
+async def test_what_means_nobody(stored_keys: Portrayed, arguments: dict[str, Any], word: str) -> None:
     """An invalid id or type is refused with a sentence that names it."""
     answer = await call("get_profile", arguments, HERE)
     assert word in answer["error"]
@@ -433,7 +433,7 @@ async def test_what_means_nobody(portrayed: Portrayed, arguments: dict[str, Any]
     [("group", "10002"), ("member", "10002/2000001"), ("user", "10002/2000001"), ("", "10002/2000001")],
 )
 async def test_a_foreign_profile_is_refused_and_audited(
-    portrayed: Portrayed, entity_type: str, entity_id: str, log: list[str]
+    stored_keys: Portrayed, entity_type: str, entity_id: str, log: list[str]
 ) -> None:
     """Asking for a profile of another group is refused with a sentence and logged with the asker."""
     answer = await call("get_profile", {"entity_type": entity_type, "entity_id": entity_id}, HERE)
@@ -441,10 +441,10 @@ async def test_a_foreign_profile_is_refused_and_audited(
     assert [line for line in log if "get_profile" in line and "2000001" in line]
 
 
-async def test_a_profile_that_people_spoiled(portrayed: Portrayed) -> None:
+async def test_a_profile_that_people_spoiled(stored_keys: Portrayed) -> None:
     """An oversized profile with a date at the edge of the calendar is returned within bounds."""
     edge = datetime.min.replace(tzinfo=timezone(timedelta(hours=14)))
-    portrayed.held[TANG.key] = replace(TANG, summary="长" * 100_000, tags=("签",) * 1_000, updated_at=edge)
+    stored_keys.held[TANG.key] = replace(TANG, summary="长" * 100_000, tags=("签",) * 1_000, updated_at=edge)
     told = (await call("get_profile", {"entity_type": "user", "entity_id": "2000001"}, HERE))["profile"]
     assert (len(told["summary"]), len(told["tags"])) == (2_000, 32)
     assert told["updated_at"]

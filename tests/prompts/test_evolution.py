@@ -76,8 +76,8 @@ def test_the_prompt_holds_beliefs_and_chat() -> None:
 
 def test_lines_of_admins_are_marked() -> None:
     """The prompt marks who owns the group or is an admin there, by what the platform stated, and nobody else."""
-    said, heard = a_chat((TEA, "以后不剧透"), (LIN, "我是管理员[管理]"))
-    lines = [replace(said, scene=replace(said.scene, is_admin=True)), heard]
+    said, original = a_chat((TEA, "以后不剧透"), (LIN, "我是管理员[管理]"))
+    lines = [replace(said, scene=replace(said.scene, is_admin=True)), original]
     people = (Person(*TEA), Person(*LIN))
     context = JobContext((NOON + timedelta(hours=1)).astimezone(), GROUP.scope, "开发组", people[0], people)
     prompt = PromptLibrary().evolve([], lines, context, most=50).prompt

@@ -115,7 +115,7 @@ class BeliefMachine(RuleBasedStateMachine):
             return
 
     async def _forget(self, who: tuple[str, str]) -> None:
-        async with self.group.evolver.held():
+        async with self.group.evolver.suspended():
             await self.group.ledger.eraser.forget_person(who[0], self.group.clock.now(), str)
         await self.group.consent.load()
 

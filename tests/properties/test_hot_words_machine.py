@@ -119,7 +119,7 @@ class HotWordsMachine(RuleBasedStateMachine):
     def forget_person(self, person: str) -> None:
         """Erase a person, and hide them in what others said."""
         self.run(self.ledger.eraser.forget_person(person, NOON, lambda text: text.replace(person, "某位成员")))
-        assert self.ledger.lexical._hot.bytes == 0
+        assert self.ledger.lexical._postings_cache.bytes == 0
 
     @rule()
     def forget_place(self) -> None:
@@ -145,7 +145,7 @@ class HotWordsMachine(RuleBasedStateMachine):
                     ASKED, reading, 100
                 )
                 assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
-        assert held._hot.bytes <= held._hot._cache.limit
+        assert held._postings_cache.bytes <= held._postings_cache._cache.limit
 
     async def read_anew(self, kind: str, reading: ReadFilter) -> list[Any]:
         """Query a new index once it has loaded."""

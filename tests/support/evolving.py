@@ -62,7 +62,7 @@ class EvolvingGroup:
         async def summarise(_: Sequence[Message], __: int) -> str:
             return "其余的话没有定下什么"
 
-        async def settle() -> None:
+        async def flush() -> None:
             return None
 
         evolver = Evolver(
@@ -79,7 +79,7 @@ class EvolvingGroup:
             consent=consent,
             settings=Live(Settings(**settings)),
             clock=clock,
-            settle=settle,
+            flush=flush,
         )
         return cls(ledger, clock, chat, evolver, BeliefKeeping(ledger.beliefs, clock), consent)
 

@@ -76,7 +76,7 @@ class ListedWithdrawals:
         self.held = set(held)
         self.asked = 0
 
-    async def withdrawing(self) -> frozenset[ProfileKey]:
+    async def keys_to_update(self) -> frozenset[ProfileKey]:
         """Return the keys."""
         self.asked += 1
         return frozenset(self.held)

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from cognitive_memory_core.background import BackgroundLoop, Trouble, latest
+from cognitive_memory_core.background import BackgroundLoop, ErrorState, latest
 from cognitive_memory_core.errors import UnavailableError
 from tests.support.waiting import until
 
@@ -134,7 +134,7 @@ async def test_a_failure_is_told_to_whoever_must_know() -> None:
 
 def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogCaptureFixture) -> None:
     """Of several failures the status shows the latest that is not over."""
-    first, second = Trouble("first"), Trouble("second")
+    first, second = ErrorState("first"), ErrorState("second")
     first.note(UnavailableError("甲"))
     second.note(UnavailableError("乙"))
     first.note(UnavailableError("甲"))

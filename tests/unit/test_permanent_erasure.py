@@ -60,7 +60,7 @@ class Step:
             self._world.take_step(f"{self._name}.{method}")
             answer = await call(*arguments, **named)
             if self._name == "ledger":
-                await self._world.journal.settle()
+                await self._world.journal.flush()
             return answer
 
         return call if method == "rows" else step
@@ -100,8 +100,8 @@ class World:
                 Step(self.profiles, self, "profiles"),  # type: ignore[arg-type]
                 self.purge,
                 self.clock,
-                self.held,
-                self.unindex,
+                self.suspended,
+                self.remove_from_index,
                 self.unportray,
             ),
             Step(self.queue, self, "queue"),  # type: ignore[arg-type]
@@ -131,15 +131,15 @@ class World:
             raise StorageRefused("满了")
 
     @asynccontextmanager
-    async def held(self) -> AsyncIterator[None]:
+    async def suspended(self) -> AsyncIterator[None]:
         """Record when the worker is paused."""
-        self.take_step("held")
+        self.take_step("suspended")
         yield
         self.take_step("let go")
 
-    async def unindex(self, event_ids: Sequence[str]) -> None:
+    async def remove_from_index(self, event_ids: Sequence[str]) -> None:
         """Record the ids that were removed from the index."""
-        self.take_step("unindex")
+        self.take_step("remove_from_index")
         self.unindexed += event_ids
 
     async def unportray(self, keys: Sequence[ProfileKey]) -> None:
@@ -215,8 +215,15 @@ async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World)
     """The worker is paused until queue and ledger are erased, in this order."""
     await world.forgetting.forget_person(GROUP, "2000001")
     order = [
-        *("held", "queue.erase_person", "mirror.erase", "profiles.erase_person", "unportray", "ledger.forget_person"),
-        *("mirror.erase", "profiles.erase_person", "unportray", "let go", "unindex"),
+        *(
+            "suspended",
+            "queue.erase_person",
+            "mirror.erase",
+            "profiles.erase_person",
+            "unportray",
+            "ledger.forget_person",
+        ),
+        *("mirror.erase", "profiles.erase_person", "unportray", "let go", "remove_from_index"),
     ]
     assert [step for step in world.steps if step in order] == order
 

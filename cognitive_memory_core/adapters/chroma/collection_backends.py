@@ -89,7 +89,7 @@ class CollectionBackend(Protocol):
         """Return the numbers of all stored generations, complete or not."""
         ...
 
-    def create(self, number: int, birth: CreationMetadata) -> Collection:
+    def create(self, number: int, creation: CreationMetadata) -> Collection:
         """Create an empty generation's collections and return that of the events."""
         ...
 
@@ -133,11 +133,11 @@ class FolderBackend:
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder may have been removed
         return {int(path.name) for path in self._root.iterdir() if _FOLDER.fullmatch(path.name)}
 
-    def create(self, number: int, birth: CreationMetadata) -> Collection:
+    def create(self, number: int, creation: CreationMetadata) -> Collection:
         """Create the folder and its collections."""
         self._folder(number).mkdir(mode=0o700)
         (self._folder(number) / _MADE_BY).write_text(VERSION, encoding="ascii")
-        return _created(self._client(number), "", birth)
+        return _created(self._client(number), "", creation)
 
     def open(self, number: int) -> Collection | None:
         """Open the folder; one made by another version is left untouched, because opening would change it."""
@@ -189,18 +189,18 @@ class ServerBackend:
     def __init__(self, start: Start) -> None:
         """Connect; create the tenant and the database if they are missing."""
         self._client = _connected(start)
-        self._owner = Owner.of(Path(start.folder), [birth for _, birth in self._creation_metadata()])
+        self._owner = Owner.of(Path(start.folder), [creation for _, creation in self._creation_metadata()])
 
     def numbers(self) -> set[int]:
         """Return the numbers of the stored generations; raises Foreign if any collection belongs to another bot."""
         created = self._creation_metadata()
-        for _, birth in created:
-            self._owner.check(birth)
+        for _, creation in created:
+            self._owner.check(creation)
         return {number for number, _ in created}
 
-    def create(self, number: int, birth: CreationMetadata) -> Collection:
+    def create(self, number: int, creation: CreationMetadata) -> Collection:
         """Create the collections."""
-        return _created(self._client, _suffix(number), {**birth, **asdict(self._owner)})
+        return _created(self._client, _suffix(number), {**creation, **asdict(self._owner)})
 
     def open(self, number: int) -> Collection | None:
         """Open the collection."""
@@ -235,7 +235,7 @@ class ServerBackend:
 
     def _creation_metadata(self) -> list[tuple[int, Mapping[str, object]]]:
         named = ((_COLLECTION.fullmatch(str(one.name)), one.metadata) for one in self._client.list_collections())
-        return [(int(match[1]), birth or {}) for match, birth in named if match]
+        return [(int(match[1]), creation or {}) for match, creation in named if match]
 
 
 def _settings() -> Settings:
@@ -246,10 +246,10 @@ def _suffix(number: int) -> str:
     return f"-{number:04d}"
 
 
-def _created(client: _Client, suffix: str, birth: CreationMetadata) -> Collection:
+def _created(client: _Client, suffix: str, creation: CreationMetadata) -> Collection:
     made = [
         client.create_collection(
-            name + suffix, embedding_function=None, configuration={"hnsw": dict(_HNSW)}, metadata=dict(birth)
+            name + suffix, embedding_function=None, configuration={"hnsw": dict(_HNSW)}, metadata=dict(creation)
         )
         for name in COLLECTIONS
     ]

@@ -114,14 +114,14 @@ class GenerationRequests:
         """Create the next generation, with a number above all earlier ones."""
         self._last = max(self._last, self._pointer.read() or 0, *self._place.numbers(), 0) + 1
         generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
-        birth = {
-            "birth": generation.birth,
+        build_id = {
+            "birth": generation.build_id,
             "fingerprint": fingerprint,
             "dimensions": dimensions,
             "schema_version": SCHEMA_VERSION,
             "chroma_version": VERSION,
         }
-        self._copies[self._last] = _OpenGeneration(generation, self._place.create(self._last, birth))
+        self._copies[self._last] = _OpenGeneration(generation, self._place.create(self._last, build_id))
         return Opened(generation)
 
     def put_in_use(self, generation: Generation) -> None:
@@ -141,7 +141,11 @@ class GenerationRequests:
     def events(self, generation: Generation) -> Collection:
         """Return the collection of an opened generation; raises Gone if its number is unused or reused by another."""
         copy = self._copies.get(generation.number)
-        if copy is None or copy.generation.birth != generation.birth or not self._place.is_there(generation.number):
+        if (
+            copy is None
+            or copy.generation.build_id != generation.build_id
+            or not self._place.is_there(generation.number)
+        ):
             raise Gone
         return copy.events
 
@@ -253,13 +257,13 @@ def _units(block: bytes, dimensions: int) -> NDArray[np.float32]:
 
 
 def _generation(number: int, events: Collection) -> Generation:
-    birth: dict[str, Any] = events.metadata or {}
+    build_id: dict[str, Any] = events.metadata or {}
     how = events.configuration
-    if (birth["schema_version"], birth["chroma_version"]) != (SCHEMA_VERSION, VERSION):
+    if (build_id["schema_version"], build_id["chroma_version"]) != (SCHEMA_VERSION, VERSION):
         raise Damaged("version")
     if how["hnsw"]["space"] != "cosine" or how.get("embedding_function") is not None:
         raise Damaged("configuration")
-    return Generation(number, str(birth["birth"]), str(birth["fingerprint"]), int(birth["dimensions"]))
+    return Generation(number, str(build_id["birth"]), str(build_id["fingerprint"]), int(build_id["dimensions"]))
 
 
 def _probe(generation: Generation, events: Collection) -> None:

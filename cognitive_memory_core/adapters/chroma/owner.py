@@ -47,9 +47,9 @@ class Owner:
             Disk().rewrite(folder / FILE, f"{owner}\n".encode())
         return cls(owner, home)
 
-    def check(self, birth: Mapping[str, object] | None) -> None:
+    def check(self, creation: Mapping[str, object] | None) -> None:
         """Raise Foreign for a collection with another owner or none."""
-        if birth is None or birth.get("owner") != self.owner:
+        if creation is None or creation.get("owner") != self.owner:
             raise Foreign
 
 
@@ -68,5 +68,5 @@ def _kept(file: Path) -> str:
 
 
 def _lost(home: str, created: Iterable[Mapping[str, object]]) -> str:
-    owners = {str(birth.get("owner")) for birth in created if birth.get("home") == home}
+    owners = {str(creation.get("owner")) for creation in created if creation.get("home") == home}
     return next((owner for owner in sorted(owners) if _ID.fullmatch(owner)), "")

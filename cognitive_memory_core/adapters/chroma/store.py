@@ -96,7 +96,7 @@ class ChromaStore:
     async def put_in_use(self, generation: Generation) -> None:
         """Search in this generation from now on, and delete all others."""
         await self._written(generation, protocol.PutInUse(generation))
-        self._open = {number: birth for number, birth in self._open.items() if number == generation.number}
+        self._open = {number: build_id for number, build_id in self._open.items() if number == generation.number}
         await self._swept()
 
     async def upsert(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> None:
@@ -196,7 +196,7 @@ class ChromaStore:
             raise UnavailableError(sentences.storage_errors.GENERATION_GONE)
 
     def _is_open(self, generation: Generation) -> bool:
-        here = (self._supervisor.incarnation, generation.birth)
+        here = (self._supervisor.incarnation, generation.build_id)
         return self._supervisor.is_running and self._open.get(generation.number) == here
 
     def _reopen(self) -> None:
@@ -245,7 +245,7 @@ class ChromaStore:
 
     def _note(self, generation: Generation | None) -> Generation | None:
         if generation is not None:
-            self._open[generation.number] = (self._supervisor.incarnation, generation.birth)
+            self._open[generation.number] = (self._supervisor.incarnation, generation.build_id)
             self._supervisor.record_normal_memory()
         return generation
 

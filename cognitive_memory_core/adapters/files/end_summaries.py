@@ -48,7 +48,7 @@ class EndSummaries:
         self._disk = disk or Disk()
         self._waiting: dict[str, Row] = {}
         self._writing = asyncio.Lock()
-        self.loop = BackgroundLoop(path.name, self._round, gathered=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.loop = BackgroundLoop(path.name, self._round, debounce=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
 
     async def copy(self, memo: Memo) -> None:
         """Queue a memo for the next write."""

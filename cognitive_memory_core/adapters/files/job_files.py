@@ -29,7 +29,7 @@ from .schedule_index import JobEntry, JobState
 
 log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
-_STATES = {PENDING: JobState.WAITING, PROCESSING: JobState.HELD, FAILED: JobState.FAILED}
+_STATES = {PENDING: JobState.WAITING, PROCESSING: JobState.CLAIMED, FAILED: JobState.FAILED}
 _STRAYS = (TEMP, ".lock")  # older versions left a .lock file beside each job
 _SETTLED_AFTER = 1.0  # seconds without a write after which a file copied in by hand counts as complete
 

@@ -30,14 +30,14 @@ class ProfileErasure:
     paths: ProfilePaths
     disk: Disk
     read: Callable[[bytes, ProfileLocation], ProfileFile]
-    held: Callable[[ProfileLocation], AbstractContextManager[object]]
+    locked: Callable[[ProfileLocation], AbstractContextManager[object]]
     repair: Callable[[ProfileLocation], object]
 
     def person(self, user_id: str, hide: Hide) -> list[ProfileKey]:
         """Remove a person's own files and hide them in all others; return the keys of the changed profiles."""
         name, touched = path_component(user_id), set[ProfileKey]()
         for location in self.paths.locations():
-            with self.held(location):
+            with self.locked(location):
                 if location.entity_type != "group" and location.name == name:
                     touched |= self._removed(location)
                 else:
@@ -50,7 +50,7 @@ class ProfileErasure:
             return self.profiles([ProfileKey.user(scope.place_id, scope.agent)])
         touched = set[ProfileKey]()
         for location in self.paths.in_group(scope.agent, scope.place_id):
-            with self.held(location):
+            with self.locked(location):
                 touched |= self._removed(location)
         for folder in self.paths.emptied(scope.agent, scope.place_id):
             self._remove_if_empty(folder)
@@ -59,7 +59,7 @@ class ProfileErasure:
     def reword(self, key: ProfileKey, hide: Hide) -> bool:
         """Hide text in one profile and its revisions; return whether anything changed."""
         location = ProfileLocation.of(self.paths.root, key)
-        with self.held(location):
+        with self.locked(location):
             return bool(self._reworded(location, "", hide))
 
     def profiles(self, keys: Iterable[ProfileKey]) -> list[ProfileKey]:
@@ -67,7 +67,7 @@ class ProfileErasure:
         touched = set[ProfileKey]()
         for key in keys:
             location = ProfileLocation.of(self.paths.root, key)
-            with self.held(location):
+            with self.locked(location):
                 touched |= self._removed(location)
         return sorted(touched)
 

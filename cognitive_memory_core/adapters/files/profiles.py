@@ -61,7 +61,7 @@ class FileProfiles:
         self._locks = [threading.RLock() for _ in range(_LOCKS)]
         self._made: set[Path] = set()
         self._recent: dict[ProfileLocation, _CurrentFile] = {}
-        self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._held, self._current)
+        self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._locked, self._current)
 
     async def find(self, key: ProfileKey) -> Profile | None:
         """Return the current profile, or None; the file is read each time, and parsed only if its bytes changed."""
@@ -128,12 +128,12 @@ class FileProfiles:
     def _location(self, key: ProfileKey) -> ProfileLocation:
         return ProfileLocation.of(self._paths.root, key)
 
-    def _held(self, location: ProfileLocation) -> threading.RLock:
+    def _locked(self, location: ProfileLocation) -> threading.RLock:
         return self._locks[hash(location) % _LOCKS]
 
     def _write(self, profile: Profile) -> Profile:
         location = self._location(profile.key)
-        with self._held(location):
+        with self._locked(location):
             current = self._current(location)
             if profile.version != (current.profile.version if current else ""):
                 raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN)
@@ -141,7 +141,7 @@ class FileProfiles:
 
     def _rename(self, key: ProfileKey, name: str) -> Profile | None:
         location = self._location(key)
-        with self._held(location):
+        with self._locked(location):
             current = self._current(location)
             if current is None or name in ("", current.profile.name):
                 return current and current.profile
@@ -150,7 +150,7 @@ class FileProfiles:
 
     def _restore(self, key: ProfileKey, chosen: str, at: datetime, without: Callable[[str], str]) -> Profile:
         location = self._location(key)
-        with self._held(location):
+        with self._locked(location):
             past_id = self._revision(location, chosen) if is_revision_id(chosen) else None
             if past_id is None:
                 raise UnknownRevision(sentences.caller.unknown_revision(chosen))
@@ -259,7 +259,7 @@ class FileProfiles:
 
     def _add_revision(self, revision: Revision) -> bool:
         location = self._location(revision.profile.key)
-        with self._held(location):
+        with self._locked(location):
             ids = self._revision_ids(location)
             kept = sorted({revision.id, *ids}, reverse=True)[: self._keep]
             if revision.id in ids or revision.id not in kept or not is_revision_id(revision.id):
@@ -274,7 +274,7 @@ class FileProfiles:
         try:
             return self._read_current(location)
         except PermanentError:
-            with self._held(location):
+            with self._locked(location):
                 return self._repaired(location)
 
     def _read_current(self, location: ProfileLocation) -> _CurrentFile | None:

@@ -272,7 +272,7 @@ class FileQueue:
     def _held(self, claim: Claim) -> JobEntry | None:
         """Return the entry of a claim while it is held; None after it was settled."""
         entry = self._backlog.find(claim.job.id)
-        return entry if entry is not None and entry.state is JobState.HELD and entry.name == claim.ticket else None
+        return entry if entry is not None and entry.state is JobState.CLAIMED and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
         async with self._jobs.of(claim.job.id):
@@ -315,7 +315,7 @@ class FileQueue:
 
     async def _index(self) -> None:
         self._backlog = await self._run(self._surveyed)
-        self._stranded = self._backlog.held()
+        self._stranded = self._backlog.claimed()
 
     def _surveyed(self) -> ScheduleIndex:
         backlog = ScheduleIndex()
@@ -435,7 +435,7 @@ class FileQueue:
 
     def _drop_missing(self, entry: JobEntry) -> None:
         """Drop a job whose file is gone; a claimed one keeps its scope busy until it is released."""
-        if entry.state is JobState.HELD:
+        if entry.state is JobState.CLAIMED:
             entry.memo = None
         else:
             self._backlog.drop(entry)

@@ -25,7 +25,7 @@ class JobState(Enum):
 
     ARRIVING = auto()
     WAITING = auto()
-    HELD = auto()
+    CLAIMED = auto()
     FAILED = auto()
 
 
@@ -65,7 +65,7 @@ class _Lane:
 
     key: Scope | str
     waiting: deque[JobEntry] = field(default_factory=deque[JobEntry])
-    held: list[JobEntry] = field(default_factory=list[JobEntry])
+    claimed: list[JobEntry] = field(default_factory=list[JobEntry])
     paused_until: float | None = None  # seconds of a monotonic clock
     in_turn: bool = False
 
@@ -73,7 +73,7 @@ class _Lane:
     def is_ready(self) -> bool:
         head = self.waiting[0] if self.waiting else None
         is_there = head is not None and head.state is JobState.WAITING and not head.is_locked
-        return is_there and not self.held and self.paused_until is None
+        return is_there and not self.claimed and self.paused_until is None
 
     def insert(self, entry: JobEntry) -> None:
         if not self.waiting or self.waiting[-1].place < entry.place:
@@ -120,9 +120,9 @@ class ScheduleIndex:
             if rank < excess or (oldest is not None and (entry.failed_at or now) < oldest)
         ]
 
-    def held(self) -> list[JobEntry]:
+    def claimed(self) -> list[JobEntry]:
         """Return the claimed jobs, in order of arrival."""
-        return sorted((entry for lane in self._lanes.values() for entry in lane.held), key=lambda entry: entry.place)
+        return sorted((entry for lane in self._lanes.values() for entry in lane.claimed), key=lambda entry: entry.place)
 
     def waiting_in(self, scope: Scope) -> list[JobEntry]:
         """Return the jobs that wait in a scope, in order."""
@@ -135,7 +135,7 @@ class ScheduleIndex:
         Every job that holds it is among them; others may be, too, and only their files tell.
         """
         lane = self._lanes.get(scope)
-        there = [*lane.held, *self.waiting_in(scope)] if lane else []
+        there = [*lane.claimed, *self.waiting_in(scope)] if lane else []
         there += [entry for entry in self._failed.values() if entry.scope == scope]
         return [entry for entry in there if may_hold(entry.message_ids, message_id)]
 
@@ -146,13 +146,13 @@ class ScheduleIndex:
     def memos(self, scope: Scope) -> list[Memo]:
         """Return the memos of claimed and waiting jobs, oldest first."""
         lane = self._lanes.get(scope)
-        held = sorted(lane.held, key=lambda entry: entry.place) if lane else []
-        return [entry.memo for entry in (*held, *self.waiting_in(scope)) if entry.memo is not None]
+        claimed = sorted(lane.claimed, key=lambda entry: entry.place) if lane else []
+        return [entry.memo for entry in (*claimed, *self.waiting_in(scope)) if entry.memo is not None]
 
     def counts(self) -> QueueCounts:
         """Return the number of jobs by state, and their bytes."""
-        waiting, held = self._numbers[JobState.WAITING], self._numbers[JobState.HELD]
-        return QueueCounts(waiting, held, self._numbers[JobState.FAILED], self._bytes)
+        waiting, claimed = self._numbers[JobState.WAITING], self._numbers[JobState.CLAIMED]
+        return QueueCounts(waiting, claimed, self._numbers[JobState.FAILED], self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
         """Return the values that the limits apply to: jobs waiting or arriving in all, those of a scope, and bytes."""
@@ -164,8 +164,8 @@ class ScheduleIndex:
         """Add a job in its state; an arriving one reserves its place but is not yet visible to claims."""
         self._entries[entry.job_id] = entry
         self._count(entry, 1)
-        if entry.state is JobState.HELD:
-            self._lane(entry).held.append(entry)
+        if entry.state is JobState.CLAIMED:
+            self._lane(entry).claimed.append(entry)
         elif entry.state is JobState.FAILED:
             self._failed[entry.job_id] = entry
         else:
@@ -183,14 +183,18 @@ class ScheduleIndex:
         """
         self._wake(elapsed)
         while self._turns and self._alone is None:
-            if self._numbers[JobState.HELD] and self._turns[0].is_ready and self._turns[0].waiting[0].is_crash_suspect:
+            if (
+                self._numbers[JobState.CLAIMED]
+                and self._turns[0].is_ready
+                and self._turns[0].waiting[0].is_crash_suspect
+            ):
                 return None
             lane = self._turns.popleft()
             lane.in_turn = False
             if lane.is_ready:
                 entry = lane.waiting.popleft()
-                lane.held.append(entry)
-                self._set_state(entry, JobState.HELD)
+                lane.claimed.append(entry)
+                self._set_state(entry, JobState.CLAIMED)
                 self._alone = entry if entry.is_crash_suspect else None
                 return entry
         return None
@@ -221,7 +225,7 @@ class ScheduleIndex:
         if entry.state is JobState.FAILED:
             del self._failed[entry.job_id]
             return
-        if entry.state is JobState.HELD:
+        if entry.state is JobState.CLAIMED:
             lane = self._removed_from_lane(entry)
         else:
             lane = self._lane(entry)
@@ -258,7 +262,7 @@ class ScheduleIndex:
 
     def _removed_from_lane(self, entry: JobEntry) -> _Lane:
         lane = self._lane(entry)
-        lane.held.remove(entry)
+        lane.claimed.remove(entry)
         if self._alone is entry:
             self._alone = None
         return lane
@@ -268,7 +272,7 @@ class ScheduleIndex:
         if lane.is_ready and not lane.in_turn:
             lane.in_turn = True
             self._turns.append(lane)
-        elif not lane.waiting and not lane.held and not lane.in_turn and lane.paused_until is None:
+        elif not lane.waiting and not lane.claimed and not lane.in_turn and lane.paused_until is None:
             self._lanes.pop(lane.key, None)
 
     def _wake(self, elapsed: float) -> None:

@@ -1,4 +1,4 @@
-"""Chooses the passages of a chat line that become memories without a model, more strictly than ``worthy``."""
+"""Chooses the passages of a chat line that become memories without a model, more strictly than the triage filter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Collection
 from ...text.lexical.folding import folded
 from ...text.time.timewords import mentions
 from .lasting_facts import lasting_clause
-from .worth_remembering import asks, is_told, worthy
+from .worth_remembering import asks, has_content, sentences_worth_keeping
 
 MOST = 5  # passages of one message
 ENOUGH = 3  # points
@@ -100,7 +100,7 @@ def chosen(message: str, names: Collection[str] = ()) -> list[str]:
     Sentences that are kept and follow one another stay one passage, so that a reversal (不去…改…) is never torn apart.
     """
     text = message[:_READ]
-    if not is_told(text) or is_joke(text):
+    if not has_content(text) or is_joke(text):
         return []
     return [text[start:stop].strip(_EDGES) for start, stop in _runs(text, names)][:MOST]
 
@@ -110,17 +110,17 @@ def is_joke(message: str) -> bool:
     return bool(_JOKE.search(folded(message[:_READ])))
 
 
-def is_passing(message: str) -> bool:
+def is_short_lived(message: str) -> bool:
     """Return whether a message is about an errand or a state that is over within the hour."""
     return bool(_PASSING.search(folded(message[:_READ])))
 
 
-def takes_back(message: str) -> bool:
+def retracts(message: str) -> bool:
     """Return whether a message says that something said before was a joke or a mistake."""
     return bool(_TAKEN_BACK.search(folded(message[:_READ])))
 
 
-def puts_right(message: str, wrong: str) -> str:
+def corrected_line(message: str, wrong: str) -> str:
     """Return the line ``wrong`` with the correction in ``message``, as one sentence; "" if it corrects nothing."""
     read = folded(message[:_READ])
     slip = _SLIP.search(read)
@@ -129,16 +129,16 @@ def puts_right(message: str, wrong: str) -> str:
     return f"{_SENTENCE_END.split(wrong[:_READ].strip(_ENDS))[-1].strip(_ENDS)} {message[:_READ]}"
 
 
-def is_in_earnest(message: str) -> bool:
+def is_serious(message: str) -> bool:
     """Return whether a message says of itself that it is meant seriously."""
     return bool(_EARNEST.search(folded(message[:_READ])))
 
 
-def points(sentence: str, names: Collection[str] = ()) -> int:
+def content_score(sentence: str, names: Collection[str] = ()) -> int:
     """Return the points of a sentence for its content; see ``ENOUGH``."""
     read = _MARKERS.sub("", folded(sentence)).strip(_EDGES)
     length = _length(_NO_WORDS.sub("", read))
-    is_worthy = bool(worthy(sentence, names))
+    is_worthy = bool(sentences_worth_keeping(sentence, names))
     if length < _SHORTEST or (asks(sentence) and not is_worthy):
         return 0
     total = sum(weight for words, weight in _WEIGHTS if words.search(read))
@@ -165,7 +165,7 @@ def _runs(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     for end in (*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)):
         is_turn = at > 0 and bool(_TURN.match(text, at))
         is_after_kept = bool(runs) and runs[-1][1] == at
-        if points(text[at:end], names) >= ENOUGH or (is_turn and is_after_kept):
+        if content_score(text[at:end], names) >= ENOUGH or (is_turn and is_after_kept):
             start = runs.pop()[0] if is_after_kept and (is_turn or end - runs[-1][0] <= WHOLE) else at
             runs.append((previous if is_turn and start == at else start, end))
         at, previous = end, at

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue
-from .known_people import Cast
-from .worth_remembering import told_length, worthy
+from .known_people import KnownPeople
+from .worth_remembering import sentences_worth_keeping, statement_length
 
 # Measured with benchmarks look: narrower bounds save few calls more and lose several times as many gold facts.
 _LINE, _COUNTED_LINE = 12, 5  # letters told in one line that are worth a call; with a number in it fewer are
@@ -20,21 +20,25 @@ _COUNT = re.compile(
 
 
 @dataclass(frozen=True)
-class RuleLook:
+class RuleDialogueFilter:
     """Decides by rules; reads people's lines until one makes the dialogue worth a call."""
 
-    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
+    async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return False if no line is worth keeping or long, and all lines together are short."""
-        names, together = Cast(job_context).by_name, 0
+        names, together = KnownPeople(job_context).by_name, 0
         for message in dialogue.messages:
             others = [name for name, person in names.items() if person.id != message.sender_id]
-            told = told_length(message.text) if message.sender_id else 0
-            together += told
-            if told and (_is_long(message.text, told) or together >= _TOGETHER or worthy(message.text, others)):
+            counted_length = statement_length(message.text) if message.sender_id else 0
+            together += counted_length
+            if counted_length and (
+                _is_long(message.text, counted_length)
+                or together >= _TOGETHER
+                or sentences_worth_keeping(message.text, others)
+            ):
                 return True
             await asyncio.sleep(0)
         return False
 
 
-def _is_long(text: str, told: int) -> bool:
-    return told >= _LINE or (told >= _COUNTED_LINE and bool(_COUNT.search(text)))
+def _is_long(text: str, counted_length: int) -> bool:
+    return counted_length >= _LINE or (counted_length >= _COUNTED_LINE and bool(_COUNT.search(text)))

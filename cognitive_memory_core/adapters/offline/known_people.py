@@ -22,7 +22,7 @@ _EVERYBODYS_WORDS = """
 _COMMON = frozenset(_EVERYBODYS_WORDS.split())
 
 
-class Cast:
+class KnownPeople:
     """The people of one place with their display names."""
 
     def __init__(self, job_context: JobContext, others: Iterable[Person] = ()) -> None:
@@ -37,7 +37,7 @@ class Cast:
     def names(self) -> frozenset[str]:
         """Return what the people and the place are called, in full and in short form."""
         called = {name for names in self._called.values() for name in names}
-        return frozenset(called | set(map(_spoken, called)) | {self.place.name})
+        return frozenset(called | set(map(_short_form, called)) | {self.place.name})
 
     @cached_property
     def by_name(self) -> Mapping[str, Person]:
@@ -45,11 +45,11 @@ class Cast:
 
         A name that passed from one person to another identifies neither.
         """
-        bearers: dict[str, set[str]] = {}
+        ids_by_name: dict[str, set[str]] = {}
         for user_id, names in self._called.items():
-            for name in {*names, *map(_spoken, names)}:
-                bearers.setdefault(name, set()).add(user_id)
-        alone = {name: ids for name, ids in bearers.items() if len(ids) == 1 and _is_telling(name)}
+            for name in {*names, *map(_short_form, names)}:
+                ids_by_name.setdefault(name, set()).add(user_id)
+        alone = {name: ids for name, ids in ids_by_name.items() if len(ids) == 1 and _is_identifying(name)}
         return {name: Person(next(iter(ids)), name) for name, ids in alone.items()}
 
     @cached_property
@@ -61,7 +61,7 @@ class Cast:
         names = self._called.get(user_id)
         return Person(user_id, names[0] if names else "")
 
-    def standing_in(self, text: str) -> tuple[str, ...]:
+    def ids_in(self, text: str) -> tuple[str, ...]:
         """Return the ids of the known people that occur in a text, with or without a name.
 
         Digits inside a name are not an id, so that nobody is mistaken for somebody whose number they put into their
@@ -70,24 +70,24 @@ class Cast:
         for name in self._names_like_ids:
             text = text.replace(f"{name}(", "(")
         tokens = frozenset(_TOKEN.findall(text))
-        return tuple(user_id for user_id in self._called if _stands(user_id, text, tokens))
+        return tuple(user_id for user_id in self._called if _occurs(user_id, text, tokens))
 
     def is_of_place(self, text: str) -> bool:
         """Return whether a text is about the group: it begins with the group's label."""
         return bool(self.place.id) and text.startswith(self.place.label)
 
 
-def _stands(user_id: str, text: str, tokens: frozenset[str]) -> bool:
+def _occurs(user_id: str, text: str, tokens: frozenset[str]) -> bool:
     return (len(user_id) >= _BARE_ID and user_id in tokens) or f"({user_id})" in text
 
 
-def _spoken(name: str) -> str:
+def _short_form(name: str) -> str:
     """Return the short form of a decorated name: 陈皮 of 陈皮〔已还魂〕, 饺子 of 饺子🥟."""
     spoken = _SPOKEN.match(name)
     return spoken[0] if spoken else name
 
 
-def _is_telling(name: str) -> bool:
+def _is_identifying(name: str) -> bool:
     """Return whether a name identifies a person wherever it occurs."""
     is_plain = len(name) > 1 and not _NUMERALS.fullmatch(name) and any(char.isalnum() for char in name)
     return is_plain and name.casefold() not in _COMMON and not is_leaning_word(name)

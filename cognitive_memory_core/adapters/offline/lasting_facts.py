@@ -67,7 +67,7 @@ _ENGLISH_LIFE = (
     "|i have (?:a|an|two|three) (?:cat|dog|son|daughter|kid|child).*"
     "|my (?:birthday|name|job|wife|husband|son|daughter|dog|cat|hometown|major) (?:is|works|lives) .+"
 )
-_MATTERS: tuple[tuple[Field, EventKind, re.Pattern[str]], ...] = (
+_TOPICS: tuple[tuple[Field, EventKind, re.Pattern[str]], ...] = (
     ("interests", "preference", re.compile(f"(?:我|俺)(?:{_TASTES})|{_ENGLISH_TASTES}")),
     ("tools", "preference", re.compile(f"(?:我|俺)(?:{_TOOLS})")),
     ("role", "knowledge", re.compile(f"(?:我|俺)(?:{_HOME}{_WORK}{_FAMILY})|{_ENGLISH_LIFE}")),
@@ -108,7 +108,7 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
     """
     clauses = list(_clauses(said))
     for index, (start, clause) in enumerate(clauses):
-        found = _matter(clause, others)
+        found = _topic(clause, others)
         if not found:
             continue
         text = clause
@@ -121,22 +121,22 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
 
 
 @dataclass(frozen=True)
-class EndedMatter:
+class EndedState:
     """A matter that a clause says has ended for its speaker: 吃素 in 从今天起不吃素了."""
 
     clause: str
-    matter: str
+    state: str
 
     def ends(self, claim: str) -> bool:
         """Return whether a claim has ended: it holds all characters of the matter in order and does not deny it."""
         rest = iter(folded(claim))
-        return all(char in rest for char in self.matter) and f"不{self.matter[0]}" not in claim
+        return all(char in rest for char in self.state) and f"不{self.state[0]}" not in claim
 
 
-def ended_matters(said: str) -> list[EndedMatter]:
+def ended_states(said: str) -> list[EndedState]:
     """Return the matters that a line says have ended for its speaker."""
     found = ((clause, _ENDED.fullmatch(folded(clause))) for _, clause in _clauses(said))
-    return [EndedMatter(clause, ended["matter"]) for clause, ended in found if ended]
+    return [EndedState(clause, ended["matter"]) for clause, ended in found if ended]
 
 
 def speaks_of_rank_or_debt(text: str) -> bool:
@@ -164,10 +164,10 @@ def _clauses(said: str) -> list[tuple[int, str]]:
     return found
 
 
-def _matter(clause: str, others: Collection[str]) -> tuple[Field, EventKind] | None:
+def _topic(clause: str, others: Collection[str]) -> tuple[Field, EventKind] | None:
     if _leans(clause, others) or _BARE.search(folded(clause)):
         return None
-    return next(((field, kind) for field, kind, words in _MATTERS if words.match(folded(clause))), None)
+    return next(((field, kind) for field, kind, words in _TOPICS if words.match(folded(clause))), None)
 
 
 def _leans(clause: str, others: Collection[str]) -> bool:

@@ -17,7 +17,7 @@ from ...settings import Live, Settings
 from ...text.identity.names import NAME_LENGTH, one_line
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, without
-from .lasting_facts import EndedMatter, ended_matters, lasting_clause, speaks_of_rank_or_debt
+from .lasting_facts import EndedState, ended_states, lasting_clause, speaks_of_rank_or_debt
 
 LINE_LENGTH = 120
 _OF_PERSONS, _OF_GROUPS = sentences.stored_text.PROFILE_HEADINGS, sentences.stored_text.GROUP_HEADINGS
@@ -57,7 +57,7 @@ class RuleMerger:
         is_group = any(fact.key.entity_type == "group" for fact in facts)
         page, tags = _page(profile, is_group=is_group), profile.tags if profile else ()
         for said, gone in _withdrawn(person, facts):
-            page.take_out(said, gone)
+            page.remove_fact(said, gone)
             tags = tuple(tag for tag in tags if not gone.is_told_by(tag))
         for fact in sorted(facts, key=lambda fact: fact.happened_at):
             day = min(fact.happened_at, now).astimezone(settings.zone).date().isoformat()
@@ -93,7 +93,7 @@ class _Page:
     def add(self, title: str, said: str, day: str) -> None:
         """Append a line to a section; it replaces an equal line by rules, but yields to an equal one by others."""
         key = duplicate_key(said)
-        ours = {line for _, lines in self._sections for line in lines if _key_of_ours(line) == key}
+        ours = {line for _, lines in self._sections for line in lines if _key_of_rule_line(line) == key}
         if any(_key(line) == key for _, lines in self._sections for line in lines if line not in ours):
             return
         for _, lines in self._sections:
@@ -103,13 +103,13 @@ class _Page:
         lines.insert(end, sentences.stored_text.noted_on(said, day))
         self._drop_empty()
 
-    def take_out(self, said: str, gone: WithdrawnClaim) -> None:
+    def remove_fact(self, said: str, gone: WithdrawnClaim) -> None:
         """Remove the rules' line with exactly this text, and sentences by others that contain most of its words."""
         key = duplicate_key(said)
 
         def left_of(line: str) -> str:
             if sentences.stored_text.noted(line) or sentences.stored_text.left_out_count(line) is not None:
-                return "" if _key_of_ours(line) == key else line
+                return "" if _key_of_rule_line(line) == key else line
             return without(line, gone.is_told_by)
 
         for _, lines in self._sections:
@@ -117,7 +117,7 @@ class _Page:
             lines[:] = [new for line, new in left if new or not line]
         self._drop_empty()
 
-    def end(self, ended: EndedMatter, day: str) -> None:
+    def end(self, ended: EndedState, day: str) -> None:
         """Replace the lines written by rules up to a day that claim a matter by the clause that ends it."""
         title = ""
         for heading, lines in self._sections:
@@ -130,18 +130,18 @@ class _Page:
 
     def shrink(self, limit: int) -> None:
         """Remove the oldest lines written by rules until the page fits, and note how many were removed in all."""
-        count = self._take_count()
+        count = self._pop_removed_count()
         while len(self.text) + (len(sentences.stored_text.left_out_lines(count)) + 2 if count else 0) > limit:
-            oldest = min(self._ours(), default=None)
+            oldest = min(self._rule_lines(), default=None)
             if oldest is None:
                 break
             del self._sections[-oldest[1]][1][oldest[2]]
             count += 1
         self._drop_empty()
         if count:
-            self._say_left_out(count)
+            self._write_removed_note(count)
 
-    def _say_left_out(self, count: int) -> None:
+    def _write_removed_note(self, count: int) -> None:
         lead = self._sections[0][1]
         while lead and not lead[-1].strip():
             lead.pop()
@@ -151,7 +151,7 @@ class _Page:
             else [sentences.stored_text.left_out_lines(count), ""]
         )
 
-    def _take_count(self) -> int:
+    def _pop_removed_count(self) -> int:
         """Remove the note on removed lines and return how many it counts, 0 without one."""
         found = 0
         for _, lines in self._sections:
@@ -160,7 +160,7 @@ class _Page:
             lines[:] = [line for line, count in zip(lines, counts, strict=True) if count is None]
         return found
 
-    def _ours(self) -> Iterator[tuple[str, int, int]]:
+    def _rule_lines(self) -> Iterator[tuple[str, int, int]]:
         """Yield the day and position of each line written by rules."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
@@ -248,10 +248,10 @@ def _field_of(fact: Fact) -> str:
     return "state" if fact.kind in ("knowledge", "preference") else "topics"
 
 
-def _ended_by(person: Person, fact: Fact) -> list[EndedMatter]:
+def _ended_by(person: Person, fact: Fact) -> list[EndedState]:
     """Return the matters that the person says, in a quotation, have ended for them."""
     quotation = sentences.stored_text.quoted_words(fact.text.strip(), person.id)
-    return ended_matters(quotation[0]) if quotation else []
+    return ended_states(quotation[0]) if quotation else []
 
 
 def _quoted(said: str, notes: str) -> _ProfileLine | None:
@@ -281,5 +281,5 @@ def _key(line: str) -> str:
     return duplicate_key(noted[0] if noted else line.lstrip("-* "))
 
 
-def _key_of_ours(line: str) -> str | None:
+def _key_of_rule_line(line: str) -> str | None:
     return _key(line) if sentences.stored_text.noted(line) else None

@@ -13,7 +13,7 @@ from ...text.names_and_quotations import Spared, occurrences, quoted
 from ...text.replacements import Edit, edited
 from ...text.statements.lexicon import Sighting, offences, sightings, spared_in
 from ...text.time.timewords import datings
-from .known_people import Cast
+from .known_people import KnownPeople
 
 STATEMENT_LENGTH = 500
 _LINE_READ = 1_000
@@ -27,18 +27,18 @@ class Phrasing:
     我 and 你 stay as they are: a chat model wrote the text, and rules cannot tell whom they mean.
     """
 
-    cast: Cast
+    known_people: KnownPeople
 
     def phrase(self, line: str, when: datetime) -> str:
         """Return the line with names, dates and group made explicit, as far as rules can."""
         text = one_line(line[:_LINE_READ])
-        spared = spared_in(text, self.cast.names)
+        spared = spared_in(text, self.known_people.names)
         edits = [*self._links(text), *self._places(sightings(text, spared)), *datings(text, when, spared)]
         return shortened(edited(text, edits), STATEMENT_LENGTH)
 
     def is_absolute(self, text: str) -> bool:
         """Return whether nothing in the text depends on its moment."""
-        return not offences(text, names=self.cast.names)
+        return not offences(text, names=self.known_people.names)
 
     def _links(self, text: str) -> Iterator[Edit]:
         quotes = Spared(len(text), quoted(text))
@@ -47,21 +47,21 @@ class Phrasing:
             if start < at or quotes.touches(start, stop):
                 continue
             at = stop
-            person = self.cast.by_name.get(text[start:stop])
+            person = self.known_people.by_name.get(text[start:stop])
             if person and text[stop : stop + 1] not in ("(", "（"):
                 yield Edit(start - (text[start - 1 : start] == "@"), stop, person.label)
 
     def _named(self, text: str) -> list[tuple[int, int]]:
         """Return the spans of all names of people and place; of those that begin together the longest first."""
-        names = (name for name in {*self.cast.names, *self.cast.by_name} if name in text)
+        names = (name for name in {*self.known_people.names, *self.known_people.by_name} if name in text)
         spans = (span for name in names for span in occurrences(text, name))
         return sorted(spans, key=lambda span: (span[0], -span[1]))
 
     def _places(self, found: Iterable[Sighting]) -> Iterator[Edit]:
         for sighting in found:
             is_group = sighting.offence.kind == "place" and is_group_word(sighting.offence.word)
-            if is_group and self.cast.place.id:
-                yield Edit(sighting.start, sighting.stop, self.cast.place.label)
+            if is_group and self.known_people.place.id:
+                yield Edit(sighting.start, sighting.stop, self.known_people.place.label)
 
 
 def is_group_word(word: str) -> bool:

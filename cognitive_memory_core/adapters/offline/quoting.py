@@ -16,7 +16,7 @@ from ...text.names_and_quotations import Spared, occurrences, quoted
 from ...text.statements.lexicon import Sighting, sightings, spared_in
 from ...text.time.time_spans import DAY, Stretch
 from ...text.time.timewords import Mention, mentions, resolved
-from .known_people import Cast
+from .known_people import KnownPeople
 from .phrasing import STATEMENT_LENGTH, is_group_word
 
 MOST_NOTES = 6
@@ -45,17 +45,17 @@ class QuotedPassage:
 
 @dataclass(frozen=True)
 class Quoting:
-    """Quotes what ``me`` said in one place; ``you`` is the person addressed, if any."""
+    """Quotes what ``speaker`` said in one place; ``addressee`` is the person addressed, if any."""
 
-    cast: Cast
-    me: Person
-    you: Person | None = None
+    known_people: KnownPeople
+    speaker: Person
+    addressee: Person | None = None
 
     def answer(self, line: str, when: datetime, answered: str) -> QuotedPassage:
-        """Quote a line, and beside it the line of ``you`` that it answers; the result is absolute if both are."""
-        told = Quoting(self.cast, self.you or self.me).quote(answered, when)
+        """Quote a line, and beside it the line of ``addressee`` that it answers; the result is absolute if both are."""
+        told = Quoting(self.known_people, self.addressee or self.speaker).quote(answered, when)
         begun = shortened(one_line(answered[:_LINE_READ]).translate(_CORNERED), ANSWERED_LENGTH)
-        speaker = (self.you or self.me).label
+        speaker = (self.addressee or self.speaker).label
         beside = sentences.stored_text.ANSWERING.format(speaker=speaker, line=begun)
         quotation = self.quote(line, when, (beside,))
         return QuotedPassage(quotation.text, quotation.is_absolute and told.is_absolute)
@@ -66,22 +66,22 @@ class Quoting:
         ``first`` are notes to place before its own.
         """
         text = one_line(line[:_LINE_READ])
-        spared = spared_in(text, self.cast.names)
+        spared = spared_in(text, self.known_people.names)
         found, dates = sightings(text, spared), _dates(text, when, spared)
         beside = (*first, *_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
         notes = tuple(dict.fromkeys(beside))
-        room = STATEMENT_LENGTH - len(sentences.stored_text.quoted_line(self.me.label, "", notes[:MOST_NOTES]))
+        room = STATEMENT_LENGTH - len(sentences.stored_text.quoted_line(self.speaker.label, "", notes[:MOST_NOTES]))
         return QuotedPassage(
             sentences.stored_text.quoted_line(
-                self.me.label, shortened(text.translate(_NESTED), room), notes[:MOST_NOTES]
+                self.speaker.label, shortened(text.translate(_NESTED), room), notes[:MOST_NOTES]
             ),
             all(self._is_clear(one, dates) for one in found) and len(notes) <= MOST_NOTES,
         )
 
     def is_of_place(self, line: str) -> bool:
         """Return whether a line speaks of the group itself: it begins with a word for it."""
-        found = sightings(line, spared_in(line, self.cast.names))
-        return bool(self.cast.place.id) and any(one.start == 0 and _is_of_group(one) for one in found)
+        found = sightings(line, spared_in(line, self.known_people.names))
+        return bool(self.known_people.place.id) and any(one.start == 0 and _is_of_group(one) for one in found)
 
     def _is_clear(self, sighting: Sighting, dates: Iterable[tuple[Mention, Stretch]]) -> bool:
         """Return whether the speaker's label or a note says what a word meant."""
@@ -89,36 +89,41 @@ class Quoting:
         if sighting.offence.kind == "time":
             return any(mention.start == sighting.start for mention, _ in dates)
         if sighting.offence.kind == "place":
-            return bool(self.cast.place.id) and _is_of_group(sighting)
-        return word in _MYSELF or (self.you is not None and word in _YOU)
+            return bool(self.known_people.place.id) and _is_of_group(sighting)
+        return word in _MYSELF or (self.addressee is not None and word in _YOU)
 
     def _addressed(self, found: Iterable[Sighting]) -> Iterator[str]:
-        said = (one.offence.word for one in found if one.offence.kind == "pronoun" and self.you)
+        said = (one.offence.word for one in found if one.offence.kind == "pronoun" and self.addressee)
         yield from (
-            sentences.stored_text.MEANT.format(word=word, meaning=self.you.label)
+            sentences.stored_text.MEANT.format(word=word, meaning=self.addressee.label)
             for word in said
-            if self.you and folded(word) in _YOU
+            if self.addressee and folded(word) in _YOU
         )
 
     def _placed(self, found: Iterable[Sighting]) -> Iterator[str]:
-        if self.cast.place.id and any(map(_is_of_group, found)):
-            yield self.cast.place.label
+        if self.known_people.place.id and any(map(_is_of_group, found)):
+            yield self.known_people.place.label
 
     def _people(self, text: str) -> list[str]:
         """Return the labels of the other people named; a name inside another word does not count."""
         quotes = Spared(len(text), quoted(text))
         spans = sorted(
-            ((at, stop, name) for name in self.cast.by_name if name in text for at, stop in occurrences(text, name)),
+            (
+                (at, stop, name)
+                for name in self.known_people.by_name
+                if name in text
+                for at, stop in occurrences(text, name)
+            ),
             key=lambda span: (span[0], -span[1]),
         )
         found: list[str] = []
         end = 0
         for at, stop, name in spans:
-            person = self.cast.by_name[name]
-            if at < end or quotes.touches(at, stop) or not _stands_alone(text, at):
+            person = self.known_people.by_name[name]
+            if at < end or quotes.touches(at, stop) or not _is_whole_word(text, at):
                 continue
             end = stop
-            if person.id != self.me.id and text[stop : stop + 1] not in ("(", "（"):
+            if person.id != self.speaker.id and text[stop : stop + 1] not in ("(", "（"):
                 found.append(person.label)
         return found
 
@@ -127,7 +132,7 @@ def _is_of_group(sighting: Sighting) -> bool:
     return sighting.offence.kind == "place" and is_group_word(sighting.offence.word)
 
 
-def _stands_alone(text: str, at: int) -> bool:
+def _is_whole_word(text: str, at: int) -> bool:
     before = text[at - 1 : at]
     return not before or not before.isalnum() or before in _BEFORE_A_NAME or before.isascii()
 

@@ -14,9 +14,9 @@ from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
-from .choosing import chosen, is_dated, is_in_earnest, puts_right, takes_back
-from .known_people import Cast
-from .lasting_facts import begins_with_speaker, ended_matters, lasting_clause
+from .choosing import chosen, corrected_line, is_dated, is_serious, retracts
+from .known_people import KnownPeople
+from .lasting_facts import begins_with_speaker, ended_states, lasting_clause
 from .phrasing import Phrasing
 from .quoting import QuotedPassage, Quoting
 from .settling_replies import can_be_settled, settles
@@ -36,7 +36,7 @@ class RuleHistorian:
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Return one statement per observation; one with 我 or 你, which no rule resolves, is not absolute."""
-        phrasing = Phrasing(Cast(job_context))
+        phrasing = Phrasing(KnownPeople(job_context))
         written: list[Statement] = []
         for observation in turn.observations:
             written.append(self._observed(observation, turn, job_context, phrasing))
@@ -51,13 +51,13 @@ class RuleHistorian:
         """
         by_id = {message.id: message for message in (*job_context.answered, *dialogue.messages)}
         senders = [_sender(message) for message in reversed(dialogue.messages) if not message.is_bot]
-        cast = Cast(job_context, senders)
+        known_people = KnownPeople(job_context, senders)
         kept: list[Statement] = []
-        doubtful = _taken_back(dialogue.messages)
+        doubtful = _retracted_ids(dialogue.messages)
         for message in dialogue.messages:
             if not message.is_bot and message.id not in doubtful:
-                told = [*self._kept(message, by_id, cast, _put_right_by(message, dialogue.messages))]
-                kept += told or self._settled(message, by_id, cast, doubtful)
+                told = [*self._kept(message, by_id, known_people, _line_corrected_by(message, dialogue.messages))]
+                kept += told or self._settled(message, by_id, known_people, doubtful)
             await asyncio.sleep(0)
         return kept
 
@@ -68,32 +68,34 @@ class RuleHistorian:
         return Statement(
             text,
             kind_of(text),
-            subjects=phrasing.cast.standing_in(text),
+            subjects=phrasing.known_people.ids_in(text),
             speaker=turn.scene.user_id,
             confidence=CONFIDENCE,
             is_absolute=phrasing.is_absolute(text),
             is_own=True,
-            is_of_place=phrasing.cast.is_of_place(text),
+            is_of_place=phrasing.known_people.is_of_place(text),
             message_ids=tuple(turn.message_ids),
         )
 
     def _kept(
-        self, message: Message, by_id: Mapping[str, Message], cast: Cast, wrong: Message | None
+        self, message: Message, by_id: Mapping[str, Message], known_people: KnownPeople, wrong: Message | None
     ) -> Iterator[Statement]:
         when = message.sent_at.astimezone(self.zone)
-        if (when.month, when.day) == _FOOLS_DAY and not is_in_earnest(message.text):
+        if (when.month, when.day) == _FOOLS_DAY and not is_serious(message.text):
             return
-        sender = _sender(message) if message.scene.user_name else cast.person(message.sender_id)
-        quoting = Quoting(cast, sender, _addressee(message, by_id, cast))
-        others = [name for name, person in cast.by_name.items() if person.id != sender.id]
-        text = puts_right(message.text, wrong.text) if wrong else message.text
+        sender = _sender(message) if message.scene.user_name else known_people.person(message.sender_id)
+        quoting = Quoting(known_people, sender, _addressee(message, by_id, known_people))
+        others = [name for name, person in known_people.by_name.items() if person.id != sender.id]
+        text = corrected_line(message.text, wrong.text) if wrong else message.text
         for passage in chosen(text, others):
             quotation = quoting.quote(passage, when)
             lasting = lasting_clause(passage, others)
             yield Statement(
                 quotation.text,
                 lasting.kind if lasting else _kind(passage),
-                subjects=_subjects(quotation, passage, sender, cast, holds=bool(lasting or ended_matters(passage))),
+                subjects=_subjects(
+                    quotation, passage, sender, known_people, holds=bool(lasting or ended_states(passage))
+                ),
                 speaker=sender.id,
                 confidence=CONFIDENCE,
                 is_absolute=quotation.is_absolute,
@@ -104,20 +106,20 @@ class RuleHistorian:
             )
 
     def _settled(
-        self, message: Message, by_id: Mapping[str, Message], cast: Cast, doubtful: Collection[str]
+        self, message: Message, by_id: Mapping[str, Message], known_people: KnownPeople, doubtful: Collection[str]
     ) -> Iterator[Statement]:
         when, answered = message.sent_at.astimezone(self.zone), by_id.get(message.reply_to or "")
-        addressee = _addressee(message, by_id, cast)
+        addressee = _addressee(message, by_id, known_people)
         if answered is None or addressee is None or answered.id in doubtful or (when.month, when.day) == _FOOLS_DAY:
             return
         if settles(message.text) and can_be_settled(answered.text):
-            sender = _sender(message) if message.scene.user_name else cast.person(message.sender_id)
-            quotation = Quoting(cast, sender, addressee).answer(message.text, when, answered.text)
+            sender = _sender(message) if message.scene.user_name else known_people.person(message.sender_id)
+            quotation = Quoting(known_people, sender, addressee).answer(message.text, when, answered.text)
             voices = (sender.id, addressee.id)
             yield Statement(
                 quotation.text,
                 "event",
-                subjects=tuple(dict.fromkeys((*voices, *cast.standing_in(quotation.text)))),
+                subjects=tuple(dict.fromkeys((*voices, *known_people.ids_in(quotation.text)))),
                 confidence=CONFIDENCE,
                 is_absolute=quotation.is_absolute,
                 voices=voices,
@@ -131,28 +133,28 @@ def _sender(message: Message) -> Person:
     return Person(message.sender_id, clean_name(message.scene.user_name))
 
 
-def _addressee(message: Message, by_id: Mapping[str, Message], cast: Cast) -> Person | None:
+def _addressee(message: Message, by_id: Mapping[str, Message], known_people: KnownPeople) -> Person | None:
     """Return the person meant by 你: the author of the answered line, unless that is the bot or the sender."""
     answered = by_id.get(message.reply_to or "")
     if answered is None or answered.is_bot or message.addressed_to_bot or answered.sender_id == message.sender_id:
         return None
-    return cast.person(answered.sender_id)
+    return known_people.person(answered.sender_id)
 
 
-def _taken_back(messages: Sequence[Message]) -> frozenset[str]:
+def _retracted_ids(messages: Sequence[Message]) -> frozenset[str]:
     """Return the ids of the lines that their sender called a joke or a mistake soon afterwards."""
     found: list[str] = []
     for index, message in enumerate(messages):
-        if not message.is_bot and takes_back(message.text):
+        if not message.is_bot and retracts(message.text):
             near = messages[max(index - _SOON, 0) : index]
             own = [one.id for one in near if one.sender_id == message.sender_id]
-            found += own[-1:] if _put_right_by(message, messages) else own[-_TAKEN_BACK:]
+            found += own[-1:] if _line_corrected_by(message, messages) else own[-_TAKEN_BACK:]
     return frozenset(found)
 
 
-def _put_right_by(message: Message, messages: Sequence[Message]) -> Message | None:
+def _line_corrected_by(message: Message, messages: Sequence[Message]) -> Message | None:
     """Return the line that a message puts right: its sender's last one shortly before it; None if it corrects none."""
-    if not puts_right(message.text, message.text):
+    if not corrected_line(message.text, message.text):
         return None
     index = next((at for at, one in enumerate(messages) if one.id == message.id), 0)
     near = messages[max(index - _SOON, 0) : index]
@@ -164,12 +166,14 @@ def _kind(passage: str) -> EventKind:
     return "event" if kind == "knowledge" and is_dated(passage) else kind
 
 
-def _subjects(quotation: QuotedPassage, passage: str, sender: Person, cast: Cast, *, holds: bool) -> tuple[str, ...]:
+def _subjects(
+    quotation: QuotedPassage, passage: str, sender: Person, known_people: KnownPeople, *, holds: bool
+) -> tuple[str, ...]:
     """Return the ids of those whom a quotation is about: the others whom it names, and its speaker where it is.
 
     It is about its speaker if it states or ends something lasting of them (``holds``), or begins with them and names
     nobody else.
     """
-    others = tuple(user_id for user_id in cast.standing_in(quotation.text) if user_id != sender.id)
+    others = tuple(user_id for user_id in known_people.ids_in(quotation.text) if user_id != sender.id)
     is_of_sender = holds or (not others and begins_with_speaker(passage))
     return (sender.id, *others) if is_of_sender else others

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from ...text.lexical.folding import folded
-from .choosing import is_joke, is_passing
-from .worth_remembering import asks, is_told
+from .choosing import is_joke, is_short_lived
+from .worth_remembering import asks, has_content
 
 LONGEST = 16  # letters of a line that settles another
 _SHORTEST_ANSWERED = 4  # letters of a line that can be settled
@@ -30,5 +30,5 @@ def settles(said: str) -> bool:
 
 def can_be_settled(answered: str) -> bool:
     """Return whether a line can be settled by a short answer; errands and orders to the bot cannot."""
-    is_serious = is_told(answered) and not (is_joke(answered) or is_passing(answered))
+    is_serious = has_content(answered) and not (is_joke(answered) or is_short_lived(answered))
     return is_serious and len(_NO_WORDS.sub("", answered)) >= _SHORTEST_ANSWERED

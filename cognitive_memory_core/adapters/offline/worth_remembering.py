@@ -94,19 +94,19 @@ _HOLDS = re.compile(
 _DATED = re.compile("[0-9]{4}年[0-9]{1,2}月")
 
 
-def worthy(message: str, names: Collection[str] = ()) -> list[str]:
+def sentences_worth_keeping(message: str, names: Collection[str] = ()) -> list[str]:
     """Return the sentences of a message that are worth remembering, without questions.
 
     ``names`` are those of other people: claims about them are kept too.
     """
     text = message[:_READ]
-    if not is_told(text):
+    if not has_content(text):
         return []
-    sentences = (_told(sentence) for sentence in _sentences(text))
+    sentences = (_without_questions(sentence) for sentence in _sentences(text))
     return [sentence for sentence in sentences if sentence and _matters(sentence, names)][:MOST]
 
 
-def is_told(message: str) -> bool:
+def has_content(message: str) -> bool:
     """Return whether a message has content: it is no command, no order about the bot's rules and no mere pleasantry."""
     said = _plain(message[:_READ])
     return not _COMMAND.match(said) and not _ORDER.search(said) and _is_substantial(said, _SHORTEST)
@@ -117,13 +117,13 @@ def asks(sentence: str) -> bool:
     return any(_asks(clause) for clause in _CLAUSE_END.split(sentence)[::2])
 
 
-def told_length(message: str) -> int:
+def statement_length(message: str) -> int:
     """Return the number of letters and digits in a message's statements, without questions, greetings and commands."""
     text = message[:_READ]
     said = _plain(text)
     if _COMMAND.match(said) or _ORDER.search(said):
         return 0
-    told = (_NO_WORDS.sub("", _plain(_told(sentence))) for sentence in _sentences(text))
+    told = (_NO_WORDS.sub("", _plain(_without_questions(sentence))) for sentence in _sentences(text))
     return sum(len(_PLEASANTRY.sub("", words)) for words in told)
 
 
@@ -151,7 +151,7 @@ def _sentences(text: str) -> Iterator[str]:
         yield sentence[lead_in.end() if lead_in else 0 :]
 
 
-def _told(sentence: str) -> str:
+def _without_questions(sentence: str) -> str:
     """Remove the questions from a sentence."""
     pieces = _CLAUSE_END.split(sentence)
     told = [(clause, mark) for clause, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if not _asks(clause)]

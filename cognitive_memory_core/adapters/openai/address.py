@@ -18,7 +18,7 @@ _METADATA_HOSTS = frozenset({"metadata", "metadata.google.internal", "metadata.g
 _METADATA_ADDRESSES = frozenset({"fd00:ec2::254", "100.100.100.200", "168.63.129.16"})
 
 
-class Reachable(Protocol):
+class EndpointSettings(Protocol):
     """Settings with an address and a key."""
 
     @property
@@ -41,7 +41,7 @@ class Address:
     key: SecretStr
 
     @classmethod
-    def of(cls, settings: Reachable, role: str) -> Address:
+    def of(cls, settings: EndpointSettings, role: str) -> Address:
         """Build from the settings of a role, such as "embedding"; never raises."""
         url = _ENDPOINT.sub("", settings.api_url.strip().rstrip("/"))
         return cls(role, url, SecretStr(settings.api_key.get_secret_value().strip()))

@@ -17,8 +17,8 @@ from .client import ModelClient, PostedRequest
 from .shapes import member, rows
 
 LONGEST_PROMPT = 200_000  # characters
-Way = Literal["tool", "json", "text"]
-_WAYS: tuple[Way, ...] = ("tool", "json", "text")
+AnswerFormat = Literal["tool", "json", "text"]
+_FORMATS: tuple[AnswerFormat, ...] = ("tool", "json", "text")
 T = TypeVar("T")
 
 
@@ -51,9 +51,9 @@ class OpenAIChat:
         if ask.as_lines:
             return await self._asked(ask, "text")
         refused: BadAnswer | PermanentError | None = None
-        for number in range(self._first, len(_WAYS)):
+        for number in range(self._first, len(_FORMATS)):
             try:
-                value = await self._asked(ask, _WAYS[number])
+                value = await self._asked(ask, _FORMATS[number])
             except FilteredOut:
                 raise
             except PermanentError as refusal:
@@ -71,8 +71,8 @@ class OpenAIChat:
         if not self._is_proven:
             self._first, self._is_proven = number, True
 
-    async def _asked(self, ask: Ask[T], way: Way) -> T:
-        question = PostedRequest("/chat/completions", self._body(ask, way), self._settings.timeout_seconds)
+    async def _asked(self, ask: Ask[T], answer_format: AnswerFormat) -> T:
+        question = PostedRequest("/chat/completions", self._body(ask, answer_format), self._settings.timeout_seconds)
         answer = await answered(self._client, question, self._meter, ask.purpose)
         written, is_call = _written(answer, ask.name)
         if ask.as_lines:
@@ -80,13 +80,15 @@ class OpenAIChat:
         try:
             return ask.parse(await asyncio.to_thread(object_in, written, is_strict=ask.strict))
         except BadAnswer as bad:
-            if way == "tool" and not is_call:
+            if answer_format == "tool" and not is_call:
                 raise NoToolCall(str(bad)) from None
             raise
 
-    def _body(self, ask: Ask[Any], way: Way) -> dict[str, object]:
+    def _body(self, ask: Ask[Any], answer_format: AnswerFormat) -> dict[str, object]:
         settings = self._settings
-        instructions = ask.instructions if way == "tool" or ask.as_lines else f"{ask.instructions}\n\n{_in_words(ask)}"
+        instructions = (
+            ask.instructions if answer_format == "tool" or ask.as_lines else f"{ask.instructions}\n\n{_in_words(ask)}"
+        )
         body: dict[str, object] = {
             "model": settings.model_name,
             "messages": [
@@ -95,16 +97,16 @@ class OpenAIChat:
             ],
             "max_tokens": settings.max_tokens,
             "temperature": settings.temperature,
-            **_form(ask, way),
+            **_form(ask, answer_format),
             **settings.extra_body,
         }
         return {key: value for key, value in body.items() if value is not None}
 
 
-def _form(ask: Ask[Any], way: Way) -> Mapping[str, object]:
-    if way == "json":
+def _form(ask: Ask[Any], answer_format: AnswerFormat) -> Mapping[str, object]:
+    if answer_format == "json":
         return {"response_format": {"type": "json_object"}}
-    if way == "text":
+    if answer_format == "text":
         return {}
     function = {"name": ask.name, "parameters": dict(ask.schema)}
     return {

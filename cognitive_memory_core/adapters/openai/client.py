@@ -15,7 +15,7 @@ import openai
 
 from ... import sentences
 from ...errors import BadAnswer, CognitiveMemoryError, TooSlow, UnavailableError
-from .address import Address, Reachable, is_forbidden
+from .address import Address, EndpointSettings, is_forbidden
 from .refusals import refusal
 from .transport import BoundedTransport
 
@@ -24,7 +24,7 @@ CHAT_LIMIT = 2 << 20
 _CONNECT_SECONDS, _CONNECT_SHARE = 10.0, 0.75
 _LONGEST_SECONDS = 600.0
 _CONNECTIONS = httpx.Limits(max_connections=32, max_keepalive_connections=8)
-_AWAY = (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, openai.OpenAIError)
+_UNAVAILABLE = (OSError, UnicodeError, httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, openai.OpenAIError)
 
 
 def _holds_no_words(record: logging.LogRecord) -> bool:
@@ -51,7 +51,7 @@ class ModelClient:
     the environment is sent; HTTPS_PROXY is used for https addresses only, where the proxy cannot read the content.
     """
 
-    def __init__(self, settings: Reachable, role: str, *, limit: int = CHAT_LIMIT) -> None:
+    def __init__(self, settings: EndpointSettings, role: str, *, limit: int = CHAT_LIMIT) -> None:
         """Configure the client of a role ("embedding", "historian"); answers are limited to ``limit`` bytes."""
         self._address = Address.of(settings, role)
         self._fault = self._address.fault()
@@ -59,7 +59,7 @@ class ModelClient:
         self._is_checked = proxy is not None  # a proxy resolves names itself
         self._vendor = None if self._fault else _vendor(self._address, limit, proxy)
 
-    async def post(self, question: PostedRequest) -> bytes:
+    async def post(self, request: PostedRequest) -> bytes:
         """Return the unparsed body of a successful answer.
 
         Raises UnavailableError if the model is unavailable or misconfigured, PermanentError if this very request was
@@ -67,9 +67,9 @@ class ModelClient:
         """
         if self._vendor is None:
             raise UnavailableError(self._fault)
-        seconds = min(question.seconds, _LONGEST_SECONDS)
+        seconds = min(request.seconds, _LONGEST_SECONDS)
         try:
-            return await asyncio.wait_for(self._posted(self._vendor, question), seconds)
+            return await asyncio.wait_for(self._posted(self._vendor, request), seconds)
         except asyncio.TimeoutError:
             raise TooSlow(sentences.models.MODEL_TOO_SLOW.format(role=self._address.role, seconds=seconds)) from None
 
@@ -80,20 +80,20 @@ class ModelClient:
             self._fault = sentences.models.model_unreachable(self._address.role)
             await vendor.close()
 
-    async def _posted(self, vendor: openai.AsyncOpenAI, question: PostedRequest) -> bytes:
+    async def _posted(self, vendor: openai.AsyncOpenAI, request: PostedRequest) -> bytes:
         try:
             await self._check_host()
             response = await vendor.post(
-                question.path,
-                body=dict(question.body),
+                request.path,
+                body=dict(request.body),
                 cast_to=cast("Any", httpx.Response),
-                options={"timeout": cast("Any", httpx.Timeout(None, connect=_connecting(question)))},
+                options={"timeout": cast("Any", httpx.Timeout(None, connect=_connecting(request)))},
             )
         except openai.APIStatusError as refused:
             answer = refused.response
             raise refusal(self._address.role, answer.status_code, answer.headers, answer.content) from None
-        except _AWAY as away:
-            raise self._translated(away) from None
+        except _UNAVAILABLE as error:
+            raise self._translated(error) from None
         return cast("httpx.Response", response).content
 
     async def _check_host(self) -> None:
@@ -105,8 +105,8 @@ class ModelClient:
             raise UnavailableError(sentences.models.address_forbidden(self._address.role))
         self._is_checked = True
 
-    def _translated(self, away: Exception) -> CognitiveMemoryError:
-        cause = away.__cause__  # older releases of the vendor's client wrap every transport error
+    def _translated(self, error: Exception) -> CognitiveMemoryError:
+        cause = error.__cause__  # older releases of the vendor's client wrap every transport error
         if isinstance(cause, BadAnswer):
             return cause
         if isinstance(cause, ssl.SSLError) or "SSL" in f"{cause}":
@@ -137,9 +137,9 @@ def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpen
     )
 
 
-def _connecting(question: PostedRequest) -> float:
+def _connecting(request: PostedRequest) -> float:
     """Return the connect timeout, shorter than the whole limit: a request never sent is not counted as too slow."""
-    return min(_CONNECT_SECONDS, question.seconds * _CONNECT_SHARE)
+    return min(_CONNECT_SECONDS, request.seconds * _CONNECT_SHARE)
 
 
 def _proxy(address: Address) -> str | None:

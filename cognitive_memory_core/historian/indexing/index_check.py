@@ -10,19 +10,19 @@ from ...domain.scope import Scene
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
 from ...ports.vectors import Generation, VectorStore
 
-STRETCHES = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
+SAMPLE_SPOTS = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
 SAMPLED = 4  # rows sampled per stretch, and as many at the end
 SLICE = 20  # rows searched per step, while other users of the store wait
-ASKED_A_DAY = 2_000
+CHECKED_A_DAY = 2_000
 ALIKE = 0.999
 
 
 @dataclass(frozen=True)
 class Examined:
-    """Result for one slice: ``astray`` rows are not found by their own vectors; ``is_last`` if it reached the end."""
+    """Result for one slice of rows: those that a search by their own vector misses, and whether it was the last."""
 
     asked: int
-    astray: tuple[EmbeddedEvent, ...]
+    unfindable: tuple[EmbeddedEvent, ...]
     is_last: bool
 
 
@@ -44,24 +44,24 @@ class IndexCheck:
         """Return whether all rows of a sample are found; it has no row that is not listed or changed after ``upto``."""
         listed = await self._store.listed(generation)
         rows = {row.event.id: row for row in await self._sample(upto) if row.event.id in listed}
-        return not await self.astray(generation, list(rows.values()))
+        return not await self.unfindable(generation, list(rows.values()))
 
     async def examine(self, generation: Generation, upto: Checkpoint) -> Examined:
         """Search for the next slice of the rows not changed after ``upto``, and store the position.
 
         A slice with a row that is not found is checked again next time.
         """
-        at = await self._book.mark(_asked(generation)) or Checkpoint()
+        at = await self._book.checkpoint(_position_key(generation)) or Checkpoint()
         changes = await self._ledger.changes(self._fingerprint, at, SLICE)
-        known = [change for change in changes if change.mark <= upto]
+        known = [change for change in changes if change.checkpoint <= upto]
         rows = [change.row for change in known if change.row is not None]
-        astray = await self.astray(generation, rows)
+        unfindable = await self.unfindable(generation, rows)
         is_last = len(known) < SLICE
-        if not astray:
-            await self._book.note(_asked(generation), Checkpoint() if is_last else known[-1].mark)
-        return Examined(len(rows), tuple(astray), is_last)
+        if not unfindable:
+            await self._book.note(_position_key(generation), Checkpoint() if is_last else known[-1].checkpoint)
+        return Examined(len(rows), tuple(unfindable), is_last)
 
-    async def astray(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
+    async def unfindable(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
         """Return the rows that are not found by their own vectors."""
         return [row for row in rows if not await self._is_found(generation, row)]
 
@@ -71,10 +71,10 @@ class IndexCheck:
             return []
         changes = [
             change
-            for mark in _spread(first[0].mark, upto)
-            for change in await self._ledger.changes(self._fingerprint, mark, SAMPLED)
+            for checkpoint in _spread(first[0].checkpoint, upto)
+            for change in await self._ledger.changes(self._fingerprint, checkpoint, SAMPLED)
         ]
-        return [change.row for change in changes if change.row is not None and change.mark <= upto]
+        return [change.row for change in changes if change.row is not None and change.checkpoint <= upto]
 
     async def _is_found(self, generation: Generation, row: EmbeddedEvent) -> bool:
         if row.vector is None or len(row.vector) != generation.dimensions:
@@ -84,8 +84,8 @@ class IndexCheck:
         return bool(nearest) and nearest[0][1] > ALIKE
 
 
-def _asked(generation: Generation) -> str:
-    return f"{generation.birth} asked"
+def _position_key(generation: Generation) -> str:
+    return f"{generation.build_id} asked"
 
 
 def _spread(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
@@ -95,7 +95,7 @@ def _spread(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
     """
     revisions, seqs = last.revision - first.revision, last.seq - first.seq
     between = [
-        Checkpoint(first.revision + revisions * part // STRETCHES, max(first.seq + seqs * part // STRETCHES, 0))
-        for part in range(1, STRETCHES)
+        Checkpoint(first.revision + revisions * part // SAMPLE_SPOTS, max(first.seq + seqs * part // SAMPLE_SPOTS, 0))
+        for part in range(1, SAMPLE_SPOTS)
     ]
     return [Checkpoint(), *between, Checkpoint(last.revision, max(last.seq - SAMPLED, 0))]

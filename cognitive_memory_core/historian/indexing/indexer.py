@@ -16,7 +16,7 @@ from ...text.failures import described
 log = logging.getLogger(__name__)
 BATCH = 64
 FRUITLESS = 2  # failed calls in a row allowed beyond those that halving a batch down to one unusable text takes
-LEFT_ALONE = 3600.0  # seconds
+SKIPPED_FOR = 3600.0  # seconds
 PLAIN_TEXT = "hello"
 REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # errors that a single text may cause
 PATIENT = 3  # batches in a row that found the model unavailable before a plain text is tried
@@ -62,27 +62,27 @@ class Indexer:
 
     async def lag(self) -> int:
         """Return the number of events that still wait for a vector."""
-        self._forgive()
+        self._retry_skipped()
         return max(await self._ledger.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
     async def step(self) -> int:
         """Embed one batch; return how many events it held."""
         await self._save()
-        self._forgive()
+        self._retry_skipped()
         waiting = await self._ledger.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
         batch = [row for row in waiting if row[0] not in self._refused][: self._batch]
         if batch:
             self._suspects, self._fruitless = [], 0
-            await self._choose_whom_to_blame()
+            await self._blame_model_or_texts()
             await self._embed(batch)
-            await self._give_up_suspects(len(batch))
+            await self._skip_failing_texts(len(batch))
         return len(batch)
 
     async def _round(self) -> float:
         is_full = await self.step() >= self._batch
-        return 0.0 if is_full else LEFT_ALONE  # events that came meanwhile have nudged the loop, and come together
+        return 0.0 if is_full else SKIPPED_FOR  # events that came meanwhile have nudged the loop, and come together
 
-    async def _choose_whom_to_blame(self) -> None:
+    async def _blame_model_or_texts(self) -> None:
         """Treat an unavailable model as a refusal of the texts if it failed repeatedly but embeds a plain text."""
         self._blaming = REFUSALS
         if self._away >= PATIENT:
@@ -128,7 +128,7 @@ class Indexer:
         self._unsaved = []
         self._on_stored()
 
-    async def _give_up_suspects(self, looked_at: int) -> None:
+    async def _skip_failing_texts(self, looked_at: int) -> None:
         """Embed each suspect text once more and skip those that fail; if all failed, check a plain text first."""
         if self._suspects and len(self._suspects) == looked_at:
             await self._embedder.embed_documents([PLAIN_TEXT])
@@ -138,11 +138,11 @@ class Indexer:
             except self._blaming as refused:
                 said = sentences.log.EVENT_NOT_EMBEDDED.format(event_id=event_id, reason=described(refused))
                 log.warning("%s", said)
-                self._refused[event_id] = self._elapsed() + LEFT_ALONE
+                self._refused[event_id] = self._elapsed() + SKIPPED_FOR
             else:
                 await self._keep([(event_id, text)], vectors)
 
-    def _forgive(self) -> None:
+    def _retry_skipped(self) -> None:
         """Make the texts due again that were skipped for an hour."""
         now = self._elapsed()
         self._refused = {event_id: until for event_id, until in self._refused.items() if until > now}

@@ -37,5 +37,5 @@ class NullReconciler:
         """Return the number of vectors in the ledger; there is nothing to build."""
         return len(await self._ledger.embedded_ids(self._fingerprint))
 
-    async def unindex(self, event_ids: Sequence[str]) -> None:
+    async def remove_from_index(self, event_ids: Sequence[str]) -> None:
         """Do nothing: the ledger has erased the vectors."""

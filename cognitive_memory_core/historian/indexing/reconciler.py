@@ -24,17 +24,19 @@ from ...errors import Busy, UnavailableError
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger
 from ...ports.models import Vector
 from ...ports.vectors import Generation, SleepingStore
-from .index_check import ASKED_A_DAY, IndexCheck
+from .index_check import CHECKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
 
 log = logging.getLogger(__name__)
 BATCH = 300  # rows per upsert: a search waits for one upsert
-GATHERED = 0.5  # seconds in which new rows are collected: writing one row costs as much as writing fifty
+DEBOUNCE = 0.5  # seconds in which new rows are collected: writing one row costs as much as writing fifty
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 LONGEST_PAUSE = 60.0  # seconds
 FRUITLESS = 3  # failed updates of an opened generation before it is replaced
-MOST_ASTRAY = 1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
-WORTH_MENDING = 0.1  # share of missing rows above which a rebuild is cheaper
+MAX_UNFINDABLE = (
+    1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
+)
+MAX_REPAIRED = 0.1  # share of missing rows above which a rebuild is cheaper
 
 
 @dataclass
@@ -42,7 +44,7 @@ class _GenerationInUse:
     """A generation and the checkpoint up to which it follows the ledger."""
 
     generation: Generation
-    mark: Checkpoint
+    checkpoint: Checkpoint
     rows: int = 0
 
 
@@ -57,9 +59,9 @@ class IndexReconciler:
         fingerprint: str,
         elapsed: Callable[[], float] = time.monotonic,
         *,
-        asked_a_day: int = ASKED_A_DAY,
+        checked_a_day: int = CHECKED_A_DAY,
     ) -> None:
-        """Follow a ledger's vectors of one model; check ``asked_a_day`` rows by their own vectors each day."""
+        """Follow a ledger's vectors of one model; check ``checked_a_day`` rows by their own vectors each day."""
         self._store = store
         self._ledger = ledger
         self._book = book
@@ -67,7 +69,7 @@ class IndexReconciler:
         self._check = IndexCheck(store, ledger, book, fingerprint)
         self._elapsed = elapsed
         self._sleep = IndexSleep(elapsed)
-        self._slept = ""  # birth of the generation that was complete when the store was put to sleep
+        self._complete_before_sleep = ""  # birth of the generation that was complete when the store was put to sleep
         self._serving: _GenerationInUse | None = None  # a generation known to be complete
         self._growing: _GenerationInUse | None = None
         self._to_build = 0
@@ -76,7 +78,7 @@ class IndexReconciler:
         self._must_go = False  # the stored generation is damaged, or holds erased rows
         self._refused = Counter[str]()  # failed attempts to bring a generation up to date, by birth
         self._compared_at = elapsed()
-        self._asked_a_day = asked_a_day
+        self._asked_a_day = checked_a_day
         self._left_to_ask = 0  # rows still to check today
         self._vain_examinations = 0
         self._turn = asyncio.Lock()  # one step at a time: changes read in a step are written before the next
@@ -84,7 +86,7 @@ class IndexReconciler:
         self._begun = 0  # builds started so far
         self._finished = 0  # number of the last build put in use
         self.loop = BackgroundLoop(
-            "vector index", self.round, gathered=GATHERED, longest_pause=LONGEST_PAUSE, on_failure=self._distrust
+            "vector index", self.round, debounce=DEBOUNCE, longest_pause=LONGEST_PAUSE, on_failure=self._stop_serving
         )
         self.nudge, self.run = self.loop.nudge, self.loop.run
         self.loops = (self.loop,)
@@ -112,7 +114,9 @@ class IndexReconciler:
         serving = self._serving
         if serving is None and not await self._ledger.dimensions(self._fingerprint):
             return 0
-        return await self._ledger.behind(self._fingerprint, serving.mark if serving else await self._mark_asleep())
+        return await self._ledger.behind(
+            self._fingerprint, serving.checkpoint if serving else await self._mark_asleep()
+        )
 
     async def _mark_asleep(self) -> Checkpoint:
         """Return the stored checkpoint of a sleeping index, an empty one if the index is lost or being opened."""
@@ -142,7 +146,7 @@ class IndexReconciler:
                 if self._is_unfit(await self._dimensions()):
                     await self._build()
         if self._serving is not None:
-            await self._ship(self._serving)
+            await self._apply_changes(self._serving)
 
     async def rebuild(self, *, afresh: bool = False) -> int:
         """Build a generation from the ledger and put it in use; return its number of rows.
@@ -194,27 +198,27 @@ class IndexReconciler:
         return 0
 
     async def _examined(self, serving: _GenerationInUse) -> int:
-        seen = await self._check.examine(serving.generation, serving.mark)
+        seen = await self._check.examine(serving.generation, serving.checkpoint)
         self._vain_examinations = 0
-        self._left_to_ask = 0 if seen.is_last and not seen.astray else self._left_to_ask - seen.asked
-        if seen.astray and not await self._is_put_right(serving, seen.astray):
-            log.warning("%s", sentences.log.ROWS_ASTRAY.format(astray=len(seen.astray), asked=seen.asked))
+        self._left_to_ask = 0 if seen.is_last and not seen.unfindable else self._left_to_ask - seen.asked
+        if seen.unfindable and not await self._is_repaired(serving, seen.unfindable):
+            log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(seen.unfindable), asked=seen.asked))
             self._give_up()
         return seen.asked
 
-    async def _is_put_right(self, serving: _GenerationInUse, astray: Sequence[EmbeddedEvent]) -> bool:
+    async def _is_repaired(self, serving: _GenerationInUse, unfindable: Sequence[EmbeddedEvent]) -> bool:
         """Rewrite a single row and return whether it is found now; return False for several rows, which mean damage."""
-        if len(astray) > MOST_ASTRAY:
+        if len(unfindable) > MAX_UNFINDABLE:
             return False
-        await self._store.remove(serving.generation, [row.event.id for row in astray])
-        await self._store.upsert(serving.generation, astray)
-        return not await self._check.astray(serving.generation, astray)
+        await self._store.remove(serving.generation, [row.event.id for row in unfindable])
+        await self._store.upsert(serving.generation, unfindable)
+        return not await self._check.unfindable(serving.generation, unfindable)
 
     def _give_up(self) -> None:
         self._serving, self._must_go = None, True
         self.nudge()
 
-    async def unindex(self, event_ids: Sequence[str]) -> None:
+    async def remove_from_index(self, event_ids: Sequence[str]) -> None:
         """Remove erased events; if the store fails, its generation is no longer used."""
         async with self._turn:
             for copy in (self._serving, self._growing):
@@ -229,47 +233,47 @@ class IndexReconciler:
             self._give_up()
             self.loop.trouble.note(away)
 
-    def _distrust(self) -> None:
+    def _stop_serving(self) -> None:
         """Stop serving until the store is opened again."""
         self._serving, self._is_opened = None, False
 
     async def _open(self) -> None:
         """Open the store; use its generation only if it is complete and from this model."""
         self._sleep.wake()
-        self._distrust()
+        self._stop_serving()
         generation = await self._store.open()
         serving = await self._trusted(generation) if generation is not None else None
         self._dimensions_found = generation.dimensions if generation is not None else 0
         self._serving, self._is_opened = serving, True
 
     async def _trusted(self, generation: Generation) -> _GenerationInUse | None:
-        mark = await self._book.mark(generation.birth)
-        if mark is None or not await self._fits(generation) or self._refused[generation.birth] >= FRUITLESS:
+        checkpoint = await self._book.checkpoint(generation.build_id)
+        if checkpoint is None or not await self._fits(generation) or self._refused[generation.build_id] >= FRUITLESS:
             return None
-        copy = _GenerationInUse(generation, mark)
+        copy = _GenerationInUse(generation, checkpoint)
         try:
-            is_whole = await self._is_as_it_slept(copy) or await self._is_whole(copy)
+            is_whole = await self._is_same_as_before_sleep(copy) or await self._is_whole(copy)
         except UnavailableError:
-            self._refused[generation.birth] += 1
+            self._refused[generation.build_id] += 1
             raise
         self._refused.clear()
         return copy if is_whole else None
 
-    async def _is_as_it_slept(self, copy: _GenerationInUse) -> bool:
+    async def _is_same_as_before_sleep(self, copy: _GenerationInUse) -> bool:
         """Bring a generation up to date if it was in use before the store slept; return False if it was not.
 
         Nothing but the store can have changed it in the meantime, so it is not compared row by row here. The store
         checked it on opening, and the daily comparison still follows.
         """
-        slept, self._slept = self._slept, ""
-        if slept != copy.generation.birth:
+        slept, self._complete_before_sleep = self._complete_before_sleep, ""
+        if slept != copy.generation.build_id:
             return False
         async with self._turn:
-            await self._ship_all(copy)
+            await self._apply_all_changes(copy)
         return True
 
     async def _is_whole(self, copy: _GenerationInUse) -> bool:
-        return await self._check.sample_is_found(copy.generation, copy.mark) and (await self._compared(copy))[1]
+        return await self._check.sample_is_found(copy.generation, copy.checkpoint) and (await self._compared(copy))[1]
 
     async def _dimensions(self) -> int:
         return await self._ledger.dimensions(self._fingerprint)
@@ -292,13 +296,13 @@ class IndexReconciler:
     async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
         """Bring a generation up to date and compare it; return how many rows were wrong, and whether all are mended."""
         async with self._turn:
-            await self._ship_all(copy)
+            await self._apply_all_changes(copy)
             listed = await self._store.listed(copy.generation)
             known = await self._ledger.embedded_ids(self._fingerprint)
             missing, extra = known - listed, listed - known
-            is_worth_mending = len(missing) <= WORTH_MENDING * len(known)
+            is_worth_mending = len(missing) <= MAX_REPAIRED * len(known)
             if is_worth_mending:
-                await self._mend(copy, missing, extra)
+                await self._repair(copy, missing, extra)
         if missing or extra:
             log.warning("%s", sentences.log.ROWS_DIFFER.format(missing=len(missing), extra=len(extra)))
         self._compared_at, self._left_to_ask = self._elapsed(), self._asked_a_day
@@ -308,24 +312,24 @@ class IndexReconciler:
         self._sleep.wake()
         dimensions = await self._dimensions() or self._dimensions_found or 1
         try:
-            await self._grow(dimensions)
+            await self._fill_generation(dimensions)
         finally:
             self._growing = None
             self._sleep.note_need()
 
-    async def _grow(self, dimensions: int) -> None:
+    async def _fill_generation(self, dimensions: int) -> None:
         self._begun += 1
         number, self._to_build = self._begun, await self._ledger.behind(self._fingerprint, Checkpoint())
         copy = _GenerationInUse(await self._store.begin(self._fingerprint, dimensions), Checkpoint())
         self._growing = copy
         said = sentences.log.INDEX_BUILDS.format(generation=copy.generation.number, rows=self._to_build)
         log.info("%s", said)
-        while await self._has_shipped(copy):
+        while await self._has_applied_changes(copy):
             await self._keep_serving()
         async with self._turn:
-            await self._ship_all(copy)
+            await self._apply_all_changes(copy)
             await self._store.put_in_use(copy.generation)
-            await self._book.keep_only(copy.generation.birth)
+            await self._book.keep_only(copy.generation.build_id)
             self._serving, self._dimensions_found, self._must_go = copy, dimensions, False
             self._finished, self._left_to_ask = number, self._asked_a_day
             self._refused.clear()
@@ -336,31 +340,31 @@ class IndexReconciler:
         if self._serving is None:
             return
         try:
-            await self._ship(self._serving)
+            await self._apply_changes(self._serving)
         except UnavailableError as refused:
             self._serving = None
             self.loop.trouble.note(refused)
 
-    async def _ship(self, copy: _GenerationInUse) -> None:
-        while await self._has_shipped(copy):
+    async def _apply_changes(self, copy: _GenerationInUse) -> None:
+        while await self._has_applied_changes(copy):
             pass
 
-    async def _has_shipped(self, copy: _GenerationInUse) -> bool:
+    async def _has_applied_changes(self, copy: _GenerationInUse) -> bool:
         """Write the next changes and store the checkpoint; return False if there are none."""
         async with self._turn:
-            return await self._has_shipped_some(copy)
+            return await self._has_applied_some(copy)
 
-    async def _ship_all(self, copy: _GenerationInUse) -> None:
-        while await self._has_shipped_some(copy):
+    async def _apply_all_changes(self, copy: _GenerationInUse) -> None:
+        while await self._has_applied_some(copy):
             pass
 
-    async def _has_shipped_some(self, copy: _GenerationInUse) -> bool:
-        changes = await self._ledger.changes(self._fingerprint, copy.mark, BATCH)
+    async def _has_applied_some(self, copy: _GenerationInUse) -> bool:
+        changes = await self._ledger.changes(self._fingerprint, copy.checkpoint, BATCH)
         if not changes:
             return False
         await self._write(copy, changes)
-        await self._book.note(copy.generation.birth, changes[-1].mark)
-        copy.mark = changes[-1].mark
+        await self._book.note(copy.generation.build_id, changes[-1].checkpoint)
+        copy.checkpoint = changes[-1].checkpoint
         if len(changes) >= BATCH:
             self._sleep.note_need()  # changes come faster than one start per batch is worth
         return True
@@ -375,13 +379,13 @@ class IndexReconciler:
             await self._store.remove(copy.generation, gone)
         copy.rows += len(rows)
 
-    async def _mend(self, copy: _GenerationInUse, missing: frozenset[str], extra: frozenset[str]) -> None:
+    async def _repair(self, copy: _GenerationInUse, missing: frozenset[str], extra: frozenset[str]) -> None:
         if extra:
             await self._store.remove(copy.generation, sorted(extra))
-        mark = Checkpoint()
-        while missing and (changes := await self._ledger.changes(self._fingerprint, mark, BATCH)):
+        checkpoint = Checkpoint()
+        while missing and (changes := await self._ledger.changes(self._fingerprint, checkpoint, BATCH)):
             await self._write(copy, [change for change in changes if change.event_id in missing])
-            mark = changes[-1].mark
+            checkpoint = changes[-1].checkpoint
 
     async def round(self) -> float:
         """Do what is due; return after how many seconds the next round is due.
@@ -409,13 +413,13 @@ class IndexReconciler:
             await self.examine()
         else:
             return until_compared
-        return GATHERED
+        return DEBOUNCE
 
     async def _put_to_sleep(self) -> None:
         async with self._building, self._turn:  # the store receives no request while it stops
             if self._sleep.idle_left():  # another caller built meanwhile
                 return
-            self._slept = self._serving.generation.birth if self._serving else ""
-            self._distrust()
+            self._complete_before_sleep = self._serving.generation.build_id if self._serving else ""
+            self._stop_serving()
             self._sleep.fall_asleep()
             await self._store.sleep()

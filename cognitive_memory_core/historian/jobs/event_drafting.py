@@ -22,7 +22,7 @@ def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, 
         tuple(event for _, event in written),
         facts=tuple(fact for said, event in written for fact in facts_of(said, event, feeding)),
         repeats={event.id: said.repeats for said, event in written if said.repeats},
-        heard={event.id: said.heard_as for said, event in written if said.heard_as},
+        observations={event.id: said.observation for said, event in written if said.observation},
     )
 
 

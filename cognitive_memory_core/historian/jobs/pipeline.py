@@ -33,7 +33,7 @@ _UNKNOWN = datetime(1970, 1, 1, tzinfo=timezone.utc)  # time of a line of which 
 KNOWN_PEOPLE = 200  # people whose names are searched for in the text
 
 
-def _no_thoughts() -> Progress[list[Statement]]:
+def _empty_progress() -> Progress[list[Statement]]:
     return Progress()
 
 
@@ -54,30 +54,30 @@ class Pipeline:
     surroundings: DialogueContext
     settings: Live[Settings]
     asks_model: bool = True
-    _thoughts: Progress[list[Statement]] = field(default_factory=_no_thoughts, init=False, repr=False)
+    _progress: Progress[list[Statement]] = field(default_factory=_empty_progress, init=False, repr=False)
 
     async def process(
-        self, job: Job, *, is_last_try: bool = False, on_thought: Callable[[], None] = lambda: None
+        self, job: Job, *, is_last_try: bool = False, on_last_call: Callable[[], None] = lambda: None
     ) -> None:
         """Store the results of a job, except those of people who opted out or were erased after it was accepted.
 
-        On the last try, a job whose model answers badly or too late is stored without that answer. ``on_thought`` is
+        On the last try, a job whose model answers badly or too late is stored without that answer. ``on_last_call`` is
         called after the last model call, before the commit.
         """
         if isinstance(job.work, Turn) and self._has_left(job):
             return await self.events.commit(Draft(job.id))
-        job = replace(job, work=await self._told(self.consent.admitted(job.work)))
+        job = replace(job, work=await self._without_hidden_lines(self.consent.admitted(job.work)))
         await self._keep_memo(job)
         is_done, people = await both(self.events.done(job.id), self._people(job))
         if not is_done:
             job_context = replace(self._context_of(job, people), is_last_try=is_last_try)
-            draft = drafted(job, await self._thought(job, job_context), job_context, self.settings.current)
-            on_thought()
+            draft = drafted(job, await self._statements_once(job, job_context), job_context, self.settings.current)
+            on_last_call()
             await self.events.commit(draft)
-            self._thoughts.settle(job.id)
+            self._progress.forget(job.id)
         return None
 
-    async def _told(self, work: Turn | Dialogue) -> Turn | Dialogue:
+    async def _without_hidden_lines(self, work: Turn | Dialogue) -> Turn | Dialogue:
         """Return the work without hidden lines, and without observations if all source lines of the turn are hidden."""
         if isinstance(work, Dialogue):
             return replace(work, messages=await self.log.shown(work.messages))
@@ -94,16 +94,16 @@ class Pipeline:
         scene = job.work.scene
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
-    async def _thought(self, job: Job, job_context: JobContext) -> list[Statement]:
+    async def _statements_once(self, job: Job, job_context: JobContext) -> list[Statement]:
         """Return the statements of a job; those that an earlier try made are used again without a model call."""
-        statements = self._thoughts.find(job.work, job_context)
+        statements = self._progress.find(job.work, job_context)
         if statements is None:
             of_one_job = replace(self, neighbourhood=self.neighbourhood.of_one_job())
-            statements = await of_one_job.vouched_statements(job, job_context)
-            self._thoughts.keep(job.work, job_context, statements)
+            statements = await of_one_job.backed_statements(job, job_context)
+            self._progress.keep(job.work, job_context, statements)
         return statements
 
-    async def vouched_statements(self, job: Job, job_context: JobContext) -> list[Statement]:
+    async def backed_statements(self, job: Job, job_context: JobContext) -> list[Statement]:
         """Make the statements of a job, with who backs them; nothing is written."""
         names = called(job_context)
         found = await self._statements(job, job_context)
@@ -128,17 +128,17 @@ class Pipeline:
         if not isinstance(job.work, Turn):
             if not any(line.sender_id for line in job.work.messages):
                 return []
-            return await self.historian.triage(job.work, await self._in_its_place(job.work, job_context))
-        heard, beside = await both(
-            self.neighbourhood.heard(job.work, called(job_context), self.consent.opted_out),
+            return await self.historian.triage(job.work, await self._with_surroundings(job.work, job_context))
+        before, beside = await both(
+            self.neighbourhood.found_before(job.work, called(job_context), self.consent.opted_out),
             self._with_neighbours(
                 job.work, job_context
             ),  # most often nothing was heard before, and one trip reads both
         )
-        if not heard:
+        if not before:
             return await self._rewritten(job.work, beside)
-        fresh = replace(job.work, observations=[text for text in job.work.observations if text not in heard])
-        again = [repeated(heard[text], job.work.message_ids) for text in job.work.observations if text in heard]
+        fresh = replace(job.work, observations=[text for text in job.work.observations if text not in before])
+        again = [repeated(before[text], job.work.message_ids) for text in job.work.observations if text in before]
         return [*await self._rewritten(fresh, await self._with_neighbours(fresh, job_context)), *again]
 
     async def _rewritten(self, turn: Turn, job_context: JobContext) -> list[Statement]:
@@ -151,7 +151,7 @@ class Pipeline:
         near = await self.neighbourhood.near(work, self.consent.opted_out, called(job_context))
         return replace(job_context, neighbours=near)
 
-    async def _in_its_place(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
+    async def _with_surroundings(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
         """Return the job context with earlier lines and events, so that a model understands a dialogue in mid-topic."""
         if not self.asks_model:
             return job_context

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 
-from ...background import BackgroundLoop, Trouble, isolated, latest
+from ...background import BackgroundLoop, ErrorState, isolated, latest
 from ...completion import completed
 from ...domain.log_fields import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
@@ -21,7 +21,7 @@ from .pipeline import Pipeline
 
 log = logging.getLogger(__name__)
 SHORTEST_POLL = 0.05
-STORING = 16  # jobs being stored beside those that call models
+MAX_STORING = 16  # jobs being stored beside those that call models
 LONGEST_PAUSE = 30.0  # seconds between two tries while the queue is unavailable
 NAME = "HistorianWorker"
 
@@ -29,8 +29,8 @@ NAME = "HistorianWorker"
 class HistorianWorker:
     """Processes jobs in one background loop, with model calls for up to ``concurrency`` of them at a time.
 
-    After its last model call a job no longer counts towards ``concurrency``; up to :data:`STORING` such jobs are stored
-    at a time, and those of several places share a transaction.
+    After its last model call a job no longer counts towards ``concurrency``; up to :data:`MAX_STORING` such jobs are
+    stored at a time, and those of several places share a transaction.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class HistorianWorker:
         self._pipeline = pipeline
         self._settings = settings
         self._on_stored = on_stored
-        self.loop = BackgroundLoop(NAME, self._round, gathered=0.0, longest_pause=LONGEST_PAUSE)
+        self.loop = BackgroundLoop(NAME, self._round, debounce=0.0, longest_pause=LONGEST_PAUSE)
         self.outages = _Outages()
         self._is_nudged = True
         self._unreturned: list[Claim] = []  # cancelled claims that the queue has not taken back yet
@@ -59,10 +59,10 @@ class HistorianWorker:
     @property
     def last_error(self) -> str:
         """The latest lasting error of jobs, models or queue; "" if there is none."""
-        return latest(self.troubles)
+        return latest(self.error_states)
 
     @property
-    def troubles(self) -> list[Trouble]:
+    def error_states(self) -> list[ErrorState]:
         """The error states of jobs, models, queue and loop."""
         return [self.outages.jobs, self.outages.away, self.outages.queue, self.loop.trouble]
 
@@ -87,14 +87,14 @@ class HistorianWorker:
         self._stopping = True
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
-            await self._let_go()
+            await self._requeue_running()
         await self._try_to_return()
 
     @asynccontextmanager
-    async def held(self) -> AsyncGenerator[None, None]:
+    async def suspended(self) -> AsyncGenerator[None, None]:
         """Run no job inside the block; running ones are cancelled and requeued without counting an attempt."""
         async with self._claiming:
-            await self._let_go()
+            await self._requeue_running()
             yield
         self.nudge()
 
@@ -108,28 +108,28 @@ class HistorianWorker:
         await self._return()
         if not is_nudged:
             await self._queue.refresh()
-        await self._fill_hands()
+        await self._start_more()
         if self.is_idle:
             self.outages.end()
         return max(self._historian.poll_interval_seconds, SHORTEST_POLL)
 
-    async def _fill_hands(self) -> None:
-        while not self.paused and not self._stopping and self._has_free_hand:
+    async def _start_more(self) -> None:
+        while not self.paused and not self._stopping and self._has_free_slot:
             async with self._claiming:
-                if not await self._has_taken_one():
+                if not await self._has_started_one():
                     return
 
     @property
-    def _has_free_hand(self) -> bool:
+    def _has_free_slot(self) -> bool:
         most, busy = self._historian.concurrency, len(self._hands)
-        return busy - len(self._storing) < most and busy < most + STORING
+        return busy - len(self._storing) < most and busy < most + MAX_STORING
 
-    def _note_thought(self, claim: Claim) -> None:
+    def _note_last_call(self, claim: Claim) -> None:
         """Record that a job has made its last model call, so that the next job may begin."""
         self._storing.add(claim.ticket)
         self.nudge()
 
-    async def _has_taken_one(self) -> bool:
+    async def _has_started_one(self) -> bool:
         claim = await self._queue.claim()
         if claim is None:
             return False
@@ -138,16 +138,16 @@ class HistorianWorker:
             return False
         task = asyncio.create_task(self._work(claim), name=f"historian-{claim.job.id}")
         self._hands[task] = claim
-        task.add_done_callback(self._put_down)
+        task.add_done_callback(self._on_done)
         return True
 
-    def _put_down(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         claim = self._hands.pop(task, None)
         if claim is not None:
             self._storing.discard(claim.ticket)
         self.nudge()
 
-    async def _let_go(self) -> None:
+    async def _requeue_running(self) -> None:
         """Cancel the running jobs and requeue their claims; requeueing a job that has completed has no effect."""
         in_hand = dict(self._hands)
         for task in in_hand:
@@ -177,17 +177,17 @@ class HistorianWorker:
         try:
             await self._process(claim)
         except Exception as error:  # noqa: BLE001  # the loop runner: every error of a job leads to a retry decision
-            await self._insist(partial(self._settle, claim, error))
+            await self._retry_until_done(partial(self._settle, claim, error))
         else:
-            self.outages.forgive(claim.job.id)
+            self.outages.clear(claim.job.id)
             self._on_stored()
-            await self._insist(partial(self._queue.complete, claim))
+            await self._retry_until_done(partial(self._queue.complete, claim))
 
     async def _process(self, claim: Claim) -> None:
         limit = self._historian.stale_job_timeout_seconds
         is_last_try = claim.attempts > self._settings.current.queue.job_max_retries
-        on_thought = partial(self._note_thought, claim)
-        work = self._pipeline.process(claim.job, is_last_try=is_last_try, on_thought=on_thought)
+        on_last_call = partial(self._note_last_call, claim)
+        work = self._pipeline.process(claim.job, is_last_try=is_last_try, on_last_call=on_last_call)
         try:
             await asyncio.wait_for(isolated(work), limit)
         except asyncio.TimeoutError as late:
@@ -203,7 +203,7 @@ class HistorianWorker:
         else:
             await self._queue.bury(claim, outcome.error)
 
-    async def _insist(self, act: Callable[[], Awaitable[None]]) -> None:
+    async def _retry_until_done(self, act: Callable[[], Awaitable[None]]) -> None:
         """Repeat a queue operation until the disk accepts it; give up on stop: recovery at the next start then acts."""
         while True:
             try:
@@ -226,7 +226,7 @@ class _Outages:
 
     def __init__(self) -> None:
         """Start without errors."""
-        self.jobs, self.away, self.queue = Trouble(NAME), Trouble(NAME), Trouble(NAME)
+        self.jobs, self.away, self.queue = ErrorState(NAME), ErrorState(NAME), ErrorState(NAME)
         self._turned_back: set[str] = set()
 
     def note_job(self, claim: Claim, error: Exception) -> None:
@@ -246,7 +246,7 @@ class _Outages:
         )
         self.jobs.tell(said, is_logged=True)
 
-    def forgive(self, job_id: str) -> None:
+    def clear(self, job_id: str) -> None:
         """End the error state of single jobs; end the outage, too, if it is one that had requeued this job."""
         self.jobs.end()
         if job_id in self._turned_back:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from datetime import datetime
 
 from ... import sentences
-from ...background import UNTIL_NUDGED, BackgroundLoop, Trouble
+from ...background import UNTIL_NUDGED, BackgroundLoop, ErrorState
 from ...domain.message import Message
 from ...domain.scope import Scene, Scope
 from ...errors import UnavailableError
@@ -33,9 +33,9 @@ class MessageBuffer:
         self._sightings = sightings
         self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
         self._turn = asyncio.Lock()
-        self.reading = Trouble("message log")
-        self.crowding = Trouble("messages")
-        self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, gathered=0.0, longest_pause=LONGEST_PAUSE)
+        self.reading = ErrorState("message log")
+        self.crowding = ErrorState("messages")
+        self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, debounce=0.0, longest_pause=LONGEST_PAUSE)
         self.run = self.loop.run
 
     @property
@@ -55,7 +55,7 @@ class MessageBuffer:
             self._unwritten.name(scene)
             await self._sightings.note([(scene, heard_at)])
 
-    async def settle(self) -> bool:
+    async def flush(self) -> bool:
         """Write everything that is buffered now; return False if the log is unavailable, and keep it buffered then.
 
         It is written in pieces, so that other writes of the ledger can run between them.

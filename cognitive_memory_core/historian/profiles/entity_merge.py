@@ -45,18 +45,18 @@ class EntityMerge:
     is_left_out: Callable[[ProfileKey], bool]
     on_written: Callable[[], None]
 
-    async def merge(self, key: ProfileKey, on_thought: Callable[[], None] = lambda: None) -> None:
+    async def merge(self, key: ProfileKey, on_last_call: Callable[[], None] = lambda: None) -> None:
         """Merge the waiting facts into their profile; errors of merger and stores pass through and lose no fact.
 
         The file is written first and the facts are settled last, so that an interrupted merge is repeated.
-        ``on_thought`` is called after the last model call, before the profile is written.
+        ``on_last_call`` is called after the last model call, before the profile is written.
         """
         facts, known = await both(self.book.facts(key, self._at_once), self._known_name(key))  # one trip reads both
         if not facts or self.is_left_out(key):
             return
         for tries_left in reversed(range(TRIES)):
             try:
-                await self._merge(key, facts, known, on_thought)
+                await self._merge(key, facts, known, on_last_call)
             except Overtaken:
                 if not tries_left:
                     raise
@@ -67,7 +67,9 @@ class EntityMerge:
     def _at_once(self) -> int:
         return min(AT_ONCE * self.settings.current.profile.merge_max_facts, MOST_AT_ONCE)
 
-    async def _merge(self, key: ProfileKey, facts: Sequence[Fact], known: str, on_thought: Callable[[], None]) -> None:
+    async def _merge(
+        self, key: ProfileKey, facts: Sequence[Fact], known: str, on_last_call: Callable[[], None]
+    ) -> None:
         profile = await self.store.find(key)
         name = known or clean_name(self.name_of(key)) or (profile.name if profile else "")
         person = Person(key.group_id if key.entity_type == "group" else key.user_id, name)
@@ -80,7 +82,7 @@ class EntityMerge:
         if content == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
             raise BadAnswer(sentences.models.PROFILE_STAYS)
         changed = None if content == old else self._changed(key, person, content, facts, profile)
-        on_thought()
+        on_last_call()
         await completed(self._keep(key, changed, facts))
 
     def _changed(
@@ -101,7 +103,7 @@ class EntityMerge:
             written = await self.store.write(changed)
             await taken_in(self.store, self.index, key, written)  # includes concurrent writes
             self.on_written()
-        await self.book.settle(key, facts)
+        await self.book.mark_merged(key, facts)
 
     async def _known_name(self, key: ProfileKey) -> str:
         """Return the name by which the name book knows a person in the place of their profile, or ""."""

@@ -38,7 +38,7 @@ class Objection:
 
 @dataclass(frozen=True)
 class Grounds:
-    """What can justify a new profile: the old profile, the new facts, and the subject's names and ids (``who``).
+    """What can justify a new profile: the old profile and the new facts. ``subject_names`` are names and ids.
 
     ``limit`` is the maximum number of characters; an old profile over it may be condensed. ``notes`` are lines of the
     old profile that the rules wrote verbatim. ``withdrawn`` texts must not be in the new profile in any wording.
@@ -46,7 +46,7 @@ class Grounds:
 
     old: str
     facts: Sequence[str]
-    who: Sequence[str]
+    subject_names: Sequence[str]
     limit: int
     notes: Sequence[str] = ()
     withdrawn: Sequence[str] = ()
@@ -60,30 +60,30 @@ class Grounds:
 def objection(new: str, grounds: Grounds) -> Objection | None:
     """Return why a profile must not replace the old one; None if it may."""
     content = _Content.of(new, grounds)
-    if (content.owed or content.notes) and not content.new:
+    if (content.expected or content.notes) and not content.new:
         return Objection("emptied", sentences.feedback.PROFILE_EMPTIED)
-    if strangers := _strangers(new, grounds):
+    if strangers := _foreign_ids(new, grounds):
         return Objection("strangers", sentences.feedback.PROFILE_OF_STRANGERS.format(ids="、".join(strangers[:_SHOWN])))
-    if content.is_unrelated or any(_comes_from_nowhere(one, content) for one in sentences_of(new)):
+    if content.is_unrelated or any(_is_unsupported(one, content) for one in sentences_of(new)):
         return Objection("unrelated", sentences.feedback.PROFILE_UNRELATED)
     if content.is_overgrown or len(new) > len(grounds.old) + 3 * sum(map(len, grounds.given)) + ROOM:
         return Objection("overgrown", sentences.feedback.PROFILE_OVERGROWN)
-    if content.kept < _wanted(content, grounds) * content.owed or content.has_lost_notes:
+    if content.kept < _wanted(content, grounds) * content.expected or content.has_lost_notes:
         return Objection("destructive", sentences.feedback.PROFILE_DESTROYED)
     return _contrary(new, grounds)
 
 
 def _contrary(new: str, grounds: Grounds) -> Objection | None:
-    turned = _turned_round(new, grounds)
+    turned = _contradicted_clauses(new, grounds)
     if turned is None:
         return None
     now, before = (one_line(clause, _QUOTED) for clause in turned)
     return Objection("contrary", sentences.feedback.PROFILE_TURNED_ROUND.format(now=now, before=before))
 
 
-def _turned_round(new: str, grounds: Grounds) -> tuple[str, str] | None:
+def _contradicted_clauses(new: str, grounds: Grounds) -> tuple[str, str] | None:
     """Return a clause that contradicts one in the old profile, and that one; None if facts explain every change."""
-    names = terms_of(grounds.who)
+    names = terms_of(grounds.subject_names)
     explained = words_of((*grounds.given, *grounds.withdrawn)) - names
     before = {clause: words_of([clause]) - names for clause in clauses_of(grounds.old)}
     for clause in (one for one in clauses_of(new) if one not in before):
@@ -111,7 +111,7 @@ class _Content:
     @classmethod
     def of(cls, new: str, grounds: Grounds) -> _Content:
         """Collect the terms without names, which every text about the subject holds."""
-        names = terms_of(grounds.who)
+        names = terms_of(grounds.subject_names)
         gone = terms_of(grounds.withdrawn) - names
         texts = ([new], [grounds.old], grounds.given)
         found, old, given = (terms_of(each) - names for each in texts)
@@ -129,7 +129,7 @@ class _Content:
         return unexplained > PLAY + PER_FACT * weight_of(self.given) + PER_OLD * weight_of(self.old)
 
     @property
-    def owed(self) -> float:
+    def expected(self) -> float:
         """The weight of the old profile without withdrawn claims in any wording: what the new one should keep of it."""
         excused = weight_of(self.gone - self.old) + SEAMS if self.gone else 0.0
         return max(weight_of(self.old - self.gone) - excused, 0.0)
@@ -151,12 +151,12 @@ def _wanted(content: _Content, grounds: Grounds) -> float:
     return share * min(1.0, grounds.limit / max(len(grounds.old), 1))
 
 
-def _comes_from_nowhere(sentence: str, content: _Content) -> bool:
+def _is_unsupported(sentence: str, content: _Content) -> bool:
     said = terms_of([sentence]) & content.new
     told = weight_of(said)
     return told >= SENTENCE and weight_of(said & (content.old | content.given)) < SENTENCE_SUPPORTED * told
 
 
-def _strangers(new: str, grounds: Grounds) -> list[str]:
-    source = plain("\n".join((grounds.old, *grounds.given, *grounds.who)))
-    return strange_numbers(plain(new), source, grounds.who)
+def _foreign_ids(new: str, grounds: Grounds) -> list[str]:
+    source = plain("\n".join((grounds.old, *grounds.given, *grounds.subject_names)))
+    return strange_numbers(plain(new), source, grounds.subject_names)

@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from functools import partial
 
-from ...background import BackgroundLoop, Trouble, latest
+from ...background import BackgroundLoop, ErrorState, latest
 from ...domain.backlog import MergeState
 from ...domain.log_fields import log_fields
 from ...domain.profile import ProfileKey
@@ -24,9 +24,9 @@ from .entity_merge import EntityMerge
 from .merge_times import due_at
 
 log = logging.getLogger(__name__)
-STORING = 16  # merges being written beside those that call models
+MAX_STORING = 16  # merges being written beside those that call models
 POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
-GATHERED = 0.1  # seconds in which new facts are collected
+DEBOUNCE = 0.1  # seconds in which new facts are collected
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unavailable
 
@@ -34,8 +34,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unav
 class ProfileMerging:
     """Merges entities, with model calls for up to ``historian.concurrency`` at a time; facts wait for the write.
 
-    After its last model call a merge no longer counts towards ``concurrency``; up to :data:`STORING` such merges are
-    written at a time.
+    After its last model call a merge no longer counts towards ``concurrency``; up to :data:`MAX_STORING` such merges
+    are written at a time.
 
     An entity is due with ``merge_max_facts`` facts or after ``merge_delay_seconds`` by the clock, sooner if it has no
     profile yet. A failed merge is repeated after a growing pause, which is stored in the ledger. While model or store
@@ -53,8 +53,8 @@ class ProfileMerging:
         self._entity = entity
         self._is_learning = is_learning
         self._elapsed = elapsed
-        self.trouble = Trouble("historian_profile_merge")
-        self.loop = BackgroundLoop("historian_profile_merge", self._round, gathered=GATHERED, on_failure=self._call)
+        self.trouble = ErrorState("historian_profile_merge")
+        self.loop = BackgroundLoop("historian_profile_merge", self._round, debounce=DEBOUNCE, on_failure=self._call)
         self._beginning = asyncio.Lock()
         self._hands: dict[asyncio.Task[None], ProfileKey] = {}
         self._storing: set[ProfileKey] = set()  # keys of the merges whose model calls are over
@@ -71,10 +71,10 @@ class ProfileMerging:
     @property
     def last_error(self) -> str:
         """The latest error of a merge or of the loop that still lasts; "" if there is none."""
-        return latest(self.troubles)
+        return latest(self.error_states)
 
     @property
-    def troubles(self) -> list[Trouble]:
+    def error_states(self) -> list[ErrorState]:
         """The error states of merges and of the loop."""
         return [self.trouble, self.loop.trouble]
 
@@ -111,22 +111,22 @@ class ProfileMerging:
         try:
             await self.loop.run()
         finally:
-            await self._let_go()
+            await self._cancel_running()
 
     async def stop(self) -> None:
         """Wait up to ``shutdown_seconds`` for running merges; cancelled ones are repeated at the next start."""
         self._stopping = True
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._entity.settings.current.historian.shutdown_seconds)
-        await self._let_go()
+        await self._cancel_running()
         with contextlib.suppress(UnavailableError):
             await self._decide()
 
     @asynccontextmanager
-    async def held(self) -> AsyncGenerator[None, None]:
+    async def suspended(self) -> AsyncGenerator[None, None]:
         """Run no merge inside the block; a merge that is writing completes its write first."""
         async with self._beginning:
-            await self._let_go()
+            await self._cancel_running()
             self._due.clear()
             yield
         self.nudge()
@@ -148,31 +148,31 @@ class ProfileMerging:
         self._rests_until = 0.0
         if not self.paused:
             async with self._beginning:
-                await self._fill_hands()
+                await self._start_more()
 
-    async def _fill_hands(self) -> None:
-        while self._has_free_hand and (self._due or await self._finds_due()) and not self._stopping:
+    async def _start_more(self) -> None:
+        while self._has_free_slot and (self._due or await self._finds_due()) and not self._stopping:
             self._begin(self._due.popleft())
 
     @property
-    def _has_free_hand(self) -> bool:
+    def _has_free_slot(self) -> bool:
         most, busy = self._entity.settings.current.historian.concurrency, len(self._hands)
-        return busy - len(self._storing) < most and busy < most + STORING
+        return busy - len(self._storing) < most and busy < most + MAX_STORING
 
-    def _note_thought(self, key: ProfileKey) -> None:
+    def _note_last_call(self, key: ProfileKey) -> None:
         """Record that a merge has made its last model call, so that the next merge may begin."""
         self._storing.add(key)
-        self._go_on_soon()
+        self._continue_soon()
 
     async def _finds_due(self) -> bool:
         """Collect the due keys, longest waiting first; each is merged once before any is merged again."""
         self._looked_at = self._elapsed()
         waiting = await self._waiting()
-        now, in_work = self._entity.clock.now(), self._in_work()
-        portrayed = await self._entity.index.portrayed([one.key for one in waiting])
+        now, in_work = self._entity.clock.now(), self._running_keys()
+        stored_keys = await self._entity.index.stored_keys([one.key for one in waiting])
         is_learning = self._is_learning()
         when = {
-            one.key: self._due_at(one, now, portrayed, is_learning=is_learning)
+            one.key: self._due_at(one, now, stored_keys, is_learning=is_learning)
             for one in waiting
             if one.key not in in_work
         }
@@ -188,32 +188,32 @@ class ProfileMerging:
         return bool(due)
 
     def _due_at(
-        self, one: PendingFacts, now: datetime, portrayed: Collection[ProfileKey], *, is_learning: bool
+        self, one: PendingFacts, now: datetime, stored_keys: Collection[ProfileKey], *, is_learning: bool
     ) -> datetime:
-        is_first = one.key not in portrayed
+        is_first = one.key not in stored_keys
         profile = self._entity.settings.current.profile
         return due_at(one, profile, now, is_first=is_first, is_hurried=self._is_hurried, is_learning=is_learning)
 
     async def _waiting(self) -> Sequence[PendingFacts]:
         return [one for one in await self._entity.book.waiting() if not self._entity.is_left_out(one.key)]
 
-    def _in_work(self) -> set[ProfileKey]:
+    def _running_keys(self) -> set[ProfileKey]:
         return {*self._hands.values(), *(key for key, _ in self._ended)}
 
     def _begin(self, key: ProfileKey) -> None:
-        merge = self._entity.merge(key, partial(self._note_thought, key))
+        merge = self._entity.merge(key, partial(self._note_last_call, key))
         task = asyncio.create_task(merge, name=f"merge-{key.entity_type}")
         self._hands[task] = key
-        task.add_done_callback(self._put_down)
+        task.add_done_callback(self._on_done)
 
-    def _put_down(self, task: asyncio.Task[None]) -> None:
+    def _on_done(self, task: asyncio.Task[None]) -> None:
         key = self._hands.pop(task)
         self._storing.discard(key)
         if not task.cancelled():
             self._ended.append((key, task.exception()))
-        self._go_on_soon()
+        self._continue_soon()
 
-    def _go_on_soon(self) -> None:
+    def _continue_soon(self) -> None:
         """Begin the next known merge at once; search the ledger for more after several merges, or after the last."""
         self._call()
         if self._due or not self._hands:
@@ -221,7 +221,7 @@ class ProfileMerging:
         else:
             self.loop.nudge()
 
-    async def _let_go(self) -> None:
+    async def _cancel_running(self) -> None:
         in_hand = list(self._hands)
         for task in in_hand:
             task.cancel()
@@ -235,26 +235,26 @@ class ProfileMerging:
 
     async def _conclude(self, key: ProfileKey, error: BaseException | None) -> None:
         if error is None:
-            self._go_on(key)
+            self._continue(key)
         elif isinstance(error, UnavailableError):
             self._unlucky.add(key)
-            self._be_patient(error)
+            self._pause_for_outage(error)
         else:
-            await self._entity.book.fail(key, _told(error), self._entity.clock.now())
+            await self._entity.book.fail(key, _described(error), self._entity.clock.now())
             fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
-            log.warning("historian_profile_merge %s: %s", _whose(key), _told(error), extra=fields)
-            self.trouble.tell(_told(error), is_logged=True)
+            log.warning("historian_profile_merge %s: %s", _whose(key), _described(error), extra=fields)
+            self.trouble.tell(_described(error), is_logged=True)
 
-    def _go_on(self, key: ProfileKey) -> None:
+    def _continue(self, key: ProfileKey) -> None:
         self._pause, self._rests_until = FIRST_PAUSE, 0.0
         self._unlucky.discard(key)
 
-    def _be_patient(self, error: Exception) -> None:
+    def _pause_for_outage(self, error: Exception) -> None:
         """Pause all merges during an outage, at least for the error's ``retry_after``."""
         wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
         self._rests_until = self._elapsed() + min(max(self._pause, wished or 0.0), LONGEST_PAUSE)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
-        self.trouble.tell(_told(error))
+        self.trouble.tell(_described(error))
 
     def _is_time(self) -> bool:
         if self._rests_until:
@@ -263,7 +263,7 @@ class ProfileMerging:
         return is_due or self._elapsed() >= self._looked_at + LOOKS
 
 
-def _told(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     """Describe an error in one line; an unexpected one by its class only, because its text may quote a person."""
     return described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
 

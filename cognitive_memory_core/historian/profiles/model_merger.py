@@ -85,10 +85,10 @@ class ModelMerger:
 
     def _accepted(self, chosen: _Attempt) -> ProfileContent:
         """Return the supported part of an attempt; count and log the unsupported lines."""
-        if chosen.unfounded:
-            self.tally.count(UNFOUNDED, len(chosen.unfounded))
-            log.warning("%s", sentences.log.PROFILE_LINES_LEFT_OUT.format(count=len(chosen.unfounded)))
-        return chosen.founded
+        if chosen.left_out:
+            self.tally.count(UNFOUNDED, len(chosen.left_out))
+            log.warning("%s", sentences.log.PROFILE_LINES_LEFT_OUT.format(count=len(chosen.left_out)))
+        return chosen.kept_part
 
 
 @dataclass(frozen=True)
@@ -101,14 +101,14 @@ class _Complaint:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One answer of the model: ``drawn``, its profile; ``founded``, the supported part; ``unfounded``, the other lines.
+    """One answer of the model: the ``proposed`` profile, its supported part, and the lines ``left_out``.
 
-    ``drawn`` is None if there is nothing new; then ``founded`` is the old profile.
+    ``proposed`` is None if there is nothing new; then ``kept_part`` is the old profile.
     """
 
-    drawn: ProfileContent | None
-    founded: ProfileContent
-    unfounded: tuple[str, ...] = ()
+    proposed: ProfileContent | None
+    kept_part: ProfileContent
+    left_out: tuple[str, ...] = ()
     complaint: _Complaint | None = None
 
 
@@ -162,9 +162,9 @@ class _MergeSession:
     def judged(self, answer: ProfileAnswer) -> _Attempt:
         """Compose a profile and check it; too slow for the event loop."""
         if not self._is_idle(answer):
-            drawn, (founded, unfounded) = self.composed(answer), self._founded(answer)
-            lines = [line for line in unfounded if line not in answer.tags]
-            return _Attempt(drawn, self.composed(founded), unfounded, self.complaint(drawn, lines))
+            proposed, (kept_part, left_out) = self.composed(answer), self._founded(answer)
+            lines = [line for line in left_out if line not in answer.tags]
+            return _Attempt(proposed, self.composed(kept_part), left_out, self.complaint(proposed, lines))
         if self.withdrawn:
             return _Attempt(self.unchanged, self.unchanged, (), self.complaint(self.unchanged))
         return _Attempt(None, self.old, (), self._wanted)
@@ -191,13 +191,13 @@ class _MergeSession:
     def _support(self) -> LineSupport:
         grounds, zone = self._grounds, self.now.tzinfo
         facts = (dated_fact(fact, zone) for fact in self.facts if not fact.is_withdrawn)
-        return LineSupport((*facts, *grounds.notes, *grounds.old.split("\n")), grounds.who, self.now)
+        return LineSupport((*facts, *grounds.notes, *grounds.old.split("\n")), grounds.subject_names, self.now)
 
-    def _is_idle(self, drawn: ProfileAnswer) -> bool:
+    def _is_idle(self, proposed: ProfileAnswer) -> bool:
         """Return whether the answer has nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
-        if drawn.nothing_new:
-            return self._news.isdisjoint(_words(self.composed(drawn).summary))
-        return not self.withdrawn and _is_blank(drawn, is_group=self.is_group)
+        if proposed.nothing_new:
+            return self._news.isdisjoint(_words(self.composed(proposed).summary))
+        return not self.withdrawn and _is_blank(proposed, is_group=self.is_group)
 
     @property
     def _news(self) -> set[str]:
@@ -211,17 +211,17 @@ class _MergeSession:
         lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
         return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 
-    def composed(self, drawn: ProfileAnswer) -> ProfileContent:
+    def composed(self, proposed: ProfileAnswer) -> ProfileContent:
         """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
 
         If a claim is withdrawn they are not kept, because they may state it.
         """
-        listed = [(title, lines) for title, lines in _listed(drawn, is_group=self.is_group) if lines]
-        parts = [self._lead(drawn), *(_section(title, lines) for title, lines in listed), self._others]
+        listed = [(title, lines) for title, lines in _listed(proposed, is_group=self.is_group) if lines]
+        parts = [self._lead(proposed), *(_section(title, lines) for title, lines in listed), self._others]
         stays = () if self.withdrawn else self.old.tags
-        return ProfileContent(_tags(drawn.tags) or stays, "\n\n".join(part for part in parts if part))
+        return ProfileContent(_tags(proposed.tags) or stays, "\n\n".join(part for part in parts if part))
 
-    def complaint(self, content: ProfileContent, unfounded: Sequence[str] = ()) -> _Complaint | None:
+    def complaint(self, content: ProfileContent, left_out: Sequence[str] = ()) -> _Complaint | None:
         """Return what is wrong with a profile, given its unsupported lines; None if it is acceptable."""
         refused = objection(self._drawn_part(content), self._grounds)
         if refused:
@@ -236,8 +236,8 @@ class _MergeSession:
         if lost := self._lost(content):
             named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
             return _Complaint("forgetful", sentences.feedback.profile_forgot(named))
-        if unfounded:
-            named = [one_line(line, _QUOTED) for line in unfounded[:_NAMED]]
+        if left_out:
+            named = [one_line(line, _QUOTED) for line in left_out[:_NAMED]]
             return _Complaint("unfounded", sentences.feedback.profile_invented(named))
         return None
 
@@ -249,13 +249,13 @@ class _MergeSession:
         usable = [one for one in (second, first) if self._is_tolerable(one)]
         if usable:
             return min(usable, key=self._demerits)
-        if first.drawn is None and second.drawn is None:
+        if first.proposed is None and second.proposed is None:
             return first
-        fault = second.complaint.fault if second.complaint and second.drawn else "contradiction"
+        fault = second.complaint.fault if second.complaint and second.proposed else "contradiction"
         raise BadAnswer(sentences.models.PROFILE_REFUSED.format(reason=sentences.models.PROFILE_FAULTS[fault]))
 
     def _demerits(self, one: _Attempt) -> tuple[bool, int, int]:
-        return self._length(one.founded) > self.limit, len(self._lost(one.founded)), len(one.unfounded)
+        return self._length(one.kept_part) > self.limit, len(self._lost(one.kept_part)), len(one.left_out)
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
@@ -278,12 +278,12 @@ class _MergeSession:
 
     def _is_tolerable(self, one: _Attempt) -> bool:
         """Return whether an attempt's supported part may be used although the model gave no faultless answer."""
-        if one.drawn is None:
+        if one.proposed is None:
             return False
-        if one.unfounded and one.founded == _NOTHING:
+        if one.left_out and one.kept_part == _NOTHING:
             return False
         fault = one.complaint.fault if one.complaint else ""
-        return fault in _TOLERATED or (fault == "too_long" and self._length(one.founded) <= TOLERATED * self.limit)
+        return fault in _TOLERATED or (fault == "too_long" and self._length(one.kept_part) <= TOLERATED * self.limit)
 
     def _lost(self, content: ProfileContent) -> list[str]:
         """Return the lines of the old profile that are lost without a reason; [] if they are few.
@@ -307,8 +307,8 @@ class _MergeSession:
     def _length(self, content: ProfileContent) -> int:
         return len(content.summary) - len(self._others)
 
-    def _lead(self, drawn: ProfileAnswer) -> str:
-        summary = "" if _says_nothing(drawn.summary) else _paragraphs(drawn.summary)
+    def _lead(self, proposed: ProfileAnswer) -> str:
+        summary = "" if _says_nothing(proposed.summary) else _paragraphs(proposed.summary)
         return summary or ("" if self.withdrawn else self._old_lead)
 
     @cached_property
@@ -358,8 +358,8 @@ class _MergeSession:
         return "\n".join(filter(None, (*content.tags, *(one.text for one in own))))
 
 
-def _is_blank(drawn: ProfileAnswer, *, is_group: bool) -> bool:
-    return _says_nothing(drawn.summary) and not any(lines for _, lines in _listed(drawn, is_group=is_group))
+def _is_blank(proposed: ProfileAnswer, *, is_group: bool) -> bool:
+    return _says_nothing(proposed.summary) and not any(lines for _, lines in _listed(proposed, is_group=is_group))
 
 
 def _worded(text: str) -> list[str]:
@@ -382,10 +382,10 @@ def _says_nothing(summary: str) -> bool:
     return not said or (len(said) <= _SAYS_NOTHING and sentences.stored_text.says_nothing_new(duplicate_key(said)))
 
 
-def _listed(drawn: ProfileAnswer, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
+def _listed(proposed: ProfileAnswer, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
     """Yield heading and lines of each section, each line once; lines that begin with a date are moved to the topics."""
     headings = sentences.stored_text.GROUP_HEADINGS if is_group else sentences.stored_text.PROFILE_HEADINGS
-    tidy = {field: [one_line(once_dated(line), LINE_LENGTH) for line in getattr(drawn, field)] for field in headings}
+    tidy = {field: [one_line(once_dated(line), LINE_LENGTH) for line in getattr(proposed, field)] for field in headings}
     passing = [line for field, lines in tidy.items() if field != "topics" for line in lines if begins_with_day(line)]
     seen: set[str] = set()
     for field, title in headings.items():

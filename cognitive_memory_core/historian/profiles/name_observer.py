@@ -45,7 +45,7 @@ class NameObserver:
         self.renaming = renaming
         self._clock = clock
         self._waiting: deque[Seen] = deque(maxlen=HELD)
-        self.loop = BackgroundLoop("profile names", self._round, spacing=PAUSE, gathered=0.0)
+        self.loop = BackgroundLoop("profile names", self._round, spacing=PAUSE, debounce=0.0)
         self.run = self.loop.run
         self._groups: OrderedDict[Hashable, str] = OrderedDict()
         self._people: OrderedDict[Hashable, str] = OrderedDict()
@@ -64,7 +64,7 @@ class NameObserver:
         self.loop.nudge()
         return has_changed
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         """Rename the profiles of all waiting observations; a failing disk is logged."""
         seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
         await self.renaming.note([sighting(scene, at) for scene, at in seen])
@@ -72,7 +72,7 @@ class NameObserver:
             await self.renaming.note_group(scene.scope, scene.group_name, at)
 
     async def _round(self) -> float:
-        await self.settle()
+        await self.flush()
         return UNTIL_NUDGED
 
     def forget(self, keys: Sequence[ProfileKey]) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from ... import sentences
-from ...background import BackgroundLoop, Trouble, latest
+from ...background import BackgroundLoop, ErrorState, latest
 from ...completion import together
 from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
@@ -19,7 +19,7 @@ from ...text.statements.markdown_sections import sections_of
 
 log = logging.getLogger(__name__)
 BATCH = 16
-LEFT_ALONE = 3600.0  # seconds
+SKIPPED_FOR = 3600.0  # seconds
 READ_AGAIN = 300.0  # seconds until an unreadable profile is read again
 TRIES = 3  # attempts while a profile keeps changing
 REFUSALS = (PermanentError, BadAnswer, BadArgument)  # errors that a single profile may cause
@@ -51,17 +51,17 @@ class ProfileIndexer:
         self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
         self._refused: dict[tuple[ProfileKey, str], float] = {}  # skipped until this time
         self._unread: dict[ProfileKey, str] = {}  # errors of unreadable profiles
-        self._reading = Trouble("profile index")
+        self._reading = ErrorState("profile index")
         self._read_again_at = 0.0
         self._is_fresh = False
 
     @property
     def last_error(self) -> str:
         """The latest lasting error of embedding or reading; "" if there is none."""
-        return latest(self.troubles)
+        return latest(self.error_states)
 
     @property
-    def troubles(self) -> list[Trouble]:
+    def error_states(self) -> list[ErrorState]:
         """The error states of embedding and of reading profiles."""
         return [self.loop.trouble, self._reading]
 
@@ -116,7 +116,7 @@ class ProfileIndexer:
                 await self._take_in(key)
         if await self.step() >= BATCH:
             return 0.0
-        return self._read_again if self._unread else LEFT_ALONE
+        return self._read_again if self._unread else SKIPPED_FOR
 
     async def _batch(self) -> list[Profile]:
         now = self._elapsed()
@@ -136,7 +136,7 @@ class ProfileIndexer:
             except REFUSALS as refused:
                 kind, reason = profile.key.entity_type, described(refused)
                 log.warning("%s", sentences.log.PROFILE_NOT_EMBEDDED.format(entity_type=kind, reason=reason))
-                self._refused[profile.key, profile.version] = self._elapsed() + LEFT_ALONE
+                self._refused[profile.key, profile.version] = self._elapsed() + SKIPPED_FOR
 
 
 async def taken_in(

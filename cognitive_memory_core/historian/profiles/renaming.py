@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from ...background import Trouble
+from ...background import ErrorState
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
@@ -25,7 +25,7 @@ class Renaming:
 
     store: ProfileStore
     index: ProfileIndex
-    trouble: Trouble = field(default_factory=lambda: Trouble("profile names"), init=False)
+    trouble: ErrorState = field(default_factory=lambda: ErrorState("profile names"), init=False)
     _known: OrderedDict[ProfileKey, tuple[str, datetime]] = field(
         default_factory=OrderedDict[ProfileKey, tuple[str, datetime]], init=False
     )

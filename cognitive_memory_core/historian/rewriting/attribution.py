@@ -46,22 +46,21 @@ _SHORT = 4  # characters of a line from which single ones no longer tell whether
 class RewriteTask:
     """One observation or triage finding to be rewritten so that it stands on its own.
 
-    ``text`` is what is rewritten and ``heard`` what was actually said. ``speakers`` are the ids of those who may have
-    said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited`` are the lines it must agree
-    with. ``own`` is the id of the person known by code, not by a model, to have said it themselves; "" if unknown.
-    ``voices`` are the senders of the cited lines if they are several: what rests on all of them is nobody's own.
-    ``beside`` are further lines of these people and lines that they answer, ``others`` those of everybody else.
-    ``backing`` is what each sender's cited lines may support; ``dictated_by`` is who tells the memory what to
-    write.
+    ``text`` is what is rewritten and ``original`` what was actually said. ``speakers`` are the ids of those who may
+    have said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited`` are the lines it must
+    agree with. ``own`` is the id of the person known by code, not by a model, to have said it themselves; "" if
+    unknown. ``voices`` are the senders of the cited lines if they are several: what rests on all of them is nobody's
+    own. ``beside`` are further lines of these people and lines that they answer, ``others`` those of everybody else.
+    ``backing`` is what each sender's cited lines may support; ``dictated_by`` is who tells the memory what to write.
     """
 
     number: int
     text: str
-    heard: str
+    original: str
     speakers: tuple[str, ...]
     lines: Mapping[str, str]
     own: str = ""
-    heard_as: str = ""
+    observation: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     cited: tuple[Line, ...] = ()
@@ -79,7 +78,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
     (said_by_id,) = ids_of((said.speaker,), people)
     said = replace(said, speaker=said_by_id, subjects=ids_of(said.subjects, people))
     speaker = "" if task.voices else _speaker(said, text, task, job_context)
-    is_founded = echoes(text, task.heard, job_context)
+    is_founded = echoes(text, task.original, job_context)
     is_own = is_founded and bool(speaker) and speaker == task.own and _means(said.speaker, job_context.named(speaker))
     kind = _kind(said)
     is_experience = kind == "experience"
@@ -93,7 +92,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
         is_of_place=is_founded and job_context.place.group_id in said.subjects,
         repeats=_repeated(said.same_as, text, speaker, job_context),
         replaces=_replaced(said.replaces, text, speaker, job_context),
-        heard_as=task.heard_as if is_own else "",
+        observation=task.observation if is_own else "",
         voices=task.voices,
         backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, Support()), job_context)),
         updates=_updated(text, task, job_context),
@@ -253,13 +252,13 @@ def _neighbour(number: int, speaker: str, job_context: JobContext) -> Event | No
     return neighbour if is_here and neighbour.sender_id == speaker else None
 
 
-def echoes(text: str, heard: str, job_context: JobContext) -> bool:
+def echoes(text: str, original: str, job_context: JobContext) -> bool:
     """Return whether a text shares at least one word with what was said, names and labels aside.
 
     A text that shares none was not said by that person, whichever line is cited: of 152 true statements 150 share a
     word with their lines, and of 85 lines chosen at random 1 shares a word with a statement.
     """
-    own, source = _content(text, job_context), _content(heard, job_context)
+    own, source = _content(text, job_context), _content(original, job_context)
     words, heard_words = _words(own), _words(source)
     if words and heard_words and len(source - heard_words - FUNCTION_WORDS) > _SHORT:
         return not words.isdisjoint(heard_words)
@@ -273,7 +272,7 @@ def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
     """
     if not task.others:
         return False
-    own = _words(_content(f"{task.heard}\n{task.beside}", job_context))
+    own = _words(_content(f"{task.original}\n{task.beside}", job_context))
     foreign = _words(_content(task.others, job_context)) - own
     return any(_is_borrowed(_words(_content(one, job_context)), own, foreign) for one in _CLAUSE_ENDS.split(text))
 
@@ -283,9 +282,9 @@ def _is_borrowed(words: AbstractSet[str], own: AbstractSet[str], foreign: Abstra
     return taken >= _TAKEN_UP and taken > _TIMES_OWN * len(words & own)
 
 
-def is_translated(text: str, heard: str) -> bool:
+def is_translated(text: str, original: str) -> bool:
     """Return whether a text is Chinese while what was said is in another language, so that no words can match."""
-    return bool(_HAN.search(text)) and not _HAN.search(heard) and len(_LATIN_WORD.findall(heard)) >= _FEW_WORDS
+    return bool(_HAN.search(text)) and not _HAN.search(original) and len(_LATIN_WORD.findall(original)) >= _FEW_WORDS
 
 
 def _content(text: str, job_context: JobContext) -> frozenset[str]:

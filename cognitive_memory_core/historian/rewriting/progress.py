@@ -48,7 +48,7 @@ class Progress(Generic[T]):
         while len(self._thoughts) > MOST:
             self._thoughts.popitem(last=False)
 
-    def settle(self, job_id: str) -> None:
+    def forget(self, job_id: str) -> None:
         """Drop the result of a job that is done."""
         self._thoughts.pop(job_id, None)
 

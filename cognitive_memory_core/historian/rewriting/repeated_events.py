@@ -58,7 +58,7 @@ class RepeatedEvents:
         """
         return replace(self, lexical=_SearchedOnce(self.lexical))
 
-    async def heard(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
+    async def found_before(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
         """Return, by observation, the event that the same words of the same person became earlier in this place.
 
         Only words that mean the same on any day count: 明天去北京 said twice means two trips.
@@ -68,13 +68,13 @@ class RepeatedEvents:
         if not asked:
             return {}
         try:
-            heard = await self.facts.heard(scene.scope, scene.user_id, asked)
+            found = await self.facts.events_of_observations(scene.scope, scene.user_id, asked)
         except UnavailableError:
             return {}
         reading = ReadFilter(scene, without=frozenset(without))
         return {
             text: event
-            for text, event in heard.items()
+            for text, event in found.items()
             if event.sender_id == scene.user_id and event.scope == scene.scope and reading.admits(event)
         }
 
@@ -180,9 +180,9 @@ def _content(text: str, names: Collection[str]) -> str:
     return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
 
 
-def is_dated_anew(text: str, heard: str) -> bool:
+def is_dated_anew(text: str, found_before: str) -> bool:
     """Return whether a rewrite names a time that the original words lack, so that a repetition means another time."""
-    said = folded(heard)
+    said = folded(found_before)
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
 

@@ -102,15 +102,15 @@ class RewriteBatch:
 
     def _attempt(self, task: RewriteTask, said: StatementAnswer | None) -> Attempt:
         statement = stated(task, said or StatementAnswer(task.number, ""), self.job_context)
-        judged = judge_amid(statement.text, task.heard, self.around, self.job_context)
+        judged = judge_amid(statement.text, task.original, self.around, self.job_context)
         verdict = self._founded(judged, statement.text, task)
         return Attempt(_marked(statement, verdict), verdict)
 
     def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
         """Add the fault "unfounded" if a text shares no word with what was heard, else any contradictions."""
-        if verdict.faults or verdict.has_drift or is_translated(text, task.heard):
+        if verdict.faults or verdict.has_drift or is_translated(text, task.original):
             return verdict
-        if not echoes(text, task.heard, self.job_context) or borrows(text, task, self.job_context):
+        if not echoes(text, task.original, self.job_context) or borrows(text, task, self.job_context):
             return replace(verdict, faults=("unfounded",))
         return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
 
@@ -128,7 +128,7 @@ class RewriteBatch:
             return Task(task.number, task.text)
         previous = shortened(last.statement.text, PREVIOUS)
         is_unfounded = "unfounded" in last.verdict.faults
-        text = shortened(one_line(task.heard), PREVIOUS) if is_unfounded else task.text
+        text = shortened(one_line(task.original), PREVIOUS) if is_unfounded else task.text
         return Task(task.number, text, previous, feedback(last.verdict))
 
 
@@ -149,4 +149,4 @@ def _marked(statement: Statement, verdict: Verdict) -> Statement:
     """Mark a statement that is not absolute; it then neither repeats nor replaces an event, nor matches later words."""
     if verdict.is_absolute:
         return statement
-    return replace(statement, is_absolute=False, repeats="", replaces="", heard_as="")
+    return replace(statement, is_absolute=False, repeats="", replaces="", observation="")

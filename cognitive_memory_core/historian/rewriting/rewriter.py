@@ -68,11 +68,11 @@ class ModelHistorian:
         batch = self._progress.find(turn, job_context) or _batch(turn, job_context)
         batch.job_context = replace(batch.job_context, is_last_try=job_context.is_last_try)
         try:
-            await self._insist(batch, turn, turn.source_message, turn.recent_messages)
+            await self._retry_until_done(batch, turn, turn.source_message, turn.recent_messages)
         except PermanentError as refusal:
             _warn(batch, described(refusal))
             await self._spare(batch, turn)
-        self._progress.settle(job_context.job_id)
+        self._progress.forget(job_context.job_id)
         return self._written(turn, batch)
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
@@ -87,11 +87,11 @@ class ModelHistorian:
                 return await self._rules.triage(dialogue, job_context)
             await self._note(batch, answers)
             batch.calls += 1
-        await self._insist(batch, dialogue, "", dialogue.messages)
-        self._progress.settle(job_context.job_id)
+        await self._retry_until_done(batch, dialogue, "", dialogue.messages)
+        self._progress.forget(job_context.job_id)
         return await self._found(batch, dialogue)
 
-    async def _insist(
+    async def _retry_until_done(
         self, batch: RewriteBatch, work: Turn | Dialogue, source: str, lines: Sequence[Message | str]
     ) -> None:
         """Ask until every task is accepted or the tries are used up.
@@ -139,7 +139,7 @@ class ModelHistorian:
 
     async def _is_refused(self, batch: RewriteBatch, turn: Turn) -> bool:
         try:
-            await self._insist(batch, turn, "", ())
+            await self._retry_until_done(batch, turn, "", ())
         except PermanentError as refusal:
             _warn(batch, described(refusal))
             return True
@@ -201,8 +201,8 @@ class ModelHistorian:
             return unworded(task, text, batch.job_context)
         said = best.statement
         if said.confidence < self._settings.current.historian.min_confidence:
-            return replace(said, is_absolute=False, repeats="", replaces="", heard_as="")
-        return replace(said, heard_as="") if is_dated_anew(said.text, task.heard) else said
+            return replace(said, is_absolute=False, repeats="", replaces="", observation="")
+        return replace(said, observation="") if is_dated_anew(said.text, task.original) else said
 
 
 def _is_uncited(triaged: TriageAnswer) -> bool:
@@ -219,7 +219,7 @@ def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
 
 async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
     """Run ``work`` at once if it takes about a millisecond; with many people or long texts, run it in a thread."""
-    length = sum(map(len, batch.context)) + sum(len(task.heard) for task in batch.tasks)
+    length = sum(map(len, batch.context)) + sum(len(task.original) for task in batch.tasks)
     is_small = length <= SMALL and len(batch.job_context.people) <= FEW
     return work() if is_small else await asyncio.to_thread(work)
 
@@ -237,7 +237,7 @@ def _batch(turn: Turn, job_context: JobContext) -> RewriteBatch:
             tuple(spoken),
             spoken,
             own=turn.scene.user_id,
-            heard_as=text if is_timeless(text, called(job_context)) else "",
+            observation=text if is_timeless(text, called(job_context)) else "",
             message_ids=tuple(turn.message_ids),
             cited=(Line(text, job_context.when),),
         )

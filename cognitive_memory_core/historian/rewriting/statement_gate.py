@@ -93,27 +93,27 @@ class Around:
         return frozenset(_terms(self.plain))
 
 
-def judge(text: str, heard: str, context: Sequence[str], job_context: JobContext) -> Verdict:
-    """Judge a model's rewrite of ``heard``, an observation, given the other texts that the model saw.
+def judge(text: str, original: str, context: Sequence[str], job_context: JobContext) -> Verdict:
+    """Judge a model's rewrite of ``original``, an observation, given the other texts that the model saw.
 
     Only the first 2,000 characters of each text are read; a longer rewrite is too long anyway.
     """
-    return judge_amid(text, heard, Around(tuple(context)), job_context)
+    return judge_amid(text, original, Around(tuple(context)), job_context)
 
 
-def judge_amid(text: str, heard: str, around: Around, job_context: JobContext) -> Verdict:
+def judge_amid(text: str, original: str, around: Around, job_context: JobContext) -> Verdict:
     """Judge one of several statements of a turn, as :func:`judge` does, with shared texts."""
-    read, said = text[:READ], plain(heard[:READ])
+    read, said = text[:READ], plain(original[:READ])
     given = _GateInput(said, around)
-    known = _Known(job_context, f"{read}\n{heard[:READ]}")
-    faults = tuple(_faults(text, heard, given, known))
+    known = _Known(job_context, f"{read}\n{original[:READ]}")
+    faults = tuple(_faults(text, original, given, known))
     if "empty" in faults:
         return Verdict(faults=faults)
     written = plain(read)
-    bearers = known.bearers(f"{written}\n{said}")
-    lost = set(standing(said, known.ids, bearers)).difference(standing(written, known.ids, bearers))
-    strange = strange_numbers(unnamed(written, bearers), f"{given.plain}\n{known.remembered}", known.ids)
-    foreign = (*strange, *mislabelled(written, bearers, known.ids))
+    ids_by_name = known.ids_by_name(f"{written}\n{said}")
+    lost = set(standing(said, known.ids, ids_by_name)).difference(standing(written, known.ids, ids_by_name))
+    strange = strange_numbers(unnamed(written, ids_by_name), f"{given.plain}\n{known.remembered}", known.ids)
+    foreign = (*strange, *mislabelled(written, ids_by_name, known.ids))
     return Verdict(
         offences(read, names=known.names),
         tuple(one for one in known.ids if one in lost),
@@ -162,7 +162,7 @@ class _Known:
         called = (form for name, _ in self._named() for form in _forms(name))
         return tuple({form: None for form in called if form in text})
 
-    def bearers(self, text: str) -> dict[str, set[str]]:
+    def ids_by_name(self, text: str) -> dict[str, set[str]]:
         """Return the names that occur in a plain text, each with the ids of its present and former bearers."""
         found = {"QQ": set(self.ids)}  # stands for a person without a name
         for name, user_id in self._named():
@@ -191,14 +191,14 @@ def _plain_forms(name: str) -> tuple[str, ...]:
     return tuple(plain(form) for form in _forms(name))
 
 
-def _faults(text: str, heard: str, given: _GateInput, known: _Known) -> Iterator[Fault]:
+def _faults(text: str, original: str, given: _GateInput, known: _Known) -> Iterator[Fault]:
     read = text[:READ]
-    if says_nothing(read, heard[:READ]):
+    if says_nothing(read, original[:READ]):
         yield "empty"
         return
-    if len(text) > _LONG and len(text) > _TIMES_HEARD * len(heard):
+    if len(text) > _LONG and len(text) > _TIMES_HEARD * len(original):
         yield "too_long"
-    own, source = _content(read, known.names), _content(heard[:READ], known.names)
+    own, source = _content(read, known.names), _content(original[:READ], known.names)
     if _WORD.search(source) and not _WORD.search(own):
         yield "empty"
         return

@@ -19,7 +19,7 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
     is_alone = len(statement.backers) < LEAST_SUPPORT
     if statement.dictated_by or is_unvouched(statement.text) or _has_borrowed_name(statement, job_context):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
-        return replace(said, is_of_place=False, updates="", repeats="", replaces="", heard_as="")
+        return replace(said, is_of_place=False, updates="", repeats="", replaces="", observation="")
     if len(statement.voices) > 1 and is_alone and statement.backers:  # the others' lines say nothing of it
         statement = replace(statement, text=_reported(replace(statement, speaker=statement.backers[0]), job_context))
     if is_alone and speaks_for_all(statement.text):
@@ -42,10 +42,10 @@ def _reported(statement: Statement, job_context: JobContext) -> str:
 
 def _has_borrowed_name(statement: Statement, job_context: JobContext) -> bool:
     known = {person.id for person in (job_context.speaker, *job_context.people)} | {job_context.place.group_id}
-    return borrows_a_name(statement.text, dict(_bearers(job_context)), known)
+    return borrows_a_name(statement.text, dict(_ids_by_name(job_context)), known)
 
 
-def _bearers(job_context: JobContext) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _ids_by_name(job_context: JobContext) -> Iterator[tuple[str, tuple[str, ...]]]:
     for person in (job_context.speaker, *job_context.people):
         for name in (person.name, *person.aliases):
             if len(name) > 1:

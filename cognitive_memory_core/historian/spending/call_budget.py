@@ -118,7 +118,7 @@ class BackedHistorian:
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what is worth remembering; use the rules if a provider refuses the dialogue."""
-        if not await self.look.may_hold_something(dialogue, job_context):
+        if not await self.look.may_be_worth_remembering(dialogue, job_context):
             log.debug("historian_triage job=%s: passed over, %d lines", job_context.job_id, len(dialogue.messages))
             return []
         if self.budget.take(job_context.place):

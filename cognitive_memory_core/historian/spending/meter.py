@@ -33,7 +33,7 @@ class SpendingMeter:
         self._waiting: dict[tuple[date, str], Spending] = {}
         self._calls: Counter[tuple[date, str]] = Counter()
         self._turn = asyncio.Lock()
-        self.loop = BackgroundLoop("accounts", self._round, gathered=PAUSE, longest_pause=LONGEST_PAUSE)
+        self.loop = BackgroundLoop("accounts", self._round, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
         self.run = self.loop.run
 
     async def load(self) -> None:
@@ -71,7 +71,7 @@ class SpendingMeter:
         """Count a failure: an unreachable model or a bad answer, each in a counter of its own."""
         self._add(Spending(purpose, unreachable=int(is_away), bad=int(not is_away)))
 
-    async def settle(self) -> None:
+    async def flush(self) -> None:
         """Write all unwritten counts; if the ledger is unavailable, keep them for the next try."""
         try:
             await completed(self._write())

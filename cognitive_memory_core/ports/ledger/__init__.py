@@ -5,7 +5,7 @@ A module holds the ports of one noun; import their names from this package.
 """
 
 from .archive import Activity, Archive, ArchiveRow, DayCount, OptOut, RowSource, Shared, Totals
-from .eraser import Copy, Eraser, PurgeState, Wiped
+from .eraser import Copy, ErasedRows, Eraser, PurgeState
 from .event_vectors import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger, VectorRow
 from .events import EventEraser, EventLedger, LexicalIndex, LineSearch, PassageIndex, TracedEvents, WordIndex
 from .facts import FactBook, PendingFacts
@@ -13,7 +13,7 @@ from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
 from .missed import MissedBook
 from .notes import NoteBook, PinBook
-from .operation import Accounts, ClockBook, ClockState, Spending
+from .operation import Accounts, ClockState, ClockStore, Spending
 from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook
 from .profile_index import IndexedProfile, ProfileIndex
 
@@ -28,12 +28,13 @@ __all__ = [
     "BoundedLog",
     "Checkpoint",
     "CheckpointBook",
-    "ClockBook",
     "ClockState",
+    "ClockStore",
     "ConsentBook",
     "Copy",
     "DayCount",
     "EmbeddedEvent",
+    "ErasedRows",
     "Eraser",
     "EventEraser",
     "EventLedger",
@@ -62,6 +63,5 @@ __all__ = [
     "VectorChange",
     "VectorLedger",
     "VectorRow",
-    "Wiped",
     "WordIndex",
 ]

@@ -83,7 +83,7 @@ class RowSource(Protocol):
 class Archive(RowSource, Protocol):
     """Reads, counts and imports all rows of the ledger."""
 
-    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+    async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
         """Write rows in one transaction; return the number of new rows.
 
         Skipped are rows whose id exists, rows of persons who opted out or were erased, and texts of other people that

@@ -13,7 +13,7 @@ from ...domain.tombstones import Tombstones
 
 
 @dataclass(frozen=True)
-class Wiped:
+class ErasedRows:
     """What was erased: counts by noun, the number of reworded texts of others, ids of erased events and memos."""
 
     events: int = 0
@@ -47,7 +47,7 @@ class PurgeState:
 class Eraser(Protocol):
     """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
 
-    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
+    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
         """Erase a person for every agent.
 
         Erased: what they said, their names, memos and sharing consent; pins that they own or wrote, also for a whole
@@ -63,11 +63,11 @@ class Eraser(Protocol):
         """
         ...
 
-    async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
+    async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
         """Erase everything of a place permanently, including its profiles' facts and copies; its switch is kept.
 
-        A profile that also has facts from other places (:meth:`FactBook.fed_by`) loses its indexed copy, and its
-        remaining facts wait again, to rebuild it.
+        A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`) loses its indexed copy,
+        and its remaining facts wait again, to rebuild it.
         """
         ...
 

@@ -40,7 +40,7 @@ class Checkpoint:
 class VectorChange:
     """A change of one event's vector; ``row`` is None if vector search must no longer find the event."""
 
-    mark: Checkpoint
+    checkpoint: Checkpoint
     event_id: str
     row: EmbeddedEvent | None
 
@@ -84,18 +84,18 @@ class VectorLedger(Protocol):
 class CheckpointBook(Protocol):
     """The checkpoint of each generation of a vector store; stored in the ledger, it cannot be ahead of the ledger."""
 
-    async def mark(self, birth: str) -> Checkpoint | None:
-        """Return the checkpoint of the generation with this ``birth``; None if none was stored."""
+    async def checkpoint(self, build_id: str) -> Checkpoint | None:
+        """Return the checkpoint of the generation with this ``build_id``; None if none was stored."""
         ...
 
     async def furthest(self) -> Checkpoint | None:
         """Return the furthest checkpoint of all generations; None if none was stored."""
         ...
 
-    async def note(self, birth: str, mark: Checkpoint) -> None:
+    async def note(self, build_id: str, checkpoint: Checkpoint) -> None:
         """Store a generation's checkpoint; those of other generations are kept."""
         ...
 
-    async def keep_only(self, birth: str) -> None:
+    async def keep_only(self, build_id: str) -> None:
         """Delete the checkpoints of all other generations."""
         ...

@@ -11,7 +11,7 @@ from ...domain.event import Draft, Event
 from ...domain.hit import ReadFilter
 from ...domain.message import Message, Passage
 from ...domain.scope import Scope
-from .eraser import Wiped
+from .eraser import ErasedRows
 
 
 class EventLedger(Protocol):
@@ -140,7 +140,7 @@ class EventEraser(Protocol):
         """Return the events that were retired before an instant, for whatever reason."""
         ...
 
-    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the lines hidden because of them; neither can be stored again.
 
         Lines of an event that a correction retired are kept. Active events are skipped. A purge is due afterwards.

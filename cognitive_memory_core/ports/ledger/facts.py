@@ -44,7 +44,7 @@ class FactBook(Protocol):
         """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
         ...
 
-    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+    async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
         """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
 
         The state that counts is the one in which :meth:`facts` returned a fact; later changes of its event are left to
@@ -52,7 +52,7 @@ class FactBook(Protocol):
         """
         ...
 
-    async def withdrawing(self) -> frozenset[ProfileKey]:
+    async def keys_to_update(self) -> frozenset[ProfileKey]:
         """Return the profiles that contain withdrawn facts; they must not be shown until those are removed."""
         ...
 
@@ -60,11 +60,13 @@ class FactBook(Protocol):
         """Record a failed merge; the facts keep waiting. Does nothing if the profile has no waiting facts."""
         ...
 
-    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+    async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
         """Return the profiles that have facts, waiting or merged, from a place."""
         ...
 
-    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+    async def events_of_observations(
+        self, scope: Scope, sender_id: str, observations: Sequence[str]
+    ) -> Mapping[str, Event]:
         """Map each observation to the active event made from an equal observation of the sender in this scope, if any.
 
         Observations are equal if their :func:`duplicate_key` is.

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import Protocol
 
 from ...domain.event import Event
-from ...domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
+from ...domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from ...domain.profile import EntityType, Profile, ProfileKey
 
 
@@ -40,7 +40,7 @@ class OperatorLists(Protocol):
         """
         ...
 
-    async def names(self, agent: str, user_id: str) -> list[WornName]:
+    async def names(self, agent: str, user_id: str) -> list[SeenName]:
         """Return the names that a person had in any place, the last seen first."""
         ...
 

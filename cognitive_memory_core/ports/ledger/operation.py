@@ -57,7 +57,7 @@ class ClockState:
     steady_seconds: float
 
 
-class ClockBook(Protocol):
+class ClockStore(Protocol):
     """The trust state of the machine's clock, and the correction of wrongly dated tombstones."""
 
     async def find(self) -> ClockState | None:
@@ -68,6 +68,6 @@ class ClockBook(Protocol):
         """Store the state."""
         ...
 
-    async def bring_back(self, after: datetime, to: datetime) -> int:
+    async def redate_tombstones(self, after: datetime, to: datetime) -> int:
         """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
         ...

@@ -97,7 +97,7 @@ class NameBook(Protocol):
         """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
 
         ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is the
-        name used longest in recent time (:func:`worn_longest`).
+        name used longest in recent time (:func:`longest_used_name`).
         """
         ...
 

@@ -50,6 +50,6 @@ class ProfileIndex(Protocol):
         """Return the version of every indexed profile."""
         ...
 
-    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+    async def stored_keys(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
         """Return which of the keys are indexed; the cost grows with ``keys``, not with the index."""
         ...

@@ -148,7 +148,7 @@ async def test_another_model_begins_the_next_generation(tmp_path: Path) -> None:
         assert await patiently(store.open, PATIENCE) == old
         assert (await examined(store, old, ROWS, sample=5)).is_whole
         again = await store.begin("another model", 3)
-        assert again.birth != growing.birth
+        assert again.build_id != growing.build_id
         await store.put_in_use(again)
         assert await store.open() == again
     assert [path.parent for path in tmp_path.rglob("chroma.sqlite3")] == [tmp_path / f"{again.number:04d}"]  # noqa: ASYNC240

@@ -86,7 +86,7 @@ async def test_a_deleted_folder_does_not_lock_a_bot_out(bots: Bots, tmp_path: Pa
     again = bots.store(folder)
     assert await again.open() is None
     new = await filled(again)
-    assert new.number > old.number or new.birth != old.birth
+    assert new.number > old.number or new.build_id != old.build_id
     assert await again.open() == new
     with pytest.raises(UnavailableError):
         await again.listed(old)

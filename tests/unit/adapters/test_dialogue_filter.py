@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.adapters.offline.dialogue_filter import RuleLook
+from cognitive_memory_core.adapters.offline.dialogue_filter import RuleDialogueFilter
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
@@ -19,7 +19,7 @@ async def passes(*said: str, bot: str = "") -> bool:
     """Check lines of two people in turn, and one of the bot."""
     lines = [a_message(text, (GROUP, OTHER)[at % 2]) for at, text in enumerate(said)]
     lines += [a_message(bot, is_bot=True)] if bot else []
-    return await RuleLook().may_hold_something(
+    return await RuleDialogueFilter().may_be_worth_remembering(
         Dialogue(GROUP, lines), JobContext(NOON, GROUP.scope, "", TANG, (TANG, QI))
     )
 

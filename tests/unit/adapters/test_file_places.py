@@ -143,7 +143,7 @@ async def test_other_places_go_on_while_a_message_is_withdrawn(tmp_path: Path):
         await queue.enqueue(job)
     in_hand = await taken(queue)
     disk.stuck = here.id
-    withdrawing = asyncio.create_task(queue.withdraw(GROUP.scope, "m1"))
+    keys_to_update = asyncio.create_task(queue.withdraw(GROUP.scope, "m1"))
     await reached(disk)
     await in_time(queue.enqueue(there))
     await in_time(queue.complete(in_hand))
@@ -152,7 +152,7 @@ async def test_other_places_go_on_while_a_message_is_withdrawn(tmp_path: Path):
     assert claim.job == there
     assert await in_time(queue.claim()) is None  # the job that is being changed is not returned
     disk.freed.set()
-    assert await withdrawing == 1
+    assert await keys_to_update == 1
     assert (await taken(queue)).job.work.message_ids == ("m2",)
     await queue.close()
 

@@ -41,7 +41,7 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
     await committed(ledger, *events)
     assert len(await found(ledger.lexical, "乌龙")) == len(events)
     await ledger.lexical.loaded()
-    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
+    words = ledger.lexical._postings_cache._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
     assert words is not None
     assert len(words.postings.seqs) == len(events)
     assert not len(words.missing)
@@ -69,8 +69,8 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
         for scene in scenes:
             assert await found(lexical, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
             await lexical.loaded()
-            assert 0 < lexical._hot.bytes <= 12_000
-    held = {key for key, _ in lexical._hot._cache._held.items()}
+            assert 0 < lexical._postings_cache.bytes <= 12_000
+    held = {key for key, _ in lexical._postings_cache._cache._held.items()}
     assert (EVENTS.table, EVENTS.place_of(ReadFilter(scenes[-1]))) in held
     assert (EVENTS.table, EVENTS.place_of(ReadFilter(scenes[0]))) not in held
     await ledger.close()
@@ -83,14 +83,14 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
     lexical = SqliteLexical(ledger._database, held_bytes=50_000)
     await found(lexical, "乌龙", scene=small)
-    before = lexical._hot.bytes
+    before = lexical._postings_cache.bytes
     for _ in range(2):
         assert len(await found(lexical, "乌龙")) == 4 * TOGETHER
         await lexical.loaded()
-        assert lexical._hot.bytes == before
-    assert len(lexical._hot._refused) == 1
+        assert lexical._postings_cache.bytes == before
+    assert len(lexical._postings_cache._refused) == 1
     lexical.clear_caches()
-    assert (lexical._hot.bytes, len(lexical._hot._refused)) == (0, 0)
+    assert (lexical._postings_cache.bytes, len(lexical._postings_cache._refused)) == (0, 0)
     await ledger.close()
 
 
@@ -117,12 +117,12 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     await ledger.lexical.messages(["乌龙"], ReadFilter(scenes[0]), 5)
     await ledger.lexical.loaded()
     database: Any = Counted(ledger._database)
-    lexical = SqliteLexical(database, held_bytes=ledger.lexical._hot.bytes * 11 // 10)
+    lexical = SqliteLexical(database, held_bytes=ledger.lexical._postings_cache.bytes * 11 // 10)
     for scene in scenes:
         await lexical.messages(["乌龙"], ReadFilter(scene), 5)
     await asyncio.wait_for(lexical.loaded(), PATIENCE)
     assert database.reads <= len(scenes) * (1 + steps)
-    words = lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(scenes[-1]))))
+    words = lexical._postings_cache._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(scenes[-1]))))
     assert words is not None
     assert (len(words.postings.seqs), len(words.missing)) == (steps * TOGETHER, 0)
     await ledger.close()
@@ -138,14 +138,14 @@ async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> 
         for _ in range(AGAIN + 2):
             await lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
             await lexical.loaded()
-        return lexical._hot.bytes
+        return lexical._postings_cache.bytes
 
     assert await ask_often() == 0
-    refusal = next(iter(lexical._hot._refused.values()))
+    refusal = next(iter(lexical._postings_cache._refused.values()))
     assert refusal.asks > AGAIN  # nothing was removed, so it was not loaded again
     await ledger.log.prune(later(seconds=4 * TOGETHER - 10))
     assert await ask_often() > 0
-    assert not lexical._hot._refused
+    assert not lexical._postings_cache._refused
     await ledger.close()
 
 
@@ -154,11 +154,13 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
     await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-    whole = ledger.lexical._hot.bytes
+    whole = ledger.lexical._postings_cache.bytes
     for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
         lexical = SqliteLexical(ledger._database, held_bytes=held_bytes)
         await lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-        assert (len(lexical._hot._refused), lexical._hot.bytes) == ((1, 0) if is_refused else (0, whole))
+        assert (len(lexical._postings_cache._refused), lexical._postings_cache.bytes) == (
+            (1, 0) if is_refused else (0, whole)
+        )
     await ledger.close()
 
 
@@ -183,12 +185,12 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
     await found(ledger.lexical, "乌龙")
-    assert hash("乌龙") in numbers_in(ledger.lexical._hot)
+    assert hash("乌龙") in numbers_in(ledger.lexical._postings_cache)
     await ledger.eraser.forget_person("2000001", NOON, str)
-    assert ledger.lexical._hot.bytes == 0
+    assert ledger.lexical._postings_cache.bytes == 0
     assert await found(ledger.lexical, "乌龙", "红茶") == {"红茶"}
-    assert hash("红茶") in numbers_in(ledger.lexical._hot)
-    assert hash("乌龙") not in numbers_in(ledger.lexical._hot)
+    assert hash("红茶") in numbers_in(ledger.lexical._postings_cache)
+    assert hash("乌龙") not in numbers_in(ledger.lexical._postings_cache)
     await ledger.close()
 
 
@@ -198,12 +200,12 @@ async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path
     kept, gone = a_message("红茶"), a_message("乌龙茶")
     await ledger.log.append([kept, gone])
     await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-    assert hash("乌龙") in numbers_in(ledger.lexical._hot)
+    assert hash("乌龙") in numbers_in(ledger.lexical._postings_cache)
     await ledger.log.withdraw(GROUP.scope, gone.id, NOON)
     assert [message.text for message, _ in await ledger.lexical.messages(["红茶", "乌龙"], ReadFilter(GROUP), 5)] == [
         "红茶"
     ]
-    assert hash("乌龙") not in numbers_in(ledger.lexical._hot)
+    assert hash("乌龙") not in numbers_in(ledger.lexical._postings_cache)
     await ledger.close()
 
 
@@ -219,7 +221,7 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
         await ledger.log.withdraw(GROUP.scope, message.id, NOON)
     answer = await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 1000)
     assert {message.id for message, _ in answer} == {message.id for message in kept}
-    words = ledger.lexical._hot._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(GROUP))))
+    words = ledger.lexical._postings_cache._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(GROUP))))
     assert words is not None
     assert len(words.postings.seqs) == len(kept)
     await ledger.close()
@@ -261,7 +263,7 @@ async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Sce
         found = await ledger.lexical.messages(["乌龙"], ReadFilter(scene), 5)
         assert len(found) == (1 if is_held else 2)
         await ledger.lexical.loaded()
-    assert bool(ledger.lexical._hot.bytes) == is_held
+    assert bool(ledger.lexical._postings_cache.bytes) == is_held
     assert EVENTS.place_of(ReadFilter(OPERATOR)) is None
     assert EVENTS.place_of(ReadFilter(PRIVATE)) is not None
     await ledger.close()
@@ -279,7 +281,7 @@ async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_pa
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
     await committed(ledger, an_event("红茶", elsewhere), an_event("乌龙茶 三"))
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
-    words = ledger.lexical._hot._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
+    words = ledger.lexical._postings_cache._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
     assert words is not None
     assert len(np.unique(words.postings.seqs)) == len(words.postings.seqs) == 3
     await ledger.close()

@@ -87,7 +87,7 @@ class Planting:
         await ledger.log.append([a_message(f"{self._filler()} {canary}", place) for canary, place in told])
         await ledger.log.append([a_message(f"{self._filler()} 问{NAME}({GONE})", OTHER)])
         memos = [a_memo(canary, user_id=GONE) for canary in canaries]
-        await ledger.archive.absorb([*memos, *(a_pin(canary, owner_id=GONE) for canary in canaries)])
+        await ledger.archive.import_rows([*memos, *(a_pin(canary, owner_id=GONE) for canary in canaries)])
 
     async def _plant_learned(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
         user, group = ProfileKey.user(GONE), ProfileKey.group("10001")
@@ -97,8 +97,8 @@ class Planting:
         facts += [a_fact(event, text=f"{self._filler()} {event.text}") for event in told]
         facts += [a_fact(event, user, text=canary) for event, canary in zip(told, canaries, strict=True)]
         events = (*said, *told)
-        heard = {event.id: event.text for event in events}
-        await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts), heard=heard))
+        observations = {event.id: event.text for event in events}
+        await ledger.events.commit(replace(a_draft(*events), facts=tuple(facts), observations=observations))
         for key in (ProfileKey.user(GONE), ProfileKey.member("10001", "2000002")):
             await ledger.facts.fail(key, f"{NAME}({GONE})", NOON)
         await ledger.consent.set_sharing(GONE, shared=True, at=NOON)
@@ -169,8 +169,8 @@ async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) ->
     await embedded(ledger, [(an_event(canary, place), a_vector(1, 0)) for canary in CANARIES])
     await ledger.log.append([a_message(canary, place, id=canary) for canary in CANARIES])
     learned = [an_event(f"又{canary}", place) for canary in CANARIES]
-    heard = {event.id: event.text for event in learned}
-    await ledger.events.commit(replace(a_draft(*learned), facts=tuple(map(a_fact, learned)), heard=heard))
+    observations = {event.id: event.text for event in learned}
+    await ledger.events.commit(replace(a_draft(*learned), facts=tuple(map(a_fact, learned)), observations=observations))
     for key in (own_key(learned[0]), ProfileKey.group("98765432")):
         await ledger.facts.fail(own_key(learned[0]), CANARIES[0], NOON)
         await ledger.profiles.put(a_profile(key, " ".join(CANARIES)))
@@ -393,7 +393,7 @@ async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
     await committed(ledger, *(an_event(f"{name}来过", OTHER) for name in names))
     await committed(ledger, *(an_event(f"我的{number}") for number in range(700)))
     await ledger.log.append([a_message(f"找{name}", OTHER, id=name) for name in names])
-    await ledger.archive.absorb([Alias(GROUP.scope, GONE, name, NOON, NOON) for name in names])
+    await ledger.archive.import_rows([Alias(GROUP.scope, GONE, name, NOON, NOON) for name in names])
     wiped = await ledger.eraser.forget_person(GONE, NOON, Redaction.of([GONE], names))
     assert (wiped.events, wiped.names, wiped.reworded, len(wiped.event_ids)) == (700, 300, 600, 700 + 299)
     standing = await ledger.events.recent(ReadFilter(GROUP), 9)

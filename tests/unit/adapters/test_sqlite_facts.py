@@ -55,7 +55,7 @@ async def test_a_ledger_of_before_takes_facts_and_profiles(path: Path) -> None:
         connection.executescript(BEFORE)
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     event = an_event("新事", happened_at=later(days=1))
-    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), heard={event.id: "新"}))
+    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "新"}))
     await ledger.profiles.put(a_profile(ME))
     await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
     assert await shown(ledger, GROUP) == ["新事", "旧事"]
@@ -70,14 +70,14 @@ async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> N
     """Facts, failures, words, profiles with vectors, and consents are there after reopening."""
     event, profile = an_event("甲"), a_profile(ME, tags=("茶",), version="v1")
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
-    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), heard={event.id: "是甲"}))
+    await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "是甲"}))
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.profiles.put(profile)
     await ledger.profiles.store(MODEL, profile, a_vector(1, 0))
     await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
 
     async def answers() -> list[object]:
-        heard = await ledger.facts.heard(GROUP.scope, "2000001", ["是甲"])
+        heard = await ledger.facts.events_of_observations(GROUP.scope, "2000001", ["是甲"])
         told = [await ledger.facts.waiting(), await ledger.facts.facts(ME, 9), heard]
         rows = await ledger.profiles.readable(OPERATOR, (), MODEL)
         return [*told, rows, await ledger.profiles.versions(), await ledger.consent.shared()]
@@ -99,7 +99,7 @@ async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path,
             f"CREATE TRIGGER full BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
         )
     event = an_event("甲")
-    draft = replace(a_draft(event, job_id="job"), facts=(a_fact(event),), heard={event.id: "是甲"})
+    draft = replace(a_draft(event, job_id="job"), facts=(a_fact(event),), observations={event.id: "是甲"})
     with pytest.raises(sqlite3.IntegrityError):
         await ledger.events.commit(draft)
     assert await shown(ledger, GROUP) == []
@@ -139,14 +139,14 @@ async def test_what_is_merged_costs_nothing(path: Path) -> None:
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     events = [an_event(f"第{number}件") for number in range(20)]
     await ledger.events.commit(replace(a_draft(*events), facts=tuple(map(a_fact, events))))
-    few = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.withdrawing)]
+    few = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(MANY)
     await ledger.events.retire(events[0].id, NOON)
-    await ledger.facts.settle(ME, await ledger.facts.facts(ME, 18))
+    await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 18))
     await ledger.events.retire(events[1].id, NOON)
-    assert len(await ledger.facts.waiting()) == len(await ledger.facts.withdrawing()) == 1
-    many = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.withdrawing)]
+    assert len(await ledger.facts.waiting()) == len(await ledger.facts.keys_to_update()) == 1
+    many = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
     assert [one for one, least in zip(many, few, strict=True) if one > 4 * least] == []
     await ledger.close()
 
@@ -185,7 +185,7 @@ async def test_what_text_cannot_hold_is_replaced(path: Path) -> None:
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     event = an_event("甲")
     await ledger.events.commit(
-        replace(a_draft(event), facts=(a_fact(event, text="甲\ud800"),), heard={event.id: "\ud800"})
+        replace(a_draft(event), facts=(a_fact(event, text="甲\ud800"),), observations={event.id: "\ud800"})
     )
     await ledger.facts.fail(ME, "错\ud800", NOON)
     profile = a_profile(ME, "茶\ud800", tags=("\ud800",), name="\ud800")
@@ -194,6 +194,6 @@ async def test_what_text_cannot_hold_is_replaced(path: Path) -> None:
     (waiting,), (row,) = await ledger.facts.waiting(), await ledger.profiles.readable(OPERATOR, (), MODEL)
     assert (waiting.error, row.profile.summary, row.profile.tags) == ("错?", "茶?", ("?",))
     assert row.vector == a_vector(1, 0)
-    await ledger.facts.settle(ME, await ledger.facts.facts(ME, 9))
+    await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 9))
     assert await ledger.facts.waiting() == []
     await ledger.close()

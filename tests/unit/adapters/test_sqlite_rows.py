@@ -45,7 +45,7 @@ async def test_extreme_rows_from_elsewhere_are_read(tmp_path: Path, text: str, n
     ledger = await SqliteLedger.open(path)
     event = an_event()
     await committed(ledger, event)
-    await ledger.archive.absorb(
+    await ledger.archive.import_rows(
         [OptOut("2000009", NOON), Alias(GROUP.scope, "2000001", "阿棠", NOON, NOON), a_message(), a_memo(), a_pin()]
     )
     await ledger.close()

@@ -11,7 +11,7 @@ import pytest
 from cognitive_memory_core.domain.belief import ASLEEP, Belief
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.evolution.judging import Ground, Judgement, judged
+from cognitive_memory_core.evolution.judging import Judgement, JudgingInput, judged
 from cognitive_memory_core.evolution.support import NumberedChat
 from cognitive_memory_core.prompts.json_lines import proposals_in
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, created, deleted, kept, updated
@@ -43,8 +43,8 @@ def taken(
     context = JobContext(now, GROUP.scope, "开发组", PEOPLE[0], PEOPLE)
     chat = NumberedChat(CHAT if lines is None else lines, PEOPLE)
     given = "\n".join((*(line.text for line in chat.lines), *(one.label for one in PEOPLE)))
-    ground = Ground(beliefs, chat, context, given, now, fields.pop("most", 50), **fields)
-    return judged(proposals_in(answer).rows, ground, "run")
+    judging_input = JudgingInput(beliefs, chat, context, given, now, fields.pop("most", 50), **fields)
+    return judged(proposals_in(answer).rows, judging_input, "run")
 
 
 @pytest.mark.parametrize(

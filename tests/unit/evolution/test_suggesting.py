@@ -260,7 +260,7 @@ async def test_an_erasure_forgets_drafts() -> None:
     """After an erasure no draft of a model is left in memory, nor one that is being written."""
     group, chat = await worded(json.dumps({"draft": GOOD}), json.dumps({"draft": GOOD}))
     await group.suggestions()
-    async with group.suggesting.held():
+    async with group.suggesting.suspended():
         assert not group.suggesting._drafts
     assert (await group.suggestions())[0].draft == GOOD
     assert len(chat.asks) == 2

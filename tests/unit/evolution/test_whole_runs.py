@@ -125,7 +125,7 @@ async def test_an_erasure_voids_a_run() -> None:
     """A run that read what was erased meanwhile stores nothing; so does one whose people opted out meanwhile."""
 
     async def erased(group: EvolvingGroup) -> None:
-        async with group.evolver.held():
+        async with group.evolver.suspended():
             await group.ledger.eraser.forget_person(LIN[0], group.clock.now(), str)
 
     group, message = await interrupted(erased)

@@ -71,7 +71,7 @@ class Looks:
         """Accept every dialogue or none."""
         self.lets_through = lets_through
 
-    async def may_hold_something(self, dialogue: Dialogue, job_context: JobContext) -> bool:
+    async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
         """Return the same for every dialogue."""
         return self.lets_through
 
@@ -187,7 +187,7 @@ async def test_unreachable_and_badly_answered_are_counted_apart(failure: Excepti
     meter, _, accounts = metered(0)
     with pytest.raises(type(failure)):
         await MeteredChat(OneChat(failure), meter, counts_calls=True).ask(ASK)
-    await meter.settle()
+    await meter.flush()
     assert await accounts.spent(NOON.date()) == [counted]
 
 

@@ -83,7 +83,7 @@ async def test_more_facts_than_fit_are_merged_in_turn() -> None:
 async def test_a_crash_after_the_file_is_harmless(part: str) -> None:
     """After a crash between writing the file and settling the facts, the merge is repeated without loss."""
     world = World()
-    methods = {"index": "put", "book": "settle"}
+    methods = {"index": "put", "book": "mark_merged"}
     failing = Failing(getattr(world.entity, part), methods[part])
     await world.tell(TANG, "甲", "乙")
     with pytest.raises(StorageRefused):
@@ -207,7 +207,7 @@ async def test_what_is_withdrawn_leaves_and_is_settled() -> None:
     await world.entity.merge(TANG)
     assert world.merger.merged[-1][2] == ["甲", "乙", "丙"]
     assert (await world.summary(TANG), await world.waiting()) == ("丙", 0)
-    assert await world.ledger.facts.withdrawing() == frozenset()
+    assert await world.ledger.facts.keys_to_update() == frozenset()
     assert [revision.profile.summary for revision in await world.profiles.revisions(TANG)] == ["甲\n乙"]
     profile = await world.profiles.find(TANG)
     assert profile
@@ -223,7 +223,7 @@ async def test_nothing_takes_the_place_of_what_was_withdrawn() -> None:
     profile = await world.profiles.find(TANG)
     assert profile
     assert (profile.summary, profile.tags, profile.source_event_id) == ("", (), "")
-    assert await world.ledger.facts.withdrawing() == frozenset()
+    assert await world.ledger.facts.keys_to_update() == frozenset()
     assert (await world.ledger.profiles.versions())[TANG] == profile.version
 
 
@@ -239,7 +239,7 @@ async def test_what_is_withdrawn_stays_hidden_while_no_merge_succeeds() -> None:
     with pytest.raises(BadAnswer):
         await world.entity.merge(TANG)
     assert (await world.summary(TANG), await world.waiting()) == ("甲", 1)
-    assert await world.ledger.facts.withdrawing() == {TANG}
+    assert await world.ledger.facts.keys_to_update() == {TANG}
 
 
 async def test_nobody_is_asked_to_take_something_out_of_nothing() -> None:
@@ -359,7 +359,7 @@ async def test_a_write_that_began_is_ended() -> None:
 
 
 ACTS = st.lists(
-    st.sampled_from(["tell", "merge", "edit", "edit meanwhile", "crash put", "crash settle", "crash write"])
+    st.sampled_from(["tell", "merge", "edit", "edit meanwhile", "crash put", "crash mark_merged", "crash write"])
 )
 
 
@@ -395,7 +395,7 @@ async def test_no_update_is_ever_lost(acts: list[str]) -> None:
 
 async def _killed_at(world: World, method: str) -> None:
     """Run a merge that crashes in one step, or in none for an empty name."""
-    parts = {"put": "index", "settle": "book", "write": "store"}
+    parts = {"put": "index", "mark_merged": "book", "write": "store"}
     entity = world.entity
     if method:
         entity = replace(entity, **{parts[method]: Failing(getattr(entity, parts[method]), method)})

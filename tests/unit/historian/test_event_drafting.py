@@ -170,10 +170,10 @@ def test_each_speaker_of_a_dialogue_has_a_profile_of_their_own() -> None:
 
 def test_repeats_and_heard_by_the_new_events_id() -> None:
     """The draft says which events repeat an earlier one, and which words each came from."""
-    draft = draft_of(Statement("甲"), replace(OWN, repeats="e1"), replace(OWN, heard_as="阿棠喜欢乌龙茶"))
+    draft = draft_of(Statement("甲"), replace(OWN, repeats="e1"), replace(OWN, observation="阿棠喜欢乌龙茶"))
     _, second, third = draft.events
     assert draft.repeats == {second.id: "e1"}
-    assert draft.heard == {third.id: "阿棠喜欢乌龙茶"}
+    assert draft.observations == {third.id: "阿棠喜欢乌龙茶"}
 
 
 def test_an_event_of_several_people_has_no_sender() -> None:

@@ -151,7 +151,7 @@ async def test_each_day_asks_for_more() -> None:
     """The number of rows checked per day is limited, and after all rows the check starts again."""
     store = Asked()
     ledger, _ = await indexed(store)
-    follower = follower_of(ledger, store, asked_a_day=4 * SLICE)
+    follower = follower_of(ledger, store, checked_a_day=4 * SLICE)
     await follower.follow()
     every = {some_vector(number).tobytes() for number in range(ROWS)}
     store.asked.clear()

@@ -107,10 +107,10 @@ async def test_the_index_is_asked_once_a_look_for_those_who_wait() -> None:
     class Counting:
         """An index that must not be read completely."""
 
-        async def portrayed(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
+        async def stored_keys(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
             """Count the query."""
             asked.append(keys)
-            return await world.ledger.profiles.portrayed(keys)
+            return await world.ledger.profiles.stored_keys(keys)
 
     keys = [ProfileKey.member("10001", str(2000000 + number)) for number in range(20)]
     for key in keys:
@@ -407,7 +407,7 @@ async def test_while_held_nothing_is_merged() -> None:
         await told(world, merging, TANG, "甲")
         merging.hurry()
         await until(lambda: bool(world.merger.in_hand))
-        async with merging.held():
+        async with merging.suspended():
             assert world.merger.in_hand == []
             merging.hurry()
             await unmoved()

@@ -51,10 +51,10 @@ async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
     journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
     message = a_message("写不进去")
     journal.take(message)
-    assert not await journal.settle()
+    assert not await journal.flush()
     assert await journal.recent(GROUP.scope, 5) == [message]
     log.refuses = False
-    assert await journal.settle()
+    assert await journal.flush()
     assert await ledger.log.recent(GROUP.scope, 5) == [message]
 
 
@@ -117,7 +117,7 @@ async def test_names_are_noted_once_a_change() -> None:
     for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
         scene = type(GROUP).group("10001", "2000001", user_name=name)
         journal.take(Message(f"n{minute}", scene, "嗨", NOON + timedelta(minutes=minute)))
-        await journal.settle()
+        await journal.flush()
     (person,) = await ledger.names.people(GROUP.scope)
     assert person.name == "海棠未眠"
 
@@ -155,7 +155,7 @@ async def test_a_flood_of_messages_is_written_in_pieces() -> None:
     said = [a_message(f"第 {number} 句") for number in range(4 * PIECE - 50)]
     for message in said:
         journal.take(message)
-    assert await journal.settle()
+    assert await journal.flush()
     assert max(map(len, log.pieces)) == PIECE
     assert len(log.pieces) == 4
     assert [message for piece in log.pieces for message in piece][: len(said)] == said
@@ -180,7 +180,7 @@ async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
     for number in range(3 * PIECE):
         journal.take(a_message(f"第 {number} 句"))
     journal.take(a_message("别处", scene=OTHER_GROUP))
-    assert await journal.settle()
+    assert await journal.flush()
     assert "别处" in log.pieces[0]
     assert sum(map(len, log.pieces)) == 3 * PIECE + 1
 
@@ -193,6 +193,6 @@ async def test_what_does_not_fit_is_dropped_and_counted() -> None:
         journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
     assert journal.dropped == 2
     assert journal.crowding.error
-    assert await journal.settle()
+    assert await journal.flush()
     assert [message.text for message in await ledger.log.recent(GROUP.scope, 5)] == ["2", "3", "4"]
     assert not journal.crowding.error

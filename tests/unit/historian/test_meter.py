@@ -37,8 +37,8 @@ async def test_calls_are_added_up_by_purpose_and_day() -> None:
     meter.count("merge", -3)
     clock.advance(hours=13)
     meter.count("embedding", 1)
-    await meter.settle()
-    await meter.settle()
+    await meter.flush()
+    await meter.flush()
     today = sorted(await accounts.spent(NOON.date()), key=lambda row: row.purpose)
     assert today == [Spending("embedding", 2, 15), Spending("merge", 1, 0)]
     assert await accounts.spent(clock.now().date()) == [Spending("embedding", 1, 1)]
@@ -49,10 +49,10 @@ async def test_what_the_ledger_refuses_waits() -> None:
     accounts, clock = RefusingAccounts(), FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
-    await meter.settle()
+    await meter.flush()
     meter.count("embedding", 1)
     accounts.refuses = False
-    await meter.settle()
+    await meter.flush()
     assert await accounts.spent(NOON.date()) == [Spending("embedding", 2, 11)]
 
 
@@ -71,7 +71,7 @@ async def test_two_who_write_at_once_write_each_call_once() -> None:
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     for purpose in ("rewrite", "merge", "triage"):
         meter.count(purpose, 1)
-    await asyncio.gather(meter.settle(), meter.settle(), meter.settle())
+    await asyncio.gather(meter.flush(), meter.flush(), meter.flush())
     assert sum(one.calls for one in await accounts.spent(NOON.date())) == 3
 
 
@@ -124,12 +124,12 @@ async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     meter.count("rewrite", 7)
     meter.count("merge", 7)
-    writing = asyncio.create_task(meter.settle())
+    writing = asyncio.create_task(meter.flush())
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     writing.cancel()
     await asyncio.sleep(0)
     accounts.may_write.set()
     await asyncio.gather(writing, return_exceptions=True)
-    await meter.settle()
+    await meter.flush()
     assert sorted(one.purpose for one in await accounts.spent(NOON.date()) if one.calls == 1) == ["merge", "rewrite"]

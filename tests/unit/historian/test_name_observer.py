@@ -83,7 +83,7 @@ async def test_a_card_that_flips_is_written_once() -> None:
     sightings, profiles, _ = await noted()
     flips = [(replace(GROUP, user_name=("甲", "乙")[at % 2]), NOON - timedelta(seconds=400 - at)) for at in range(400)]
     await sightings.note(flips)
-    await sightings.settle()
+    await sightings.flush()
     assert profiles.renames <= 2
     assert (await names(profiles))[0] == "乙"
 
@@ -110,9 +110,9 @@ async def test_nobody_is_seen_in_the_future() -> None:
     """A name observed with a date in the future counts as observed now."""
     sightings, profiles, ledger = await noted()
     await sightings.note([(replace(GROUP, user_name="未来人"), NOON + timedelta(days=2000))])
-    await sightings.settle()
+    await sightings.flush()
     await sightings.note([(replace(GROUP, user_name="现在人"), NOON)])
-    await sightings.settle()
+    await sightings.flush()
     assert (await names(profiles))[0] == "现在人"
     assert max(alias.last_seen_at for alias in (await _aliases(ledger))) <= NOON
 

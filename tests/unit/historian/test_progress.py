@@ -31,8 +31,8 @@ def test_what_is_settled_is_gone() -> None:
     """Results of a finished job are removed, and removing unknown ones does no harm."""
     progress: Progress[int] = Progress()
     progress.keep(WORK, job_context("j"), 1)
-    progress.settle("j")
-    progress.settle("j")
+    progress.forget("j")
+    progress.forget("j")
     assert progress.find(WORK, job_context("j")) is None
 
 

@@ -259,7 +259,7 @@ async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
         try:
             await follower.follow()
         except UnavailableError:
-            follower._distrust()
+            follower._stop_serving()
     assert (await follower.state()).generation == 2
     assert await found(follower) == {event.id for event in events}
 
@@ -271,7 +271,7 @@ async def test_a_build_that_failed_is_begun_again() -> None:
     events = await some(ledger, 3)
     await follower.follow()
     store.is_away = True
-    await follower.unindex([events[0].id])
+    await follower.remove_from_index([events[0].id])
     for _ in range(2):
         with pytest.raises(UnavailableError):
             await follower.follow()
@@ -357,10 +357,10 @@ async def test_erased_events_leave_the_index_at_once() -> None:
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
     await follower.follow()
-    await follower.unindex([events[0].id])
+    await follower.remove_from_index([events[0].id])
     assert events[0].id not in await found(follower)
     store.is_away = True
-    await follower.unindex([events[1].id])
+    await follower.remove_from_index([events[1].id])
     store.is_away = False
     with pytest.raises(UnavailableError):
         await found(follower)

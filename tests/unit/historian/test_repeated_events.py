@@ -24,12 +24,14 @@ QI = Scene.group("10001", "28471095", user_name="老齐")
 class ListedFacts:
     """A fact store that returns the same events to everybody and records the queries."""
 
-    def __init__(self, heard: Mapping[str, Event]) -> None:
+    def __init__(self, found_before: Mapping[str, Event]) -> None:
         """Return these events."""
-        self._heard = heard
+        self._heard = found_before
         self.asked: list[tuple[Scope, str, tuple[str, ...]]] = []
 
-    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+    async def events_of_observations(
+        self, scope: Scope, sender_id: str, observations: Sequence[str]
+    ) -> Mapping[str, Event]:
         """Return all events, because a store may be wrong."""
         self.asked.append((scope, sender_id, tuple(observations)))
         return self._heard
@@ -167,21 +169,23 @@ async def test_an_index_that_is_away_knows_no_neighbours() -> None:
     """If a store fails, there are no neighbours and no shortcuts, but the job continues."""
     away = RepeatedEvents(Away(), Away())  # type: ignore[arg-type]  # both are away
     assert await away.near(a_turn(), ()) == ()
-    assert await away.heard(a_turn(), (), ()) == {}
+    assert await away.found_before(a_turn(), (), ()) == {}
 
 
 async def test_heard_before() -> None:
     """Words that the same person said here before are found with their event."""
     ledger = InMemoryLedger()
-    await ledger.events.commit(Draft("j", (TEA,), heard={TEA.id: "阿棠喜欢乌龙茶"}))
-    heard = await RepeatedEvents(ledger.facts, ledger.lexical).heard(a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ())
-    assert {said: event.id for said, event in heard.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
+    await ledger.events.commit(Draft("j", (TEA,), observations={TEA.id: "阿棠喜欢乌龙茶"}))
+    found_before = await RepeatedEvents(ledger.facts, ledger.lexical).found_before(
+        a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ()
+    )
+    assert {said: event.id for said, event in found_before.items()} == {"阿棠 喜欢乌龙茶。": TEA.id}
 
 
 async def test_only_timeless_words_are_looked_up() -> None:
     """Words that depend on the moment are not looked up."""
     facts = ListedFacts({})
-    await RepeatedEvents(facts, Away()).heard(a_turn("明天去北京", "木鱼是小偷"), (), ())  # type: ignore[arg-type]  # a part of the port
+    await RepeatedEvents(facts, Away()).found_before(a_turn("明天去北京", "木鱼是小偷"), (), ())  # type: ignore[arg-type]  # a part of the port
     assert facts.asked == [(GROUP.scope, "2000001", ("木鱼是小偷",))]
 
 
@@ -198,13 +202,13 @@ async def test_only_timeless_words_are_looked_up() -> None:
 async def test_a_book_that_errs_is_not_believed(event: Event) -> None:
     """Only valid events of this person and scope are accepted from the store."""
     facts = ListedFacts({"木鱼是小偷": event})
-    assert await RepeatedEvents(facts, Away()).heard(a_turn("木鱼是小偷"), (), {"7000001"}) == {}  # type: ignore[arg-type]  # a part of the port
+    assert await RepeatedEvents(facts, Away()).found_before(a_turn("木鱼是小偷"), (), {"7000001"}) == {}  # type: ignore[arg-type]  # a part of the port
 
 
 async def test_a_private_chat_has_heard_nothing_in_groups() -> None:
     """What a person said in a group does not count as said in private."""
     facts = ListedFacts({"木鱼是小偷": TEA})
-    assert await RepeatedEvents(facts, Away()).heard(a_turn("木鱼是小偷", scene=PRIVATE), (), ()) == {}  # type: ignore[arg-type]  # a part of the port
+    assert await RepeatedEvents(facts, Away()).found_before(a_turn("木鱼是小偷", scene=PRIVATE), (), ()) == {}  # type: ignore[arg-type]  # a part of the port
 
 
 @pytest.mark.parametrize(
@@ -244,7 +248,7 @@ def test_a_name_is_no_time() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "heard", "is_anew"),
+    ("text", "original", "is_anew"),
     [
         ("木鱼(1)是小偷", "木鱼是小偷", False),
         ("2026年3月4日木鱼(1)发烧", "木鱼发烧", True),
@@ -252,6 +256,6 @@ def test_a_name_is_no_time() -> None:
         ("木鱼(1)每周三跑步", "木鱼每周三跑步", False),
     ],
 )
-def test_dated_anew(text: str, heard: str, *, is_anew: bool) -> None:
+def test_dated_anew(text: str, original: str, *, is_anew: bool) -> None:
     """A date that the observation itself contains does not count as added."""
-    assert is_dated_anew(text, heard) is is_anew
+    assert is_dated_anew(text, original) is is_anew

@@ -90,7 +90,7 @@ async def test_statement_carries_what_the_model_said_and_what_is_known() -> None
     row = said(TEA, kind="preference", subjects=["2000001"], confidence=0.8)
     statement = await one(statements(row), turn=a_turn(message_ids=["m1"]))
     assert (statement.kind, statement.subjects, statement.confidence) == ("preference", ("2000001",), 0.8)
-    assert (statement.speaker, statement.message_ids, statement.heard_as) == ("2000001", ("m1",), "阿棠喜欢乌龙茶")
+    assert (statement.speaker, statement.message_ids, statement.observation) == ("2000001", ("m1",), "阿棠喜欢乌龙茶")
     assert statement.is_absolute
     assert statement.is_own
 
@@ -133,7 +133,7 @@ async def test_nobody_is_made_to_speak_who_has_no_line(lines: tuple[str, ...]) -
     The statement is then nobody's own, so that it does not reach a profile.
     """
     statement = await one(statements(said(TEA, speaker="28471095")), turn=a_turn(recent_messages=lines))
-    assert (statement.speaker, statement.is_own, statement.heard_as) == ("2000001", False, "")
+    assert (statement.speaker, statement.is_own, statement.observation) == ("2000001", False, "")
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ async def test_a_speaker_with_a_line_counts_but_never_for_a_profile() -> None:
     line = a_message("我喜欢乌龙茶", Scene.group("10001", "28471095", user_name="老齐"))
     row = said("老齐(28471095)喜欢乌龙茶", speaker="28471095", subjects=["28471095"])
     statement = await one(statements(row), turn=a_turn("老齐喜欢乌龙茶", recent_messages=[line]))
-    assert (statement.speaker, statement.is_own, statement.heard_as) == ("28471095", False, "")
+    assert (statement.speaker, statement.is_own, statement.observation) == ("28471095", False, "")
 
 
 @pytest.mark.parametrize("named", ["28471095", ""])
@@ -223,11 +223,11 @@ async def test_what_shares_no_word_with_the_heard_is_not_their_own() -> None:
     """A text that shares no word with its observation is rejected, and finally the observation is stored."""
     chat, (statement,) = await rewritten(*[statements("阿棠(2000001)偷钱")] * 3)
     assert "不是这条观察" in chat.asks[1].prompt
-    assert (statement.text, statement.is_absolute, statement.heard_as) == ("阿棠喜欢乌龙茶", False, "")
+    assert (statement.text, statement.is_absolute, statement.observation) == ("阿棠喜欢乌龙茶", False, "")
 
 
 @pytest.mark.parametrize(
-    ("heard", "text", "is_taken"),
+    ("original", "text", "is_taken"),
     [
         ("忙", "阿棠(2000001)很忙", True),
         ("他病了", "阿棠(2000001)病", True),
@@ -236,9 +236,9 @@ async def test_what_shares_no_word_with_the_heard_is_not_their_own() -> None:
         ("ok", "阿棠(2000001)偷钱", False),
     ],
 )
-async def test_few_words_and_another_language_may_be_taken_up(heard: str, text: str, *, is_taken: bool) -> None:
+async def test_few_words_and_another_language_may_be_taken_up(original: str, text: str, *, is_taken: bool) -> None:
     """One character suffices if there is no more, and words of another language need not be shared."""
-    turn = a_turn(heard, recent_messages=["木鱼：乌龙茶真香，喜欢"])
+    turn = a_turn(original, recent_messages=["木鱼：乌龙茶真香，喜欢"])
     _, (statement,) = await rewritten(*[statements(text)] * 3, turn=turn)
     assert (statement.text == text) is is_taken
 
@@ -267,7 +267,7 @@ async def test_low_confidence_is_not_absolute(confidence: float, *, is_absolute:
     """Below ``min_confidence`` a statement is stored but marked; confidence is limited to 0 to 1."""
     statement = await one(statements(said(TEA, confidence=confidence)))
     assert statement.is_absolute is is_absolute
-    assert bool(statement.heard_as) is is_absolute, "it is thought anew when it is said again"
+    assert bool(statement.observation) is is_absolute, "it is thought anew when it is said again"
     assert 0 <= statement.confidence <= 1
 
 
@@ -314,7 +314,7 @@ async def test_unusable_answers_leave_the_observation(
     assert told in chat.asks[1].prompt
     assert (statement.text, statement.is_absolute) == (observation, False)
     assert statement.speaker == "2000001"
-    assert statement.heard_as == ""
+    assert statement.observation == ""
     (record,) = caplog.records
     for word in ("闸门", "historian_rewrite", "is_absolute=false", "job=job"):
         assert word in record.getMessage()
@@ -331,7 +331,7 @@ async def test_a_usable_text_is_kept_after_the_retries() -> None:
 async def test_what_is_degraded_is_thought_anew_next_time() -> None:
     """An observation without a good statement is rewritten again the next time."""
     statement = await one(*[statements("他喜欢乌龙茶")] * 3)
-    assert (statement.text, statement.heard_as) == ("他喜欢乌龙茶", "")
+    assert (statement.text, statement.observation) == ("他喜欢乌龙茶", "")
 
 
 async def test_ids_from_what_was_said_around_are_given() -> None:
@@ -475,14 +475,14 @@ async def test_only_timeless_words_are_remembered(observation: str, *, is_rememb
     """Observations that mean something else on another day are rewritten each time."""
     text = f"阿棠(2000001)提到：{observation.replace('我', '阿棠')}"
     statement = await one(*[statements(text)] * 3, turn=a_turn(observation))
-    assert bool(statement.heard_as) is is_remembered
+    assert bool(statement.observation) is is_remembered
 
 
 async def test_words_that_were_dated_are_not_remembered() -> None:
     """An observation to which the model added a date is rewritten the next time."""
     statement = await one(statements("2026年3月4日木鱼(76620318)发烧"), turn=a_turn("木鱼发烧"))
     assert statement.is_absolute
-    assert statement.heard_as == ""
+    assert statement.observation == ""
 
 
 # Failures of the model.
@@ -588,7 +588,7 @@ async def test_a_job_is_not_lost_with_its_last_try(failure: object, caplog: pyte
     known = replace(job_context(), is_last_try=True)
     chat, (statement,) = await rewritten(failure, known=known)
     assert (chat.calls, statement.text, statement.is_absolute) == (1, "阿棠喜欢乌龙茶", False)
-    assert statement.heard_as == ""
+    assert statement.observation == ""
     assert "is_absolute=false" in caplog.text
     with pytest.raises(UnavailableError, match="away"):
         await rewritten(UnavailableError("away"), known=known)

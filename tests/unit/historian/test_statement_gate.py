@@ -25,9 +25,9 @@ PEOPLE = (TANG, SUGAR, SLEEPY, NUMBER, Person("kaiheila_7"))
 JOB_CONTEXT = JobContext(NOON, Scope("default", "group", "10001"), "读书会", TANG, PEOPLE)
 
 
-def verdict(text: str, heard: str, *context: str, job_context: JobContext = JOB_CONTEXT) -> Verdict:
+def verdict(text: str, original: str, *context: str, job_context: JobContext = JOB_CONTEXT) -> Verdict:
     """Check a text."""
-    return judge(text, heard, context, job_context)
+    return judge(text, original, context, job_context)
 
 
 # Texts without relative words.
@@ -88,7 +88,7 @@ def test_a_worn_number_is_an_id_behind_nobody() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "heard", "lost"),
+    ("text", "original", "lost"),
     [
         ("阿棠喜欢喝乌龙茶", "阿棠(2000001)喜欢喝乌龙茶", ("2000001",)),
         ("阿棠(2000001)和朋友去爬山", "阿棠(2000001)和2000002去爬山", ("2000002",)),
@@ -100,9 +100,9 @@ def test_a_worn_number_is_an_id_behind_nobody() -> None:
         ("有人喜欢猫和狗", "2000002(2000010)喜欢猫和狗", ("2000010",)),
     ],
 )
-def test_known_ids_must_survive(text: str, heard: str, lost: tuple[str, ...]) -> None:
+def test_known_ids_must_survive(text: str, original: str, lost: tuple[str, ...]) -> None:
     """Every known id that was heard must be in the text; a number used as a name is no id."""
-    assert verdict(text, heard).lost_ids == lost
+    assert verdict(text, original).lost_ids == lost
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_known_ids_must_survive(text: str, heard: str, lost: tuple[str, ...]) ->
 )
 def test_no_id_comes_from_nowhere(text: str, foreign: tuple[str, ...]) -> None:
     """An unknown number of five digits is reported, however written; amounts, dates and codes are not."""
-    heard = "阿棠(2000001)和人一起吃饭，花了1.2万，电话138 0013 8000，房间301、402、503"
-    assert verdict(text, heard).foreign_ids == foreign
+    original = "阿棠(2000001)和人一起吃饭，花了1.2万，电话138 0013 8000，房间301、402、503"
+    assert verdict(text, original).foreign_ids == foreign
 
 
 def test_a_number_of_what_is_remembered_is_given() -> None:
@@ -195,7 +195,7 @@ def test_no_answer_is_empty(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "heard"),
+    ("text", "original"),
     [
         ("没有新信息", "没有新信息"),
         ("阿棠(2000001)说没有新信息", "阿棠(2000001)说没有新信息"),
@@ -207,25 +207,25 @@ def test_no_answer_is_empty(text: str) -> None:
         ("阿棠(2000001)在测试一个AI语言模型", "阿棠(2000001)在测试一个AI语言模型"),
     ],
 )
-def test_an_observation_may_say_such_words(text: str, heard: str) -> None:
+def test_an_observation_may_say_such_words(text: str, original: str) -> None:
     """Such words are accepted if the observation contains them."""
-    assert "empty" not in verdict(text, heard).faults
+    assert "empty" not in verdict(text, original).faults
 
 
 @pytest.mark.parametrize(
-    ("text", "heard"), [("无", "阿棠(2000001)无法参加聚会"), ("No.", "Tang knows nothing about it")]
+    ("text", "original"), [("无", "阿棠(2000001)无法参加聚会"), ("No.", "Tang knows nothing about it")]
 )
-def test_a_word_that_stands_everywhere_excuses_nothing(text: str, heard: str) -> None:
+def test_a_word_that_stands_everywhere_excuses_nothing(text: str, original: str) -> None:
     """A single "no" is rejected even if the observation contains a negation."""
-    assert verdict(text, heard).faults == ("empty",)
+    assert verdict(text, original).faults == ("empty",)
 
 
 def test_too_long() -> None:
     """A text over 500 characters and over three times the observation is too long; only both together count."""
-    heard = "阿棠(2000001)喜欢喝乌龙茶"
-    assert verdict(heard * 30, heard).faults == ("too_long",)
-    assert verdict(heard * 20, heard).faults == ()
-    assert verdict(heard * 30, heard * 12).faults == ()
+    original = "阿棠(2000001)喜欢喝乌龙茶"
+    assert verdict(original * 30, original).faults == ("too_long",)
+    assert verdict(original * 20, original).faults == ()
+    assert verdict(original * 30, original * 12).faults == ()
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_what_nobody_said_is_unfounded(text: str, context: Sequence[str]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("text", "heard", "context"),
+    ("text", "original", "context"),
     [
         ("阿棠(2000001)对花生过敏", "阿棠不能吃花生", ()),
         ("阿棠(2000001)同意2026年3月6日聚会", "阿棠说行", ("唐唐(2000002): 周五聚会吗",)),
@@ -251,13 +251,13 @@ def test_what_nobody_said_is_unfounded(text: str, context: Sequence[str]) -> Non
         ("阿棠(2000001)迟到了", "阿棠来晚了", ()),
     ],
 )
-def test_other_words_for_the_same_are_founded(text: str, heard: str, context: Sequence[str]) -> None:
+def test_other_words_for_the_same_are_founded(text: str, original: str, context: Sequence[str]) -> None:
     """A text may use words from any of its sources, and a very short one is not checked."""
-    assert "unfounded" not in verdict(text, heard, *context).faults
+    assert "unfounded" not in verdict(text, original, *context).faults
 
 
 @pytest.mark.parametrize(
-    ("text", "heard", "context", "is_other"),
+    ("text", "original", "context", "is_other"),
     [
         ("Tang(2000001) likes oolong tea", "阿棠(2000001)喜欢乌龙茶", (), True),
         ("阿棠(2000001) likes oolong tea", "阿棠(2000001)喜欢乌龙茶", (), True),
@@ -268,21 +268,21 @@ def test_other_words_for_the_same_are_founded(text: str, heard: str, context: Se
         ("阿棠(2000001)表示同意", "ok", (), False),
     ],
 )
-def test_the_language_is_kept(text: str, heard: str, context: Sequence[str], is_other: bool) -> None:
+def test_the_language_is_kept(text: str, original: str, context: Sequence[str], is_other: bool) -> None:
     """A text in another language than the observation is reported; names do not count."""
-    assert ("language" in verdict(text, heard, *context).faults) == is_other
+    assert ("language" in verdict(text, original, *context).faults) == is_other
 
 
 # Hostile input.
 
 
 @given(st.text(max_size=200), st.text(max_size=200), st.lists(st.text(max_size=80), max_size=3))
-def test_any_text_is_judged(text: str, heard: str, context: list[str]) -> None:
+def test_any_text_is_judged(text: str, original: str, context: list[str]) -> None:
     """Any text gets a verdict, and lost ids are always known ids that were heard."""
-    found = verdict(text, heard, *context)
+    found = verdict(text, original, *context)
     known = {person.id for person in PEOPLE} | {"10001"}
     assert set(found.lost_ids) <= known
-    assert verdict(text, heard, *context) == found
+    assert verdict(text, original, *context) == found
 
 
 @given(st.text(min_size=1, max_size=300))

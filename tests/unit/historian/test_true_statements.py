@@ -19,11 +19,11 @@ PEOPLE = (TANG, QI, CARD, Person("76620318", "木鱼"), Person("3320185567", "�
 JOB_CONTEXT = JobContext(NOON, GROUP.scope, "读书会", TANG, PEOPLE, job_id="job")
 
 
-def refusal(heard: str, statement: str) -> str:
+def refusal(original: str, statement: str) -> str:
     """Return why a statement is refused; "" for one that passes."""
     sender = CARD if statement.startswith("#") else TANG
     text = statement.replace("@", TANG.label).replace("%", QI.label).replace("#", CARD.label)
-    line = a_message(heard, Scene.group("10001", sender.id, user_name=sender.name), id="m1")
+    line = a_message(original, Scene.group("10001", sender.id, user_name=sender.name), id="m1")
     said = StatementAnswer(1, text, speaker=sender.id, lines=(1,))
     batch, answers = batch_of(TriageAnswer(True, "", (said,)), Dialogue(GROUP, (line,)), JOB_CONTEXT)
     ((_, attempt),) = batch.tried(answers)
@@ -33,5 +33,7 @@ def refusal(heard: str, statement: str) -> str:
 def test_true_statements_pass() -> None:
     """At most 2 % of true statements of all kinds, including recurring, dated and short ones, are refused."""
     assert len(ROWS) >= 200
-    refused = [f"{heard} | {statement}: {why}" for heard, statement in ROWS if (why := refusal(heard, statement))]
+    refused = [
+        f"{original} | {statement}: {why}" for original, statement in ROWS if (why := refusal(original, statement))
+    ]
     assert len(refused) <= 0.02 * len(ROWS), refused

@@ -56,7 +56,7 @@ class RawChat:
 class OpenLook:
     """A first look that passes every window."""
 
-    async def may_hold_something(self, _: Dialogue, __: JobContext) -> bool:
+    async def may_be_worth_remembering(self, _: Dialogue, __: JobContext) -> bool:
         """Return True."""
         return True
 

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.people import JobContext
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
-from cognitive_memory_core.historian.jobs.worker import STORING, HistorianWorker
+from cognitive_memory_core.historian.jobs.worker import MAX_STORING, HistorianWorker
 from cognitive_memory_core.ports.ledger import EventLedger
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
@@ -256,13 +256,13 @@ async def test_jobs_that_are_being_stored_are_bounded() -> None:
     """A ledger that does not answer holds up no more than ``concurrency`` jobs and those that may be stored at once."""
     gate = asyncio.Event()
     async with at_work(ScriptedHistorian(), concurrency=2, committing=gate.wait) as (queue, _, worker):
-        for number in range(STORING + 10):
+        for number in range(MAX_STORING + 10):
             await queue.enqueue(a_job("甲", scene=_place(number)))
         worker.nudge()
-        await until(lambda: queue.counts().processing == STORING + 2)
+        await until(lambda: queue.counts().processing == MAX_STORING + 2)
         for _ in range(100):
             await asyncio.sleep(0)
-        assert queue.counts().processing == STORING + 2
+        assert queue.counts().processing == MAX_STORING + 2
         gate.set()
         await until(lambda: worker.is_idle)
 
@@ -347,7 +347,7 @@ async def test_while_it_is_held_nothing_is_in_work() -> None:
         await queue.enqueue(job)
         worker.nudge()
         await until(lambda: historian.seen == ["慢"])
-        async with worker.held():
+        async with worker.suspended():
             assert queue.counts().processing == 0
             assert queue.counts().pending == 1
             worker.nudge()
@@ -368,7 +368,7 @@ async def test_holding_it_while_a_job_is_put_down_leaves_no_job_behind() -> None
             worker.nudge()
             for _ in range(moment):
                 await asyncio.sleep(0)
-            async with worker.held():
+            async with worker.suspended():
                 assert queue.counts().processing == 0
         await until(lambda: worker.is_idle)
         assert not await queue.failed()
@@ -397,7 +397,7 @@ async def test_a_job_that_the_disk_took_back_too_late_blocks_nobody() -> None:
         worker.nudge()
         await until(lambda: historian.seen == ["慢"])
         queue.refusals = 2
-        async with worker.held():
+        async with worker.suspended():
             assert "满了" in worker.last_error
         stuck.set()
         await until(lambda: worker.is_idle)

@@ -44,8 +44,8 @@ async def test_turns_cost_no_write() -> None:
         tally.took("context", 0.03)
         tally.count("gate:time")
     assert counted.writes == 0
-    await tally.settle()
-    await tally.settle()
+    await tally.flush()
+    await tally.flush()
     assert counted.writes == 1
     assert await ledger.quality.tallies(TODAY) == [(TODAY, "gate:time", 1_000), (TODAY, "ms:context:50", 1_000)]
     (row,) = await ledger.quality.stored()
@@ -58,11 +58,11 @@ async def test_counts_wait_for_the_ledger() -> None:
     tally = QualityTally(counted, FrozenClock(), timezone.utc)  # type: ignore[arg-type]  # the same
     counted.is_full = True
     tally.count("retry", 2)
-    await tally.settle()
+    await tally.flush()
     assert tally.loop.last_error == "full"
     counted.is_full = False
     tally.count("retry")
-    await tally.settle()
+    await tally.flush()
     assert await counted.ledger.quality.tallies(TODAY) == [(TODAY, "retry", 3)]
     assert not tally.loop.last_error
 

@@ -266,10 +266,10 @@ def test_a_long_line_says_more() -> None:
     """Of two messages with the same matching words the longer comes first, up to a limit of length."""
     short, long = "陶艺嗯", "陶艺工作室周六下午三点开门，记得带围裙和水杯，第一次去的人要先交押金"
     (*talk,) = a_talk(short, long, long + "甲" * 3, "吃面", "喝汤")
-    lifted, plain = (worths("陶艺", tuple(talk), weights=weights) for weights in (SUBSTANCE, ALONE))
+    with_absolute_text, plain = (worths("陶艺", tuple(talk), weights=weights) for weights in (SUBSTANCE, ALONE))
     assert plain[short] == plain[long]
-    assert lifted[short] < lifted[long] <= plain[long]
-    assert lifted[long] == pytest.approx(lifted[long + "甲" * 3], rel=0.02)
+    assert with_absolute_text[short] < with_absolute_text[long] <= plain[long]
+    assert with_absolute_text[long] == pytest.approx(with_absolute_text[long + "甲" * 3], rel=0.02)
 
 
 def test_saying_it_again_counts_less_and_less() -> None:

@@ -323,7 +323,7 @@ async def test_what_was_said_a_moment_ago_is_found() -> None:
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     journal.take(a_line("陶艺课开了"))
     assert await ledger.log.recent(GROUP.scope, 5) == []
-    assert texts(await found(ledger, "陶艺", settle=journal.settle)) == ["陶艺课开了"]
+    assert texts(await found(ledger, "陶艺", settle=journal.flush)) == ["陶艺课开了"]
 
 
 async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:

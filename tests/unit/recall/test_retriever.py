@@ -192,8 +192,8 @@ async def test_time_named_and_newness_order_the_hits():
     past = replace(ASKED, window=Interval(NOON - timedelta(days=500), NOON - timedelta(days=300)))
     assert ids(await search(retriever)) == ["tea", "old"]
     assert ids(await search(retriever, query=past)) == ["old", "tea"]
-    lifted = await search(retriever, decay=Decay(14.0, 0.2, 0.0))
-    assert lifted.hits[0].score == pytest.approx(lifted.hits[0].relevance * 1.2)
+    with_absolute_text = await search(retriever, decay=Decay(14.0, 0.2, 0.0))
+    assert with_absolute_text.hits[0].score == pytest.approx(with_absolute_text.hits[0].relevance * 1.2)
 
 
 async def test_the_two_legs_run_at_once():

@@ -37,11 +37,11 @@ async def profiles() -> InMemoryProfiles:
     """Return a store with three successive profiles of every key."""
     profiles = InMemoryProfiles(KEEP, FrozenClock())
     for key in KEYS:
-        await portrayed(profiles, "一", "二", "三\n---\nentity_id: 9", key=key)
+        await stored_keys(profiles, "一", "二", "三\n---\nentity_id: 9", key=key)
     return profiles
 
 
-async def portrayed(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
+async def stored_keys(profiles: Profiles, *summaries: str, key: ProfileKey = TANG) -> Profile:
     """Write successive profiles."""
     standing = await profiles.find(key)
     for summary in summaries:
@@ -89,7 +89,7 @@ async def test_what_stands_is_never_overwritten(
     path = tmp_path / "out.jsonl"
     await exported(ledger.archive, path, profiles=profiles)
     other = InMemoryProfiles(2, FrozenClock(NOON + timedelta(days=1)))
-    standing = await portrayed(other, "前", "今", key=GROUP_KEY)
+    standing = await stored_keys(other, "前", "今", key=GROUP_KEY)
     assert await imported(ledger.archive, path, profiles=other) == 3 * (len(KEYS) - 1) + 2
     assert await other.find(GROUP_KEY) == standing
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
@@ -113,9 +113,9 @@ async def test_who_was_erased_or_left_stays_out(
     ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
     """Profiles of or about an erased person, and of one who opted out, are not imported."""
-    await portrayed(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
-    await portrayed(profiles, "新的", key=ProfileKey.user("2000006"))
-    await portrayed(profiles, "走了", key=ProfileKey.user("2000002"))
+    await stored_keys(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
+    await stored_keys(profiles, "新的", key=ProfileKey.user("2000006"))
+    await stored_keys(profiles, "走了", key=ProfileKey.user("2000002"))
     await ledger.consent.opt_out("2000002", NOON)
     path = tmp_path / "out.jsonl"
     await exported(ledger.archive, path, profiles=profiles)

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ....domain.scope import Scope
 from ....domain.tombstones import Tombstones
-from ....ports.ledger import Copy, PurgeState, Wiped
+from ....ports.ledger import Copy, ErasedRows, PurgeState
 from ....text.safety.redaction import hides_alone
 from ..database import copies
 from ..database.database import Database
@@ -32,7 +32,7 @@ _OF_PROFILES = ("facts", *_COPIES)
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
-class RowHolder(Protocol):
+class RowCache(Protocol):
     """A component that caches rows of the database in memory."""
 
     def clear_caches(self) -> None:
@@ -46,18 +46,18 @@ class SqliteEraser:
     A person's opt-out and the switch of a private chat are kept: neither would work without the person's id.
     """
 
-    def __init__(self, database: Database, *held: RowHolder) -> None:
-        """Erase from a database and clear the caches of ``held``."""
+    def __init__(self, database: Database, *caches: RowCache) -> None:
+        """Erase from a database and clear the caches of ``caches``."""
         self._database = database
-        self._held = held
+        self._caches = caches
         self._erasing = asyncio.Lock()  # an erasure during a purge waits for the purge to end
         self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is being read
 
-    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
+    async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
         """Erase a person's rows and hide the person in what others said, in one transaction."""
         return await self._forget(lambda connection: _forget_person(connection, user_id, at, hide))
 
-    async def forget_place(self, scope: Scope, at: datetime) -> Wiped:
+    async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
         """Erase everything of a place except its switch, in one transaction."""
         return await self._forget(lambda connection: _forget_place(connection, scope, at))
 
@@ -100,17 +100,17 @@ class SqliteEraser:
             await self._database.write(copies.drop, deleted)
         return await self._database.read(copies.noted)
 
-    async def _forget(self, work: Callable[[Connection], Wiped]) -> Wiped:
+    async def _forget(self, work: Callable[[Connection], ErasedRows]) -> ErasedRows:
         async with self._erasing:
             try:
                 return await self._database.write(work)
             finally:
-                for held in self._held:
-                    held.clear_caches()
+                for caches in self._caches:
+                    caches.clear_caches()
 
 
-def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> Wiped:
-    tombstones.lay(connection, tombstones.keyed(connection).of_person(user_id), at)
+def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
+    tombstones.record(connection, tombstones.keyed(connection).of_person(user_id), at)
     needles = PersonSearch(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
     wiped = _wipe(connection, _of_person(user_id))
@@ -131,9 +131,9 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     return replace(wiped, event_ids=(*wiped.event_ids, *joined))
 
 
-def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
-    tombstones.lay(connection, tombstones.keyed(connection).of_place(scope), at)
-    fed = facts.fed_by(connection, scope)
+def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
+    tombstones.record(connection, tombstones.keyed(connection).of_place(scope), at)
+    fed = facts.keys_with_facts_of(connection, scope)
     if scope.kind == "group":  # a person has facts from other places, too
         row_deletion.rows(connection, "facts", keys_in(scope))
     for table in _COPIES:
@@ -144,7 +144,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> Wiped:
         row_deletion.rows(connection, table, ("scope = ?", bound(scope.key)))
     gone = row_deletion.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
     wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
-    facts.wait_again(connection, fed)
+    facts.mark_unmerged(connection, fed)
     return replace(wiped, beliefs=gone)
 
 
@@ -163,11 +163,11 @@ def _of_person(user_id: str) -> dict[str, Filter]:
     return {**of_theirs, "events": events, "messages": ("e.user_id = ?", person), "withdrawals": (private, ending)}
 
 
-def _wipe(connection: Connection, which: Mapping[str, Filter]) -> Wiped:
+def _wipe(connection: Connection, which: Mapping[str, Filter]) -> ErasedRows:
     event_ids = tuple(row_deletion.events_of(connection, which["events"]))
     memo_ids = tuple(row_deletion.ids_of(connection, "memos", which["memos"]))
     row_deletion.rows(connection, "withdrawals", which["withdrawals"])
-    return Wiped(
+    return ErasedRows(
         events=len(event_ids),
         messages=row_deletion.messages_of(connection, which["messages"]),
         memos=len(memo_ids),

@@ -8,14 +8,14 @@ from sqlite3 import Connection
 
 from ....domain.event import Event
 from ....domain.scope import Scope
-from ....ports.ledger import Wiped
+from ....ports.ledger import ErasedRows
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
 from ..records import beliefs, event_rows, hidden_lines, tombstones
 from ..records.messages import drop
 from . import row_deletion
-from .eraser import RowHolder
+from .eraser import RowCache
 
 _FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
 _WITHDRAWN = (
@@ -37,10 +37,10 @@ _PLACES = (
 class SqliteEventEraser:
     """Erasure of single events in a database."""
 
-    def __init__(self, database: Database, *held: RowHolder) -> None:
-        """Erase from a database and clear the caches of ``held``."""
+    def __init__(self, database: Database, *caches: RowCache) -> None:
+        """Erase from a database and clear the caches of ``caches``."""
         self._database = database
-        self._held = held
+        self._caches = caches
 
     async def forget(self, event_id: str, at: datetime) -> None:
         """Retire an event and hide the lines that retell it, in one transaction."""
@@ -61,13 +61,13 @@ class SqliteEventEraser:
         found = await self._database.read(_retired)
         return [event for event in found if event.retired_at is not None and event.retired_at < before]
 
-    async def erase(self, event_ids: Sequence[str], at: datetime) -> Wiped:
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the lines hidden with them, in one transaction."""
         try:
             return await self._database.write(_erase, event_ids, at)
         finally:
-            for held in self._held:
-                held.clear_caches()
+            for caches in self._caches:
+                caches.clear_caches()
 
 
 def _gone(connection: Connection, which: str) -> list[Event]:
@@ -87,11 +87,11 @@ def _retired(connection: Connection) -> list[Event]:
     return [event_of(row) for row in connection.execute(query)]
 
 
-def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wiped:
+def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
     named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
     seqs = row_deletion.seqs_of(connection, "events e", (named, (listed(event_ids),)))
     if not seqs:
-        return Wiped()
+        return ErasedRows()
     gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
     lines = hidden_lines.hidden_seqs(connection, gone)
     for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
@@ -101,5 +101,5 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Wi
     messages = drop(connection, lines)
     erased = row_deletion.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
     event_rows.keep_out(connection, erased)
-    tombstones.lay_due(connection, at)
-    return Wiped(events=len(erased), messages=messages, event_ids=tuple(erased))
+    tombstones.record_purge_due(connection, at)
+    return ErasedRows(events=len(erased), messages=messages, event_ids=tuple(erased))

@@ -152,7 +152,7 @@ def _changed(connection: Connection, seq: int, old: Event, new: Event, revision:
     """
     row_deletion.rows(connection, "heard", ("event_seq = ?", (seq,)))
     is_reworded = texts_of(new) != texts_of(old)
-    twin = duplicates.standing_twin(connection, new) if is_reworded and new.retired_at is None else None
+    twin = duplicates.active_duplicate(connection, new) if is_reworded and new.retired_at is None else None
     if twin not in (None, seq):
         query = select("message_id", "event_sources", "seq = ?")
         sources = [row[0] for row in connection.execute(query, (seq,)).fetchall()]

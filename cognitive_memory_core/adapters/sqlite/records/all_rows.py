@@ -91,9 +91,9 @@ class SqliteArchive:
                     break
                 after = page[-1][0]
 
-    async def absorb(self, rows: Sequence[ArchiveRow]) -> int:
+    async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
         """Import rows in one transaction."""
-        return await self._database.write(_absorb, rows)
+        return await self._database.write(_import_rows, rows)
 
     async def totals(self) -> Totals:
         """Count the rows."""
@@ -104,14 +104,14 @@ class SqliteArchive:
         return await self._database.read(_activity, scope, days)
 
 
-def _absorb(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
+def _import_rows(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
     wishes = [row for row in rows if isinstance(row, OptOut)]
     new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision, lengths = next_revision(connection), _lengths(connection, rows)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
     fitted = (_fitted(row, lengths) for row in others if not _is_erased(erased, row))
-    return new + sum(_absorbed(connection, row, revision, erased) for row in fitted)
+    return new + sum(_import_row(connection, row, revision, erased) for row in fitted)
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
@@ -159,10 +159,10 @@ def _people(row: _Owned) -> tuple[str, ...]:
             return ()
 
 
-def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: C901, PLR0911  # a return for each kind
+def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: C901, PLR0911  # a return for each kind
     match row:
         case EmbeddedEvent():
-            return _absorb_event(connection, row, revision)
+            return _import_event(connection, row, revision)
         case Message():
             return append(connection, [row]) > 0
         case Memo():
@@ -176,15 +176,15 @@ def _absorbed(connection: Connection, row: _Owned, revision: int, erased: Tombst
         case PlaceSwitch():
             return add_switch(connection, row)
         case Belief() | Change():
-            return beliefs.absorb(connection, row, erased)
+            return beliefs.import_rows(connection, row, erased)
         case SuggestionDecision():
             return decisions.add(connection, row, erased)
 
 
-def _absorb_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
+def _import_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
     """Write an event unless it or an equal one is known, which then is not counted again: imports are idempotent."""
     event = row.event
-    if event_rows.is_known(connection, event) or duplicates.standing_twin(connection, event) is not None:
+    if event_rows.is_known(connection, event) or duplicates.active_duplicate(connection, event) is not None:
         return False
     sources = event_rows.sources_left(connection, event)
     if not event.retired_at and (withdrawn_at := event_rows.withdrawn_at(connection, event, sources)):

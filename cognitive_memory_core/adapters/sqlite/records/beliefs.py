@@ -152,12 +152,12 @@ def reword_changes(connection: Connection, which: Filter, hide: Callable[[Change
             )
 
 
-def absorb(connection: Connection, row: Belief | Change, erased: Tombstones) -> bool:
+def import_rows(connection: Connection, row: Belief | Change, erased: Tombstones) -> bool:
     """Import a version or an entry of the change log; returns whether it was written."""
-    return _absorb_version(connection, row, erased) if isinstance(row, Belief) else _log(connection, row)
+    return _import_version(connection, row, erased) if isinstance(row, Belief) else _log(connection, row)
 
 
-def _absorb_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
+def _import_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
     """Write a version unless it is known, only erased people said it, or another active belief says the same."""
     left = tuple(one for one in belief.supporters if not erased.covers_person(one, belief.updated_at))
     known = "id = ? OR (chain_id = ? AND version = ?)"

@@ -29,11 +29,11 @@ class SqliteClockBook:
         """Store the clock state."""
         await self._database.write(_keep, state)
 
-    async def bring_back(self, after: datetime, to: datetime) -> int:
+    async def redate_tombstones(self, after: datetime, to: datetime) -> int:
         """Set the time of tombstones later than ``after`` to ``to``; returns their number."""
-        if not await self._database.read(_lie_after, after):
+        if not await self._database.read(_has_later_than, after):
             return 0
-        return await self._database.write(_bring_back, after, to)
+        return await self._database.write(_redate_tombstones, after, to)
 
 
 def _find(connection: Connection) -> ClockState | None:
@@ -50,11 +50,11 @@ def _keep(connection: Connection, state: ClockState) -> None:
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, written))
 
 
-def _lie_after(connection: Connection, after: datetime) -> bool:
+def _has_later_than(connection: Connection, after: datetime) -> bool:
     found = connection.execute("SELECT 1 FROM erasures WHERE at_us > ? LIMIT 1", (micros(after),)).fetchone()
     return found is not None
 
 
-def _bring_back(connection: Connection, after: datetime, to: datetime) -> int:
+def _redate_tombstones(connection: Connection, after: datetime, to: datetime) -> int:
     query = "UPDATE erasures SET at_us = ? WHERE at_us > ?"
     return connection.execute(query, (micros(to), micros(after))).rowcount

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable
 from sqlite3 import Connection
 
-from ....domain.event import Event, lifted
+from ....domain.event import Event, with_absolute_text
 from ..database.rows import EVENT_FIELDS, bound, digest, event_of
 from ..database.statements import listed, next_revision, select
 from .event_rows import add_sources, put_anew
 
 
-def standing_twin(connection: Connection, event: Event) -> int | None:
+def active_duplicate(connection: Connection, event: Event) -> int | None:
     """Return the seq of the active event with the same text, scope and sender."""
     twin = connection.execute(
         "SELECT seq FROM events WHERE scope = ? AND sender_id = ? AND duplicate_key = ? AND retired_at IS NULL",
@@ -21,7 +21,7 @@ def standing_twin(connection: Connection, event: Event) -> int | None:
     return None if twin is None else twin[0]
 
 
-def named_twin(connection: Connection, event: Event, event_id: str | None) -> int | None:
+def active_event_of_id(connection: Connection, event: Event, event_id: str | None) -> int | None:
     """Return the seq of the active event with this id, if its scope and sender are the same."""
     query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
     twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
@@ -58,14 +58,14 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
     add_sources(connection, seq, sources)
 
 
-def lift(connection: Connection, seq: int, event: Event) -> str | None:
+def replace_relative_text(connection: Connection, seq: int, event: Event) -> str | None:
     """Replace the text of the active event at ``seq`` by that of a repeated statement if only the latter is absolute.
 
     Returns the id of the changed event; None if nothing changed, also when another active event has the new text.
     """
     standing = _at(connection, seq)
-    better = lifted(standing, event)
-    if better is standing or standing_twin(connection, event) not in (None, seq):
+    better = with_absolute_text(standing, event)
+    if better is standing or active_duplicate(connection, event) not in (None, seq):
         return None
     put_anew(connection, seq, standing, better, next_revision(connection))
     return standing.id

@@ -84,7 +84,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
         if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
             entry = _enter(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
             if entry is not None:
-                facts.remember_heard(connection, event, entry.seq, draft.heard.get(event.id, ""))
+                facts.record_observation(connection, event, entry.seq, draft.observations.get(event.id, ""))
                 written[event.id] = entry
     for fact in draft.facts:
         entry = written.get(fact.event_id)
@@ -100,15 +100,15 @@ def _enter(connection: Connection, event: Event, named: str | None, *, corrects:
     """Write an event, or count it in an equal one; None if nothing was written or the event is retired."""
     if event_rows.is_known(connection, event):
         return None
-    named_twin = duplicates.named_twin(connection, event, named)
-    if not corrects and duplicates.is_counted(connection, event, named_twin):
+    active_event_of_id = duplicates.active_event_of_id(connection, event, named)
+    if not corrects and duplicates.is_counted(connection, event, active_event_of_id):
         return None
     sources = event_rows.sources_left(connection, event)
     retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
-    twin = None if retired_at else named_twin or duplicates.standing_twin(connection, event)
+    twin = None if retired_at else active_event_of_id or duplicates.active_duplicate(connection, event)
     if twin is not None:
         duplicates.count_again(connection, twin, event, sources)
-        return _CommittedEvent(twin, duplicates.lift(connection, twin, event))
+        return _CommittedEvent(twin, duplicates.replace_relative_text(connection, twin, event))
     seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
     return None if retired_at else _CommittedEvent(seq, event.id)
 
@@ -166,9 +166,9 @@ def _restore(connection: Connection, event_id: str) -> Event | None:
         return event
     if event_rows.rests_on_nothing(connection, event):
         return None
-    twin = duplicates.standing_twin(connection, event)
+    twin = duplicates.active_duplicate(connection, event)
     if twin is not None:
-        hidden_lines.lift(connection, event_id)
+        hidden_lines.unhide(connection, event_id)
         return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
     connection.execute(
         "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",

@@ -49,35 +49,37 @@ class SqliteFacts:
         """Return the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
         return await self._database.read(_facts, key, bounded(limit))
 
-    async def settle(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+    async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
         """Record which facts were merged into their profile or removed from it, and clear the profile's failures."""
-        await self._database.write(_settle, key, facts)
+        await self._database.write(_mark_merged, key, facts)
 
-    async def withdrawing(self) -> frozenset[ProfileKey]:
+    async def keys_to_update(self) -> frozenset[ProfileKey]:
         """Return the profiles that contain a fact whose event is retired."""
-        return await self._database.read(_withdrawing)
+        return await self._database.read(_keys_to_update)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
         """Record a failed merge, unless no fact waits for the profile, because it was erased."""
         await self._database.write(_fail, key, error, at)
 
-    async def fed_by(self, scope: Scope) -> frozenset[ProfileKey]:
+    async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
         """Return the profiles with facts learned in a place."""
-        return await self._database.read(fed_by, scope)
+        return await self._database.read(keys_with_facts_of, scope)
 
-    async def heard(self, scope: Scope, sender_id: str, observations: Sequence[str]) -> Mapping[str, Event]:
+    async def events_of_observations(
+        self, scope: Scope, sender_id: str, observations: Sequence[str]
+    ) -> Mapping[str, Event]:
         """Return, by observation, the active event that the same words of this sender became earlier in the scope."""
-        return await self._database.read(_heard, scope, sender_id, observations)
+        return await self._database.read(_events_of_observations, scope, sender_id, observations)
 
 
-def fed_by(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
+def keys_with_facts_of(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
     """Return the profiles with facts learned in a place."""
     source = "events e JOIN facts f ON f.event_seq = e.seq"
     rows = connection.execute(select(f"DISTINCT {_KEY}", source, "e.scope = ?"), bound(scope.key))
     return frozenset(ProfileKey(*row) for row in rows)
 
 
-def wait_again(connection: Connection, keys: Iterable[ProfileKey]) -> None:
+def mark_unmerged(connection: Connection, keys: Iterable[ProfileKey]) -> None:
     """Mark all facts of deleted profiles as not merged yet, so that they are merged into a new profile."""
     connection.executemany(update("facts", ("merged",), OF_KEY), [(False, *key_values(key)) for key in keys])
 
@@ -104,7 +106,7 @@ def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
     return connection.execute(query, (*key_values(fact.key), *bound(corrected_id))).fetchone() is not None
 
 
-def remember_heard(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
+def record_observation(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
     """Record which active event an observation became, replacing an earlier record."""
     if observation.strip():
         connection.execute(
@@ -113,14 +115,14 @@ def remember_heard(connection: Connection, event: Event, event_seq: int, observa
         )
 
 
-def _given(connection: Connection) -> str:
+def _waiting_condition(connection: Connection) -> str:
     """Return the SQL condition for facts that wait to be merged; it checks opt-outs only if there are any."""
     return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 
 def _waiting(connection: Connection) -> list[PendingFacts]:
     counted = f"{_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us, min(f.seq) AS first"
-    given = select(counted, _WITH_EVENTS, _given(connection), f"GROUP BY {_KEY}")
+    given = select(counted, _WITH_EVENTS, _waiting_condition(connection), f"GROUP BY {_KEY}")
     failures = f"({given}) f LEFT JOIN merge_failures m USING ({', '.join(KEY_COLUMNS)})"
     columns = f"{_KEY}, f.facts, f.gone, f.since_us, m.attempts, m.failed_us, m.error"
     rows = connection.execute(select(columns, failures, "TRUE", "ORDER BY f.since_us, f.first"))
@@ -138,19 +140,21 @@ def _waiting_of(row: Row) -> PendingFacts:
 def _facts(connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:
     columns = "e.id, f.text, f.kind, f.happened_at, f.merged"
     of_key = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
-    query = select(columns, _WITH_EVENTS, f"{of_key} AND {_given(connection)}", "ORDER BY f.merged DESC, f.seq LIMIT ?")
+    query = select(
+        columns, _WITH_EVENTS, f"{of_key} AND {_waiting_condition(connection)}", "ORDER BY f.merged DESC, f.seq LIMIT ?"
+    )
     rows = connection.execute(query, (*key_values(key), limit))
     return [Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows]
 
 
-def _settle(connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
+def _mark_merged(connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
     settled = update("facts", ("merged",), f"{OF_KEY} AND id = ?")
     of_key = key_values(key)
     connection.executemany(settled, [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts])
     connection.execute(delete("merge_failures", OF_KEY), key_values(key))
 
 
-def _withdrawing(connection: Connection) -> frozenset[ProfileKey]:
+def _keys_to_update(connection: Connection) -> frozenset[ProfileKey]:
     rows = connection.execute(select(f"DISTINCT {', '.join(KEY_COLUMNS)}", "facts", _WITHDRAWN))
     return frozenset(ProfileKey(*row) for row in rows)
 
@@ -163,7 +167,9 @@ def _fail(connection: Connection, key: ProfileKey, error: str, at: datetime) -> 
     connection.execute(query, (*key_values(key), 1, micros(at), *bound(error)))
 
 
-def _heard(connection: Connection, scope: Scope, sender_id: str, observations: Sequence[str]) -> dict[str, Event]:
+def _events_of_observations(
+    connection: Connection, scope: Scope, sender_id: str, observations: Sequence[str]
+) -> dict[str, Event]:
     digests = {observation: digest(observation) for observation in observations}
     query = select(
         ", ".join(("h.digest", *(f"e.{name}" for name in EVENT_FIELDS))),

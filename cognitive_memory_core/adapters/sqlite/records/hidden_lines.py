@@ -46,7 +46,7 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
         _hide(connection, row[0])
 
 
-def lift(connection: Connection, event_id: str) -> None:
+def unhide(connection: Connection, event_id: str) -> None:
     """Show the hidden lines of a forgotten event again; it stays retired, because an equal event is active."""
     of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
     connection.execute(of_event, bound(event_id))

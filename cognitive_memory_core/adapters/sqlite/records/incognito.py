@@ -42,7 +42,7 @@ def _erase(connection: Connection, stretches: Collection[Incognito], at: datetim
     named = [bound(one.scope.key, one.user_id, one.starts_at.isoformat()) for one in stretches]
     connection.executemany(delete("incognito", "scope = ? AND user_id = ? AND starts_at = ?"), named)
     if named:
-        tombstones.lay_due(connection, at)
+        tombstones.record_purge_due(connection, at)
 
 
 def _keep(connection: Connection, stretch: Incognito) -> None:

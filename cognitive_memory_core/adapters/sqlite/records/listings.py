@@ -6,7 +6,7 @@ from collections.abc import Collection
 from sqlite3 import Connection
 
 from ....domain.event import Event
-from ....domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, WornName
+from ....domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from ....domain.profile import EntityType, Profile, ProfileKey
 from ....domain.scope import Scope
 from ..database.database import Database
@@ -50,7 +50,7 @@ class SqliteListings:
         """Return the people whose names were seen, the last seen first."""
         return await self._database.read(_people, agent, text, (bounded(limit), bounded(offset)))
 
-    async def names(self, agent: str, user_id: str) -> list[WornName]:
+    async def names(self, agent: str, user_id: str) -> list[SeenName]:
         """Return a person's names, the last seen first."""
         return await self._database.read(_names, agent, user_id)
 
@@ -99,10 +99,10 @@ def _statements(connection: Connection, agent: str, user_id: str) -> int:
     return connection.execute(select("count(*)", "events", clause), bound(agent, user_id)).fetchone()[0]
 
 
-def _names(connection: Connection, agent: str, user_id: str) -> list[WornName]:
+def _names(connection: Connection, agent: str, user_id: str) -> list[SeenName]:
     query = select("scope, name, first_us, last_us", "names", f"{_SCOPES} AND user_id = ?", "ORDER BY last_us DESC")
     rows = connection.execute(query, bound(agent, agent, user_id))
-    return [WornName(Scope.of_key(key), name, instant_of(first), instant_of(last)) for key, name, first, last in rows]
+    return [SeenName(Scope.of_key(key), name, instant_of(first), instant_of(last)) for key, name, first, last in rows]
 
 
 def _profiles(

@@ -38,7 +38,7 @@ class SqliteNames:
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
         """Record several names in one transaction; write nothing if all are known and were seen recently."""
         named = [alias for alias in sightings if alias.name.strip()]
-        is_news = await self._database.read(_tell_news, named)
+        is_news = await self._database.read(_has_news, named)
         if is_news:
             await self._database.write(_note, named)
         return is_news
@@ -71,7 +71,7 @@ def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
             connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen))
 
 
-def _tell_news(connection: Connection, sightings: Sequence[Alias]) -> bool:
+def _has_news(connection: Connection, sightings: Sequence[Alias]) -> bool:
     return any(_is_news(connection, alias) for alias in sightings)
 
 

@@ -68,9 +68,9 @@ class SqliteProfiles:
         """Return the version of every profile in the index; it changes with every change of the profile's file."""
         return await self._database.read(_versions)
 
-    async def portrayed(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+    async def stored_keys(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
         """Return the keys among these that have a stored profile."""
-        return await self._database.read(_portrayed, keys)
+        return await self._database.read(_stored_keys, keys)
 
 
 def reword(connection: Connection, seq: int, profile: Profile) -> None:
@@ -151,7 +151,7 @@ def _versions(connection: Connection) -> dict[ProfileKey, str]:
     return {ProfileKey(*key): version for *key, version in rows}
 
 
-def _portrayed(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+def _stored_keys(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
     query = select("1", "profiles", OF_KEY)
     return frozenset(key for key in keys if connection.execute(query, key_values(key)).fetchone())
 

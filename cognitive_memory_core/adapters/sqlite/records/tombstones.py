@@ -22,15 +22,15 @@ def keyed(connection: Connection) -> Tombstones:
     return Tombstones(_key(connection), tombstones_of(connection).marks)
 
 
-def lay(connection: Connection, digest: str, at: datetime) -> None:
+def record(connection: Connection, digest: str, at: datetime) -> None:
     """Record an erasure, and that a purge is due."""
     standing = tombstones_of(connection).marks.get(digest)
     query = "INSERT INTO erasures VALUES (?, ?) ON CONFLICT (digest) DO UPDATE SET at_us = excluded.at_us"
     connection.execute(query, (digest, micros(covered_until(at, standing))))
-    lay_due(connection, at)
+    record_purge_due(connection, at)
 
 
-def lay_due(connection: Connection, at: datetime) -> None:
+def record_purge_due(connection: Connection, at: datetime) -> None:
     """Record that a purge (removal of erased bytes from the files) is due because of an erasure at ``at``."""
     connection.execute("UPDATE meta SET value = min(coalesce(value, ?1), ?1) WHERE key = 'purge_due_us'", (micros(at),))
 

@@ -16,25 +16,25 @@ class SqliteCheckpoints:
         """Keep checkpoints in a database."""
         self._database = database
 
-    async def mark(self, birth: str) -> Checkpoint | None:
+    async def checkpoint(self, build_id: str) -> Checkpoint | None:
         """Return how far a generation (one build of the vector index) has followed the ledger; None if unknown."""
-        return await self._database.read(_mark, birth)
+        return await self._database.read(_checkpoint, build_id)
 
     async def furthest(self) -> Checkpoint | None:
         """Return the furthest checkpoint of all generations; None without any."""
         return await self._database.read(_furthest)
 
-    async def note(self, birth: str, mark: Checkpoint) -> None:
+    async def note(self, build_id: str, checkpoint: Checkpoint) -> None:
         """Store how far a generation (one build of the vector index) has followed the ledger; replaces its last one."""
-        await self._database.write(_note, birth, mark)
+        await self._database.write(_note, build_id, checkpoint)
 
-    async def keep_only(self, birth: str) -> None:
+    async def keep_only(self, build_id: str) -> None:
         """Delete the checkpoints of all generations but one."""
-        await self._database.write(_keep_only, birth)
+        await self._database.write(_keep_only, build_id)
 
 
-def _mark(connection: Connection, birth: str) -> Checkpoint | None:
-    row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(birth)).fetchone()
+def _checkpoint(connection: Connection, build_id: str) -> Checkpoint | None:
+    row = connection.execute("SELECT revision, seq FROM index_marks WHERE birth = ?", bound(build_id)).fetchone()
     return None if row is None else Checkpoint(*row)
 
 
@@ -45,10 +45,10 @@ def _furthest(connection: Connection) -> Checkpoint | None:
     return None if row is None else Checkpoint(*row)
 
 
-def _note(connection: Connection, birth: str, mark: Checkpoint) -> None:
+def _note(connection: Connection, build_id: str, checkpoint: Checkpoint) -> None:
     query = "INSERT OR REPLACE INTO index_marks VALUES (?, ?, ?)"
-    connection.execute(query, bound(birth, mark.revision, mark.seq))
+    connection.execute(query, bound(build_id, checkpoint.revision, checkpoint.seq))
 
 
-def _keep_only(connection: Connection, birth: str) -> None:
-    connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(birth))
+def _keep_only(connection: Connection, build_id: str) -> None:
+    connection.execute("DELETE FROM index_marks WHERE birth <> ?", bound(build_id))

@@ -37,7 +37,7 @@ class SqliteLexical:
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
         """Search a database, caching postings of places in at most ``held_bytes``."""
         self._database = database
-        self._hot = PostingsCache(held_bytes)
+        self._postings_cache = PostingsCache(held_bytes)
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
@@ -57,15 +57,15 @@ class SqliteLexical:
 
     async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
         """Return the lines around the messages that the searches find, all read in one request."""
-        asked = [_LexicalQuestion(MESSAGES, tuple(one.terms), one.reading, bounded(one.limit)) for one in searches]
-        found, loading = await self._database.read(_passages, self._hot, asked, reading, bounded(reach))
-        for question in loading:
-            self._begin_loading(question)
+        asked = [_LexicalSearch(MESSAGES, tuple(one.terms), one.reading, bounded(one.limit)) for one in searches]
+        found, loading = await self._database.read(_passages, self._postings_cache, asked, reading, bounded(reach))
+        for search in loading:
+            self._begin_loading(search)
         return found
 
     def clear_caches(self) -> None:
         """Drop all cached postings: erased data must not stay in memory."""
-        self._hot.clear_caches()
+        self._postings_cache.clear_caches()
 
     async def loaded(self) -> None:
         """Wait until the postings of all places searched so far are loaded."""
@@ -74,14 +74,14 @@ class SqliteLexical:
     async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[T]:
         if not limit:
             return []
-        question = _LexicalQuestion(corpus, tuple(terms), reading, limit)
-        found, is_loading = await self._database.read(_searched, self._hot, question)
+        search = _LexicalSearch(corpus, tuple(terms), reading, limit)
+        found, is_loading = await self._database.read(_searched, self._postings_cache, search)
         if is_loading:
-            self._begin_loading(question)
+            self._begin_loading(search)
         return found
 
-    def _begin_loading(self, question: _LexicalQuestion[Any]) -> None:
-        corpus, place = question.corpus, question.corpus.place_of(question.reading)
+    def _begin_loading(self, search: _LexicalSearch[Any]) -> None:
+        corpus, place = search.corpus, search.corpus.place_of(search.reading)
         if place and (corpus, place) not in self._loading:
             self._loading[corpus, place] = asyncio.create_task(self._load(corpus, place))
 
@@ -91,7 +91,7 @@ class SqliteLexical:
         try:
             async with self._turns:  # one place at a time: places that do not fit together would evict each other
                 while is_loading:
-                    is_loading = await self._database.read(_is_loading, self._hot, corpus, place)
+                    is_loading = await self._database.read(_is_loading, self._postings_cache, corpus, place)
         except UnavailableError:  # closed or unreadable: the next search reports it
             pass
         finally:
@@ -99,7 +99,7 @@ class SqliteLexical:
 
 
 @dataclass(frozen=True)
-class _LexicalQuestion(Generic[T]):
+class _LexicalSearch(Generic[T]):
     """The parameters of one search."""
 
     corpus: Corpus[T]
@@ -120,12 +120,12 @@ class _Ranking(Protocol):
         ...
 
 
-class _OwnWords:
+class _PostingsRanking:
     """The ranking by a place's own postings."""
 
-    def __init__(self, connection: Connection, question: _LexicalQuestion[Any], postings: Postings) -> None:
-        self._connection, self._question = connection, question
-        scores = postings.scores(question.terms)
+    def __init__(self, connection: Connection, search: _LexicalSearch[Any], postings: Postings) -> None:
+        self._connection, self._request = connection, search
+        scores = postings.scores(search.terms)
         shared = np.flatnonzero(scores)
         self._seqs, self._scores = postings.seqs[shared], scores[shared]
 
@@ -133,69 +133,71 @@ class _OwnWords:
         return best(self._seqs, self._scores, limit)
 
     def best_within(self, limit: int) -> dict[int, float]:
-        inside = np.isin(self._seqs, self._question.corpus.seqs_within(self._connection, self._question.reading))
+        inside = np.isin(self._seqs, self._request.corpus.seqs_within(self._connection, self._request.reading))
         return best(self._seqs[inside], self._scores[inside], limit)
 
 
-class _FullText:
+class _FtsRanking:
     """The ranking by FTS5."""
 
-    def __init__(self, connection: Connection, question: _LexicalQuestion[Any], expression: str) -> None:
-        self._connection, self._question, self._expression = connection, question, expression
+    def __init__(self, connection: Connection, search: _LexicalSearch[Any], expression: str) -> None:
+        self._connection, self._request, self._expression = connection, search, expression
 
     def best(self, limit: int) -> dict[int, float]:
-        words = self._question.corpus.words
+        words = self._request.corpus.words
         query = select("rowid, -rank", words, f"{words} MATCH ?", "ORDER BY rank LIMIT ?")
         return dict(self._connection.execute(query, (self._expression, limit)))
 
     def best_within(self, limit: int) -> dict[int, float]:
-        corpus = self._question.corpus
-        clause, values = corpus.filter_of(self._question.reading)
+        corpus = self._request.corpus
+        clause, values = corpus.filter_of(self._request.reading)
         source = f"{corpus.words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS forces the word index first
         where = f"{corpus.words} MATCH ? AND {clause}"
         query = select("w.rowid, -w.rank", source, where, "ORDER BY w.rank LIMIT ?")
         return dict(self._connection.execute(query, (self._expression, *values, limit)))
 
 
-def _searched(connection: Connection, hot: PostingsCache, question: _LexicalQuestion[T]) -> tuple[ScoredRows[T], bool]:
+def _searched(
+    connection: Connection, postings_cache: PostingsCache, search: _LexicalSearch[T]
+) -> tuple[ScoredRows[T], bool]:
     """Return rows, and whether the postings of their place are still to be loaded."""
-    place = question.corpus.place_of(question.reading)
-    words = hot.advance(connection, question.corpus, place) if place else None
+    place = search.corpus.place_of(search.reading)
+    words = postings_cache.advance(connection, search.corpus, place) if place else None
     if words is not None and not len(words.missing):
-        return _found(connection, question, _OwnWords(connection, question, words.postings)), False
-    expression = match(question.terms, question.reading)
+        return _found(connection, search, _PostingsRanking(connection, search, words.postings)), False
+    expression = match(search.terms, search.reading)
     if expression is None:
         return [], words is not None
-    return _found(connection, question, _FullText(connection, question, expression)), words is not None
+    return _found(connection, search, _FtsRanking(connection, search, expression)), words is not None
 
 
 def _passages(
     connection: Connection,
-    hot: PostingsCache,
-    asked: Sequence[_LexicalQuestion[Message]],
+    postings_cache: PostingsCache,
+    asked: Sequence[_LexicalSearch[Message]],
     reading: ReadFilter,
     reach: int,
-) -> tuple[list[Passage], list[_LexicalQuestion[Message]]]:
+) -> tuple[list[Passage], list[_LexicalSearch[Message]]]:
     """Return passages, and the questions whose places' postings are still to be loaded."""
-    answers = [(question, *_searched(connection, hot, question)) for question in asked if question.limit]
+    answers = [(search, *_searched(connection, postings_cache, search)) for search in asked if search.limit]
     messages = [message for _, rows, _ in answers for message, _ in rows]
-    loading = [question for question, _, is_loading in answers if is_loading]
+    loading = [search for search, _, is_loading in answers if is_loading]
     return passages_around(connection, messages, reading, reach), loading
 
 
-def _found(connection: Connection, question: _LexicalQuestion[T], ranking: _Ranking) -> ScoredRows[T]:
-    limit, at = question.limit, question.corpus.at
+def _found(connection: Connection, search: _LexicalSearch[T], ranking: _Ranking) -> ScoredRows[T]:
+    limit, at = search.limit, search.corpus.at
     ranked = ranking.best(limit + SPARE)
     seqs = list(ranked)
-    found = at(connection, question.reading, seqs[:limit])
+    found = at(connection, search.reading, seqs[:limit])
     if len(found) < min(limit, len(seqs)):
-        found = at(connection, question.reading, seqs)
+        found = at(connection, search.reading, seqs)
     if len(found) < limit and len(ranked) == limit + SPARE:  # too many of the best lie outside a narrow reading
         ranked = ranking.best_within(limit)
-        found = at(connection, question.reading, list(ranked))
+        found = at(connection, search.reading, list(ranked))
     return [(item, ranked[seq]) for seq, item in found.items()][:limit]
 
 
-def _is_loading(connection: Connection, hot: PostingsCache, corpus: Corpus[Any], place: Filter) -> bool:
-    words = hot.advance(connection, corpus, place)
+def _is_loading(connection: Connection, postings_cache: PostingsCache, corpus: Corpus[Any], place: Filter) -> bool:
+    words = postings_cache.advance(connection, corpus, place)
     return words is not None and len(words.missing) > 0

@@ -26,12 +26,12 @@ _NONE: Seqs = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class PlacePostings:
-    """A place's postings: all rows up to ``last`` and removals up to ``departed``, except the ``missing`` rows."""
+    """A place's postings: all rows up to ``last`` and removals up to ``last_removal``, except the ``missing`` rows."""
 
     postings: Postings = field(default_factory=Postings)
     missing: Seqs = field(default_factory=lambda: _NONE)
     last: int = 0
-    departed: int = 0
+    last_removal: int = 0
 
     @property
     def bytes(self) -> int:
@@ -50,7 +50,7 @@ class PlacePostings:
 class _Refusal:
     """A place that did not fit, the number of removals at that time, and the number of searches since."""
 
-    departed: int
+    last_removal: int
     asks: int = 0
 
 
@@ -83,13 +83,13 @@ class PostingsCache:
         self._cache.drop(key)
         while len(self._refused) >= _MOST_REFUSED:
             self._refused.pop(next(iter(self._refused)), None)
-        self._refused[key] = _Refusal(words.departed)
+        self._refused[key] = _Refusal(words.last_removal)
         return None
 
-    def _is_refused(self, key: Hashable, departed: int) -> bool:
+    def _is_refused(self, key: Hashable, last_removal: int) -> bool:
         """Return whether a place is still refused as too large; after some searches and a removal it is tried again."""
         refusal = self._refused.pop(key, None)
-        if refusal is None or (refusal.asks >= AGAIN and refusal.departed != departed):
+        if refusal is None or (refusal.asks >= AGAIN and refusal.last_removal != last_removal):
             return False
         self._refused[key] = replace(refusal, asks=refusal.asks + 1)
         return True
@@ -109,19 +109,21 @@ def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: P
 
 
 def _noted(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
-    departed = removed_rows.latest(connection, corpus.words)
-    gone = removed_rows.between(connection, corpus.words, old.departed, departed)
+    last_removal = removed_rows.latest(connection, corpus.words)
+    gone = removed_rows.between(connection, corpus.words, old.last_removal, last_removal)
     if gone is None:
-        return _noted(connection, corpus, place, replace(PlacePostings(), departed=departed))
+        return _noted(connection, corpus, place, replace(PlacePostings(), last_removal=last_removal))
     last = _last(connection, corpus)
     if last <= old.last and not gone:
-        return replace(old, departed=departed) if departed != old.departed else old
+        return replace(old, last_removal=last_removal) if last_removal != old.last_removal else old
     new = np.fromiter(_new_seqs(connection, corpus, place, old, last), np.int64)
     if not gone:
-        return replace(old, missing=np.concatenate((old.missing, new)), last=max(last, old.last), departed=departed)
+        return replace(
+            old, missing=np.concatenate((old.missing, new)), last=max(last, old.last), last_removal=last_removal
+        )
     again = np.intersect1d(np.fromiter(gone, np.int64), np.concatenate((old.postings.seqs, old.missing)))
     missing = np.concatenate((np.setdiff1d(old.missing, again), again, new))
-    return PlacePostings(old.postings.without(again), missing, max(last, old.last), departed)
+    return PlacePostings(old.postings.without(again), missing, max(last, old.last), last_removal)
 
 
 def _last(connection: Connection, corpus: Corpus[Any]) -> int:
