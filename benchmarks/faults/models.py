@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, TOLERATED
+from cognitive_memory_core.adapters.breaker import FIRST_PAUSE, MAX_FAILURES
 from cognitive_memory_core.adapters.openai.answer_text import object_in
 from cognitive_memory_core.errors import BadAnswer
 from cognitive_memory_core.ports.clock import Clock
@@ -153,7 +153,7 @@ _TURNS = 10
 def _budget(seconds: float) -> int:
     """Return how many calls may be made in a time: those until a breaker opens, then one per pause, pauses doubling."""
     probes = math.floor(math.log2(seconds / FIRST_PAUSE + 1)) + 1
-    return TOLERATED + CONCURRENCY + probes
+    return MAX_FAILURES + CONCURRENCY + probes
 
 
 async def _broken_for(behaviour: Behaviour, seconds: float) -> tuple[Counts, int, float]:
