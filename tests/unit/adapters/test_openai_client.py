@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import socket
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import AsyncIterator, Awaitable, Callable
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
 import pytest
 from pydantic import SecretStr
@@ -164,11 +166,22 @@ async def wait(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
+@pytest.fixture
+def left_sockets() -> Iterator[None]:
+    """Close the sockets that Python 3.10 leaves open when a handshake is cancelled, before another test is blamed."""
+    yield
+    if sys.version_info < (3, 11):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
+
+
+@pytest.mark.usefixtures("left_sockets")
 @pytest.mark.parametrize(("answer", "says"), [(hang_up, "加密"), (wait, AWAY)])
 async def test_failed_handshake_is_away(answer: Answer, says: str) -> None:
     """A server without TLS raises UnavailableError, and the request does not count."""
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as plain:
-        raised = await failure(f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/v1", seconds=0.4)
+        raised = await failure(f"https://127.0.0.1:{plain.sockets[0].getsockname()[1]}/v1")
     assert type(raised) is UnavailableError
     assert says in str(raised)
 
