@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from nonebot import on_message
 from nonebot.adapters import Bot, Event
@@ -37,6 +37,7 @@ async def record(bot: Bot, event: Event) -> bool:
     return False
 
 
+LATE, AFTER = 100, timedelta(seconds=2)  # lines of the log before a line that was delivered late, and after its time
 heard = on_message(rule=record, priority=1, block=False)
 
 
@@ -66,7 +67,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
-        message = replace(message, id=line_copies.first_id(message, bot.self_id, as_everybody_hears(event)))
+        message = await _once(message, bot.self_id, event)
         recent_lines.note(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):
@@ -76,6 +77,15 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
             await _keep(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
+
+
+async def _once(message: core.Message, account: str, event: Event) -> core.Message:
+    """Return a line with the id under which it is recorded, which is another's if another account heard it first."""
+    words, number = as_everybody_hears(event), str(getattr(event, "real_seq", "") or "")
+    if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
+        near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
+        line_copies.note_logged(replace(message, text=_chat_of(message.text)), words, near)
+    return replace(message, id=line_copies.first_id(message, account, words, number=number))
 
 
 async def _keep(message: core.Message) -> None:

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime, timezone
 from pathlib import Path
 
 from nonebot import get_driver, logger
@@ -38,6 +39,7 @@ class Lifetime:
         self._opening = OpeningMemory()
         self._opening.close()
         self._late: list[Callable[[core.Message], None]] = []
+        self.started_at = datetime.now(timezone.utc)
         self.memory = core.CognitiveMemory.absent(setup.problem)
 
     @property
@@ -78,6 +80,7 @@ class Lifetime:
         if self._life is not None or directory is None or self._setup.problem:
             return
         _hear_the_core()
+        self.started_at = datetime.now(timezone.utc)
         self._opened, self._over = asyncio.Event(), asyncio.Event()
         self.memory = self._opening = OpeningMemory(replies.log.STILL_OPENING)
         self._life = asyncio.create_task(self._live(directory))

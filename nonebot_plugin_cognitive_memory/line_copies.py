@@ -1,59 +1,108 @@
 """Recognises copies of a line that several accounts of this bot hear in one place, so that it is recorded once.
 
-A platform gives a line another id for each account, so a copy is recognised by place, speaker, second and text. With
-``isolate_bots`` each account has places of its own, so what two accounts hear is recorded twice.
+A platform gives a line another id for each account, and a slow connection delivers it later. What holds is that each
+account hears each line once: a line that another account has heard and this one has not is the same line if place,
+speaker and text are the same and the times are near. So of two equal lines that a person says both are recorded,
+whichever account hears them first. Only if of two equal lines within a minute each account missed another one, they are
+recorded as one. With ``isolate_bots`` each account has places of its own, so what two accounts hear
+is recorded twice.
 """
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
-from collections.abc import Hashable
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 
 import cognitive_memory_core as core
 
 LINES = 2_000
+APART = timedelta(seconds=60)  # between the times that two accounts report for one line
+LOGGED_APART = timedelta(seconds=1.5)  # the same for a line of an earlier process, whose accounts are not known
+_Key = tuple[Hashable, str, int]  # place, speaker, hash of the text
 
 
 @dataclass
-class _Heard:
-    """A text that a person said in one second: an id for each time it was said, and how often each account heard it."""
+class _Saying:
+    """A line, the id under which it is recorded, and the accounts that heard it, each with its id of the line."""
 
-    ids: list[str] = field(default_factory=list[str])
-    times: Counter[str] = field(default_factory=Counter[str])
+    id: str
+    sent_at: datetime
+    number: str = ""  # of the line in its group, the same for every account; few platforms tell it
+    apart: timedelta = APART
+    heard: dict[str, str] = field(default_factory=dict[str, str])
+
+    def is_heard_again(self, account: str, message_id: str) -> bool:
+        """Return whether an account delivers the line a second time."""
+        return message_id in (self.heard.get(account), self.id)
+
+    def may_be(self, account: str, sent_at: datetime, number: str) -> bool:
+        """Return whether what an account hears for the first time may be this line."""
+        if account in self.heard:
+            return False
+        return self.number == number if self.number and number else abs(self.sent_at - sent_at) <= self.apart
 
 
 class LineCopies:
-    """The last lines heard, by place, speaker, second and text, with their ids; in memory only, texts as hashes."""
+    """The last lines heard, by place, speaker and text, with their ids; in memory only, texts as hashes."""
 
     def __init__(self, limit: int = LINES) -> None:
         """Keep at most ``limit`` lines, and as many other ids."""
         self._limit = limit
-        self._heard: OrderedDict[Hashable, _Heard] = OrderedDict()
+        self._sayings: dict[_Key, list[_Saying]] = {}
+        self._order: deque[_Key] = deque()
         self._first: OrderedDict[tuple[Hashable, str], str] = OrderedDict()
 
-    def first_id(self, message: core.Message, account: str, words: str) -> str:
+    def first_id(self, message: core.Message, account: str, words: str, *, number: str = "") -> str:
         """Return the id under which a line is recorded: its own, or that of the copy which another account heard first.
 
-        ``words`` is the text as every account sees it. Call it exactly once for each line that an account hears.
+        ``words`` is the text as every account sees it; ``number`` is the line's number in its group if the platform
+        tells it. Call it for each line that an account hears; one that is delivered again gets the same id.
         """
-        scope, said = message.scene.scope, (message.scene.user_id, int(message.sent_at.timestamp()), hash(words))
-        heard = self._heard.setdefault((scope, said), _Heard())
-        self._heard.move_to_end((scope, said))
-        time = heard.times[account]
-        heard.times[account] += 1
-        if time == len(heard.ids):
-            heard.ids.append(message.id)
-        elif heard.ids[time] != message.id:
-            self._first[scope, message.id] = heard.ids[time]
-        for kept in (self._heard, self._first):
-            if len(kept) > self._limit:
-                kept.popitem(last=False)
-        return heard.ids[time]
+        saying = self._found(message, account, words, number) or self._added(_key(message, words), message, number)
+        saying.heard.setdefault(account, message.id)
+        if saying.id != message.id:
+            self._first[message.scene.scope, message.id] = saying.id
+            if len(self._first) > self._limit:
+                self._first.popitem(last=False)
+        return saying.id
+
+    def note_logged(self, message: core.Message, words: str, logged: Iterable[core.Message]) -> None:
+        """Take the lines of an earlier process, among which a line delivered late may have its copy."""
+        key = _key(message, words)
+        known = {saying.id for saying in self._sayings.get(key, ())}
+        for line in logged:
+            is_equal = (line.sender_id, line.text) == (message.sender_id, message.text)
+            if is_equal and line.id not in known and abs(line.sent_at - message.sent_at) <= LOGGED_APART:
+                self._added(key, line).apart = LOGGED_APART
 
     def known_id(self, scene: core.Scene, message_id: str) -> str:
         """Return the id under which a line of a place was recorded, by the id that any account has for it."""
         return self._first.get((scene.scope, message_id), message_id)
+
+    def _found(self, message: core.Message, account: str, words: str, number: str) -> _Saying | None:
+        sayings = self._sayings.get(_key(message, words), ())
+        again = (one for one in sayings if one.is_heard_again(account, message.id))
+        near = (one for one in sayings if one.may_be(account, message.sent_at, number))
+        return next(again, None) or min(near, key=lambda one: abs(one.sent_at - message.sent_at), default=None)
+
+    def _added(self, key: _Key, message: core.Message, number: str = "") -> _Saying:
+        saying = _Saying(message.id, message.sent_at, number)
+        self._sayings.setdefault(key, []).append(saying)
+        self._order.append(key)
+        if len(self._order) > self._limit:
+            self._drop_oldest(self._order.popleft())
+        return saying
+
+    def _drop_oldest(self, key: _Key) -> None:
+        del self._sayings[key][0]
+        if not self._sayings[key]:
+            del self._sayings[key]
+
+
+def _key(message: core.Message, words: str) -> _Key:
+    return message.scene.scope, message.scene.user_id, hash(words)
 
 
 line_copies = LineCopies()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from nonebot import get_bots
+from nonebot import get_bots, get_driver
 from nonebot.adapters import Bot, Event
 from nonebot.exception import SkippedException
 
@@ -16,6 +16,7 @@ from .onebot import v11, v12
 from .platform_names import ADMINS, NAME_LENGTH, name_of, platform_names
 
 ID_LENGTH = 128
+_accounts: set[str] = set()  # of this bot, connected now or earlier
 _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
 
 
@@ -79,11 +80,21 @@ def line_id(value: object) -> str:
     return text if is_usable else f"x-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
+@get_driver().on_bot_connect
+async def note_account(bot: Bot) -> None:
+    """Remember an account of this bot: what it sent may be heard by another one after it lost its connection."""
+    _accounts.add(bot.self_id)
+
+
+def _is_own_account(user: str | None) -> bool:
+    return user in get_bots() or user in _accounts
+
+
 def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
     if event.post_type == "message_sent" or getattr(event, "anonymous", None) is not None:
         return None
     user = qq_id(getattr(event, "user_id", None))
-    if user == str(event.self_id) or user in get_bots() or getattr(event, "sub_type", "") == "anonymous":
+    if user == str(event.self_id) or _is_own_account(user) or getattr(event, "sub_type", "") == "anonymous":
         return None
     group = "" if isinstance(event, v11.PrivateMessageEvent) else getattr(event, "group_id", None)
     return scene_at(
@@ -100,7 +111,7 @@ def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
     if not isinstance(event, v12.BotEvent) or getattr(event, "guild_id", None) or getattr(event, "channel_id", None):
         return None
     user = text_id(getattr(event, "user_id", None))
-    if user == event.self.user_id or user in get_bots():
+    if user == event.self.user_id or _is_own_account(user):
         return None
     group = "" if isinstance(event, v12.PrivateMessageEvent) else getattr(event, "group_id", None)
     place, person = text_id(group) if group else "", user or ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
+from itertools import permutations
 from typing import Any
 
 import nonebot
@@ -37,6 +39,100 @@ async def heard_by(both: tuple[Stage, Stage], content: object, user: int, group:
     for stage, event in zip(both, events, strict=True):
         await stage.hear(event)
     return events
+
+
+LAUGHS = ((0, 0), (1, 0), (0, 1), (1, 1))  # which account hears which of two laughs
+
+
+@pytest.mark.parametrize("order", [*permutations(LAUGHS)])
+@pytest.mark.parametrize("apart", [0, 5, 50])
+async def test_two_laughs_are_two_in_any_order(both: tuple[Stage, Stage], order: Any, apart: int) -> None:
+    """Two equal lines that both accounts hear are logged twice, in whatever order and however late they are heard."""
+    group = new_id()
+    for by, laugh in order:
+        at, skew = 1_790_000_000 + laugh * apart, by * 3  # the second account's clock is three seconds off
+        await both[by].hear(message("哈哈", 2000001, group, self_id=both[by].account, time=at + skew))
+    assert texts(await logged(group)) == ["哈哈", "哈哈"]
+
+
+async def test_a_slow_connection_adds_nothing(both: tuple[Stage, Stage], group: int) -> None:
+    """Lines that the second account hears long after the first one, and with later times, are no new lines."""
+    said = ["早", "早", "吃了吗", "早"]
+    for number, text in enumerate(said):
+        await both[0].hear(message(text, 2000001, group, time=1_790_000_000 + number * 7))
+    for number, text in enumerate(said):
+        await both[1].hear(message(text, 2000001, group, self_id=OTHER, time=1_790_000_020 + number * 7))
+    assert texts(await logged(group)) == said
+
+
+async def test_lines_that_only_one_of_them_heard(both: tuple[Stage, Stage], group: int) -> None:
+    """What one account hears while the other is away is there; a minute later no line is taken for a copy of it."""
+    await both[0].hear(message("哈哈", 2000001, group, time=1_790_000_000))
+    for stage in both:
+        await stage.hear(message("哈哈", 2000001, group, self_id=stage.account, time=1_790_000_030))
+    await both[1].hear(message("哈哈", 2000001, group, self_id=OTHER, time=1_790_000_070))
+    assert len(await logged(group)) == 3
+
+
+async def test_a_line_that_is_delivered_again(both: tuple[Stage, Stage], group: int) -> None:
+    """After a reconnection the platform may deliver lines again, to either account; they are known by their ids."""
+    events = [*await heard_by(both, "哈哈", 2000001, group), *await heard_by(both, "哈哈", 2000001, group)]
+    for event in events[::-1]:
+        await both[event.self_id == OTHER].hear(event)
+    assert len(await logged(group)) == 2
+
+
+async def test_the_number_in_the_group_decides(both: tuple[Stage, Stage], group: int) -> None:
+    """Where the platform tells a line's number in its group, equal numbers are one line and others are not."""
+    await both[0].hear(message("哈哈", 2000001, group, time=1_790_000_000, real_seq="7"))
+    await both[1].hear(message("哈哈", 2000001, group, self_id=OTHER, time=1_790_000_000, real_seq="8"))
+    await both[1].hear(message("哈哈", 2000001, group, self_id=OTHER, time=1_790_000_400, real_seq="7"))
+    assert len(await logged(group)) == 2
+
+
+@pytest.mark.parametrize("content", ["哈哈", "#周报 写完了"])
+async def test_after_a_restart_late_copies_are_known(
+    both: tuple[Stage, Stage], group: int, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    """Lines of an earlier process that the second account delivers after a restart are no new lines; two stay two."""
+    from nonebot_plugin_cognitive_memory import capture_incoming, capture_outgoing, event_message, lifecycle
+    from nonebot_plugin_cognitive_memory.line_copies import LineCopies
+
+    for number in range(2):
+        await both[0].hear(message(content, 2000001, group, time=1_790_000_000 + number))
+    anew = LineCopies()  # as in the next process
+    for module in (capture_incoming, capture_outgoing, event_message):
+        monkeypatch.setattr(module, "line_copies", anew)
+    monkeypatch.setattr(lifecycle.lifetime, "started_at", datetime.fromtimestamp(1_790_000_003, timezone.utc))
+    for number in range(2):
+        await both[1].hear(message(content, 2000001, group, self_id=OTHER, time=1_790_000_000 + number))
+    await both[1].hear(message(content, 2000001, group, self_id=OTHER, time=1_790_000_010))
+    assert len(await logged(group)) == 3
+
+
+async def test_an_account_that_lost_its_connection_stays_the_bots(
+    both: tuple[Stage, Stage], group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an account sent before it lost its connection is not logged as a person's line by the other one."""
+    from nonebot_plugin_cognitive_memory import scene
+
+    monkeypatch.setattr(scene, "_accounts", set())
+    await scene.note_account(both[1].bot)
+    monkeypatch.delitem(nonebot.get_driver()._bots, str(OTHER))
+    await both[0].hear(message("我先下线了", OTHER, group))
+    assert await logged(group) == []
+
+
+def test_only_the_last_lines_are_kept() -> None:
+    """The lines kept for comparison are bounded, whatever is said and however often."""
+    from nonebot_plugin_cognitive_memory.line_copies import LineCopies
+
+    copies, here = LineCopies(limit=50), core.Scene.group("10001", "2000001")
+    at = datetime(2026, 11, 23, 12, tzinfo=timezone.utc)
+    for number in range(300):
+        said = core.Message(f"m{number}", here, "哈哈", at + timedelta(seconds=number % 7))
+        assert copies.first_id(said, "a", str(number % 60)) == said.id
+    assert sum(map(len, copies._sayings.values())) == len(copies._order) == 50
 
 
 async def test_a_line_is_logged_once(both: tuple[Stage, Stage], group: int) -> None:
