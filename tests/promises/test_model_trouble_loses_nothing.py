@@ -80,7 +80,10 @@ async def test_facts_wait_for_their_profile(tmp_path: Path) -> None:
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
         for tries, pause in enumerate(PAUSES, start=1):
-            assert not await memory.drain(1.0)
+            is_tried = False
+            while not is_tried:  # a busy machine needs more than one second
+                assert not await memory.drain(1.0)
+                is_tried = chat.count(MERGE) >= tries
             assert chat.count(MERGE) == tries
             clock.advance(seconds=pause)
         status = await memory.status()
