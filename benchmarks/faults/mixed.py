@@ -1,7 +1,8 @@
 """F33: hours of mixed faults at one per cent, with kills, and backups taken meanwhile and opened elsewhere.
 
-One call in a hundred of the disk, of SQLite and of the chat model fails, lives begin with a clock that is an hour back,
-and most of them end by SIGKILL. The clock of the memory runs faster than the machine's.
+One call in a hundred of the disk, of SQLite and of the chat model fails, and more of the vector store's, which has
+fewer; some lives begin with a clock that is an hour back, and most of them end by SIGKILL. The clock of the memory runs
+faster than the machine's.
 """
 
 from __future__ import annotations
@@ -33,19 +34,22 @@ from tests.support.puppet import Puppet
 
 from ..fault_row import Extent, Row
 from ..kills import AGAIN, ROOT, Ledger, found
-from . import world
+from . import mixed_store, world
 from .tally import Counts
 
 T = TypeVar("T")
 SHARE = 0.01  # of calls that fail
 HOURS = 6.0  # of the memory's clock
 KILLED = 0.7  # share of lives that end by SIGKILL; the others by SIGTERM
-LIFE = (4.0, 12.0)  # seconds from the first accepted turn to the end of a life
+LIFE = (6.0, 20.0)  # seconds from the first accepted turn to the end of a life
 FIRST_SIGN, GRACE = 90.0, 60.0
 GROUPS = 7
 BACKUPS_OPENED = 6
 CODES = (errno.ENOSPC, errno.EIO, errno.EMFILE)
-MODEL = {**world.SETTINGS.model_dump(), "models": {"historian": {"model_name": "m", "api_url": "http://127.0.0.1:9"}}}
+MODEL = {
+    **mixed_store.SETTINGS.model_dump(),
+    "models": {"historian": {"model_name": "m", "api_url": "http://127.0.0.1:9"}},
+}
 
 
 @dataclass
@@ -69,6 +73,7 @@ def f33(extent: Extent) -> Row:
         soaked = lived(Path(folder), seconds, extent.seed)
         counts, revived = asyncio.run(counted(soaked.data, set(soaked.ledger.accepted)))
         opened = sorted(soaked.backups)[:: max(len(soaked.backups) // BACKUPS_OPENED, 1)]
+        differing = asyncio.run(mixed_store.differing_rows(soaked.data, later()))
         restored = [asyncio.run(counted(Path(path), soaked.backups[path]))[0] for path in opened]
         torn = len(world.torn_files(soaked.data))
     of_backups = sum(restored, Counts())
@@ -76,13 +81,15 @@ def f33(extent: Extent) -> Row:
     told = ", ".join(f"{name} {count}" for name, count in sorted(soaked.faults.items()))
     note = (
         f"{seconds / 60:.1f} min of {HOURS:.0f} h of the memory's clock: {soaked.lives} lives, {soaked.killed} killed, "
-        f"{len(soaked.ledger.accepted)} turns accepted; failed at 1 %: {told}; {len(soaked.backups)} backups while "
+        f"{len(soaked.ledger.accepted)} turns accepted; failed at 1 %, the vector store "
+        f"at {mixed_store.SHARE:.0%}: {told}; {len(soaked.backups)} backups while "
         f"running, {len(opened)} opened elsewhere: lost {of_backups.lost}, twice {of_backups.twice}; "
-        f"jobs buried because the disk did not deliver them, and revived: {revived}; torn files {torn}; "
+        f"jobs buried because the disk did not deliver them, and revived: {revived}; torn files {torn}; rows that "
+        f"the vector store then has or lacks by itself {differing}; "
         f"raised otherwise: {soaked.crashes[:3] or 'nothing'}; seconds: the whole row"
     )
     lost, twice = counts.lost + of_backups.lost, counts.twice + of_backups.twice
-    is_bad = bool(soaked.crashes or torn or not soaked.backups or not soaked.ledger.accepted)
+    is_bad = bool(soaked.crashes or torn or differing or not soaked.backups or not soaked.ledger.accepted)
     what = "hours of mixed faults at 1 %, backups restored elsewhere"
     return Row("F33", what, injected, lost, twice, counts.stuck, time.monotonic() - started, note, is_bad)
 
@@ -156,13 +163,18 @@ class _Reader(threading.Thread):
 
 async def counted(data: Path, accepted: set[int]) -> tuple[Counts, int]:
     """Open a directory without faults and let everything be done; return what is missing, and how many were revived."""
-    later = FastClock(time.time(), 1.0, -2 * HOURS * 3600)  # than any instant that a life wrote
-    async with core.CognitiveMemory.open(world.SETTINGS, data, clock=later) as memory:
+    clock = later()
+    async with core.CognitiveMemory.open(world.SETTINGS, data, clock=clock) as memory:
         revived = await memory.revive()
-    events, memos, stuck = await found(data, world.SETTINGS, later)
+    events, memos, stuck = await found(data, world.SETTINGS, clock)
     lost = sum(1 for number in accepted if not events[number] or not memos[number])
     twice = sum(1 for every in (events, memos) for count in every.values() if count > 1)
     return Counts(lost, twice, stuck), revived
+
+
+def later() -> FastClock:
+    """Return a clock that is later than any instant that a life wrote."""
+    return FastClock(time.time(), 1.0, -2 * HOURS * 3600)
 
 
 # What follows runs in a life.
@@ -175,10 +187,10 @@ class Faults:
         """Roll dice of their own for each life."""
         self._dice, self._lock = random.Random(seed), threading.Lock()
 
-    def strikes(self, what: str) -> bool:
+    def strikes(self, what: str, share: float = SHARE) -> bool:
         """Return whether a call fails."""
         with self._lock:
-            strikes = self._dice.random() < SHARE
+            strikes = self._dice.random() < share
         if strikes:
             say("fault", what)
         return strikes
@@ -188,8 +200,14 @@ class Faults:
         with self._lock:
             return self._dice.choice(kinds)
 
+    def of_the_store(self) -> str:
+        """Return what befalls a request to the vector store; "" for nothing."""
+        kind = self.choice(mixed_store.KINDS)
+        return kind if self.strikes(f"vector store {kind}", mixed_store.SHARE) else ""
+
     def spoil(self) -> None:
-        """Let calls of the disk and of SQLite fail."""
+        """Let calls of the disk, of SQLite and of the vector store fail."""
+        mixed_store.spoil(self.of_the_store)
         act, write, read = disk.Disk.act, Database.write, Database.read
 
         def acting(one: disk.Disk, operation: str, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

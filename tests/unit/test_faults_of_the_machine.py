@@ -10,7 +10,7 @@ import pytest
 if sys.platform == "win32":
     pytest.skip("the rows take handles and memory away as POSIX does", allow_module_level=True)
 
-from benchmarks.faults import clocks, limits, mixed, signals, supply, tampering
+from benchmarks.faults import clocks, limits, mixed, mixed_store, signals, supply, tampering
 from benchmarks.faults.tally import Counts
 from tests.support.sizes import sized
 
@@ -55,8 +55,9 @@ async def test_a_closing_cancelled_at_any_await_keeps_everything(tmp_path: Path)
     assert (broken.lost, broken.twice, broken.locked) == ([], [], [])
 
 
+@pytest.mark.timeout(900)  # two lives of a bot with its vector store, which start slowly beside others
 async def test_lives_of_mixed_faults_lose_nothing(tmp_path: Path) -> None:
-    """Lives in which one call in a hundred fails, ended by kills, lose and double no turn, nor do their backups."""
+    """Lives of many faults, ended by kills, lose and double no turn; their backups and the vector store are whole."""
     soaked = mixed.lived(tmp_path, float(sized(12, 120)), 5)
     assert soaked.crashes == []
     assert soaked.faults.total()
@@ -64,6 +65,7 @@ async def test_lives_of_mixed_faults_lose_nothing(tmp_path: Path) -> None:
     for path, accepted in soaked.backups.items():
         counts, _ = await mixed.counted(Path(path), accepted)
         assert (counts.lost, counts.twice) == (0, 0)
+    assert await mixed_store.differing_rows(soaked.data, mixed.later()) == 0
 
 
 def test_flipped_bytes_crash_nothing_and_are_not_taken_silently(tmp_path: Path) -> None:
