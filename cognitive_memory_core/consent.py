@@ -24,7 +24,7 @@ from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})
 RECALLING: frozenset[Switch] = frozenset({"on", "recall_only"})
-KEPT_STRETCHES = timedelta(days=366)  # a caller may submit lines a long time after they were said
+KEPT_PERIODS = timedelta(days=366)  # a caller may submit lines a long time after they were said
 HANDFUL = 1_000  # ids and names; larger sets are prepared in a thread
 Redactable = TypeVar("Redactable", Event, Message, Memo, Pin)
 
@@ -50,7 +50,7 @@ class Consent:
         """
         self._book = book
         self._incognito = incognito
-        self._stretches: dict[tuple[Scope, str], list[Incognito]] = {}
+        self._periods: dict[tuple[Scope, str], list[Incognito]] = {}
         self._names = names
         self._eraser = eraser
         self._tombstones = Tombstones()
@@ -62,13 +62,13 @@ class Consent:
         self._hide = Redaction()
 
     async def load(self) -> None:
-        """Read switches, sharing, incognito stretches, opt-outs and tombstones; never overlaps with a change."""
+        """Read switches, sharing, incognito periods, opt-outs and tombstones; never overlaps with a change."""
         async with self._changing:
             if self._eraser is not None:
                 self._tombstones = await self._eraser.tombstones()
             self._switches = {one.scope: one for one in await self._book.switches()}
             self.shared = await self._book.shared()
-            self._stretches = _by_person(await self._incognito.stretches() if self._incognito else ())
+            self._periods = _by_person(await self._incognito.periods() if self._incognito else ())
             await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
@@ -98,9 +98,9 @@ class Consent:
 
     def is_incognito(self, scene: Scene, at: datetime) -> bool:
         """Return whether the person asked not to be recorded in this place at this time."""
-        if not self._stretches or scene.kind == "operator":
+        if not self._periods or scene.kind == "operator":
             return False
-        return any(one.covers(at) for one in self._stretches.get((scene.scope, scene.user_id), ()))
+        return any(one.covers(at) for one in self._periods.get((scene.scope, scene.user_id), ()))
 
     def may_recall(self, scene: Scene) -> bool:
         """Return whether memory may be retrieved here; always True for an operator."""
@@ -127,31 +127,31 @@ class Consent:
             await self._leave_out(self.opted_out - {user_id})
 
     async def go_incognito(self, scene: Scene, at: datetime, ends_at: datetime) -> None:
-        """Record nothing of a person in a place from ``at`` to ``ends_at``; end a stretch that covers ``at`` there."""
+        """Record nothing of a person in a place from ``at`` to ``ends_at``; end a period that covers ``at`` there."""
         if self._incognito is None:
             return
         async with self._changing:
-            running = [one for one in self._stretches.get((scene.scope, scene.user_id), ()) if one.covers(at)]
+            running = [one for one in self._periods.get((scene.scope, scene.user_id), ()) if one.covers(at)]
             ended = [replace(one, ends_at=at) for one in running]
             begun = [Incognito(scene.scope, scene.user_id, at, ends_at)] if ends_at > at else []
-            for stretch in (*ended, *begun):
-                await self._incognito.keep(stretch)
-            await self._incognito.drop(at - KEPT_STRETCHES)
-            self._stretches = _by_person(await self._incognito.stretches())
+            for period in (*ended, *begun):
+                await self._incognito.keep(period)
+            await self._incognito.drop(at - KEPT_PERIODS)
+            self._periods = _by_person(await self._incognito.periods())
 
     async def erase_ended(self, at: datetime) -> None:
-        """Erase the stretches of erased people and places that ended by ``at``; they had been kept until their end."""
-        if not self._stretches or self._incognito is None:
+        """Erase the periods of erased people and places that ended by ``at``; they had been kept until their end."""
+        if not self._periods or self._incognito is None:
             return
         async with self._changing:
-            known = [one for stretches in self._stretches.values() for one in stretches]
+            known = [one for periods in self._periods.values() for one in periods]
             over = [one for one in known if one.ends_at <= at and self._is_of_erased(one)]
             if over:
                 await self._incognito.erase(over, at)
-                self._stretches = _by_person(await self._incognito.stretches())
+                self._periods = _by_person(await self._incognito.periods())
 
-    def _is_of_erased(self, stretch: Incognito) -> bool:
-        return is_covered(self._tombstones, stretch.scope, (stretch.user_id,), stretch.starts_at)
+    def _is_of_erased(self, period: Incognito) -> bool:
+        return is_covered(self._tombstones, period.scope, (period.user_id,), period.starts_at)
 
     async def set_sharing(self, user_id: str, shared: bool, at: datetime) -> None:
         """Share a person's own profile with every place, or stop sharing it."""
@@ -196,7 +196,7 @@ class Consent:
         return self._turn(work) if isinstance(work, Turn) else self._dialogue(work)
 
     def _not_erased(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        if not self._tombstones.marks and not self._stretches:
+        if not self._tombstones.marks and not self._periods:
             return work
         if isinstance(work, Turn):
             return replace(work, recent_messages=tuple(filter(self._is_kept, work.recent_messages)))
@@ -246,8 +246,8 @@ class Consent:
             self._hide = known
 
 
-def _by_person(stretches: Iterable[Incognito]) -> dict[tuple[Scope, str], list[Incognito]]:
+def _by_person(periods: Iterable[Incognito]) -> dict[tuple[Scope, str], list[Incognito]]:
     grouped: dict[tuple[Scope, str], list[Incognito]] = {}
-    for stretch in stretches:
-        grouped.setdefault((stretch.scope, stretch.user_id), []).append(stretch)
+    for period in periods:
+        grouped.setdefault((period.scope, period.user_id), []).append(period)
     return grouped

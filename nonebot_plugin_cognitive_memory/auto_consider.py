@@ -43,7 +43,7 @@ class Line:
 
 
 @dataclass
-class Stretch:
+class PendingLines:
     """The lines of one place that are not considered yet."""
 
     lines: OrderedDict[str, Line] = field(default_factory=OrderedDict)
@@ -74,7 +74,7 @@ class Stretch:
         due = said_at[enough - 1] + _grace(capture) if len(said_at) >= enough else said_at[-1] + _idle(capture)
         return max(due, self.not_before)
 
-    def ripe(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
+    def due_lines(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
         """Return the lines older than the grace period; a chat plugin may still record the turn of the others."""
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
@@ -95,7 +95,7 @@ class Considerer:
         self._capture = capture
         self._clock = clock
         self._bookmark = bookmark
-        self._stretches: OrderedDict[Hashable, Stretch] = OrderedDict()
+        self._pending: OrderedDict[Hashable, PendingLines] = OrderedDict()
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
         self._left: list[Waiting] | None = None  # from before the start; None until the file was read
         self._next = math.inf
@@ -113,24 +113,24 @@ class Considerer:
         if not self._is_wanted(line):
             return
         scope = line.scene.scope
-        stretch = self._stretches.setdefault(scope, Stretch())
-        stretch.add(line, self._clock())
-        if len(stretch.lines) > LINES and sum(len(other.lines) for other in self._stretches.values()) > ROOM:
-            stretch.lines.popitem(last=False)
-        _bounded(self._stretches, scope)
+        pending = self._pending.setdefault(scope, PendingLines())
+        pending.add(line, self._clock())
+        if len(pending.lines) > LINES and sum(len(other.lines) for other in self._pending.values()) > ROOM:
+            pending.lines.popitem(last=False)
+        _bounded(self._pending, scope)
         self._keeping.nudge()
-        if stretch.due_at(self._capture) < self._next:
+        if pending.due_at(self._capture) < self._next:
             self._handing_over.nudge()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
         """Drop lines whose turn was recorded, or that were considered or withdrawn; :meth:`fresh` omits them."""
         self._learned.setdefault(scene.scope, deque(maxlen=LINES)).extend(line_ids)
         _bounded(self._learned, scene.scope)
-        stretch = self._stretches.get(scene.scope)
-        if stretch is not None:
-            stretch.drop(line_ids)
-            if not stretch.said_at:
-                del self._stretches[scene.scope]
+        pending = self._pending.get(scene.scope)
+        if pending is not None:
+            pending.drop(line_ids)
+            if not pending.said_at:
+                del self._pending[scene.scope]
             self._keeping.nudge()
 
     async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
@@ -138,10 +138,10 @@ class Considerer:
 
         Other people's lines stay; their texts are read from the log when they are handed over.
         """
-        for scope, stretch in list(self._stretches.items()):
-            stretch.drop([key for key, line in stretch.lines.items() if goes(line.message.scene)])
-            if not stretch.said_at:
-                del self._stretches[scope]
+        for scope, pending in list(self._pending.items()):
+            pending.drop([key for key, line in pending.lines.items() if goes(line.message.scene)])
+            if not pending.said_at:
+                del self._pending[scope]
         self._left = None if self._left is None else [one for one in self._left if not one.is_of(goes)]
         await self._save()
 
@@ -153,10 +153,10 @@ class Considerer:
 
     def gathered(self, scene: core.Scene) -> tuple[int, float]:
         """Return how many lines of people wait in a place to be considered, and the seconds until they are due."""
-        stretch = self._stretches.get(scene.scope)
-        if stretch is None or not stretch.said_at:
+        pending = self._pending.get(scene.scope)
+        if pending is None or not pending.said_at:
             return 0, 0.0
-        return len(stretch.said_at), max(stretch.due_at(self._capture) - self._clock(), 0.0)
+        return len(pending.said_at), max(pending.due_at(self._capture) - self._clock(), 0.0)
 
     async def start(self) -> None:
         """Start the background loops."""
@@ -166,16 +166,16 @@ class Considerer:
         """Hand over all collected lines; those that the memory does not accept stay listed in the file."""
         if not await self._loops.stop():
             return
-        for stretch in list(self._stretches.values()):
-            await self._submit(stretch, [line.message for line in stretch.lines.values()])
+        for pending in list(self._pending.values()):
+            await self._submit(pending, [line.message for line in pending.lines.values()])
         await self._save()
 
     async def submit_due(self) -> None:
         """Hand over the lines of every place that is due."""
         now = self._clock()
-        for stretch in list(self._stretches.values()):
-            if stretch.due_at(self._capture) <= now:
-                await self._submit(stretch, stretch.ripe(now, self._capture))
+        for pending in list(self._pending.values()):
+            if pending.due_at(self._capture) <= now:
+                await self._submit(pending, pending.due_lines(now, self._capture))
 
     async def gather_again(self) -> None:
         """Hand over the lines that the file lists from before the restart, if the memory is open; else do nothing.
@@ -202,15 +202,15 @@ class Considerer:
         except core.CognitiveMemoryError as refused:
             complain(replies.log.not_considered(refused))
             return False
-        return await self._submit(Stretch(), lines)
+        return await self._submit(PendingLines(), lines)
 
-    async def _submit(self, stretch: Stretch, lines: Sequence[core.Message]) -> bool:
+    async def _submit(self, pending: PendingLines, lines: Sequence[core.Message]) -> bool:
         """Hand lines over, one dialogue at a time; return False if the memory refused, so that they are retried."""
-        stretch.not_before = self._clock() + RETRY
+        pending.not_before = self._clock() + RETRY
         for first in range(0, len(lines), LINES):
             if not await self._is_taken(lines[first : first + LINES]):
                 return False
-        stretch.not_before = 0.0
+        pending.not_before = 0.0
         return True
 
     async def _is_taken(self, lines: Sequence[core.Message]) -> bool:
@@ -233,7 +233,7 @@ class Considerer:
         """Hand over what is due; return the seconds until more will be."""
         await self.submit_due()
         await self.gather_again()
-        due = min((stretch.due_at(self._capture) for stretch in self._stretches.values()), default=math.inf)
+        due = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
         self._next = min(due, self._clock() + self._again_in())
         return min(max(self._next - self._clock(), 0.0), IDLE)
 
@@ -251,7 +251,7 @@ class Considerer:
     async def _save(self) -> None:
         if self._bookmark is None or self._left is None:
             return
-        now = [_waiting(stretch) for stretch in self._stretches.values() if stretch.lines]
+        now = [_waiting(pending) for pending in self._pending.values() if pending.lines]
         try:
             await self._bookmark.write([*self._left, *now])
         except OSError as refused:
@@ -261,7 +261,7 @@ class Considerer:
         if self._capture.auto_consider == "off" or not self._memory().is_running:
             return False
         if line.is_bot:
-            return line.scene.scope in self._stretches
+            return line.scene.scope in self._pending
         is_to_bot = line.addressed_to_bot or line.scene.kind == "private"
         return bool(line.text) and (is_to_bot or self._capture.auto_consider == "all")
 
@@ -279,8 +279,8 @@ def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
 
 
-def _waiting(stretch: Stretch) -> Waiting:
-    lines = stretch.lines
+def _waiting(pending: PendingLines) -> Waiting:
+    lines = pending.lines
     return Waiting.of(next(iter(lines.values())).message.scene, tuple(lines))
 
 
@@ -297,7 +297,7 @@ def _without_echoes(lines: Sequence[core.Message]) -> list[core.Message]:
     return kept
 
 
-def _bounded(places: OrderedDict[Hashable, Stretch] | OrderedDict[Hashable, deque[str]], place: Hashable) -> None:
+def _bounded(places: OrderedDict[Hashable, PendingLines] | OrderedDict[Hashable, deque[str]], place: Hashable) -> None:
     """Mark a place as used last, and evict the one used longest ago."""
     places.move_to_end(place)
     if len(places) > PLACES:

@@ -1,4 +1,4 @@
-"""Stretches of time in which what a person says in a place is not recorded."""
+"""Periods in which what a person says in a place is not recorded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .scope import Scope
 
 @dataclass(frozen=True)
 class Incognito:
-    """The half-open stretch ``[starts_at, ends_at)`` in which a person asked not to be recorded in a place."""
+    """The half-open period ``[starts_at, ends_at)`` in which a person asked not to be recorded in a place."""
 
     scope: Scope
     user_id: str
@@ -18,5 +18,5 @@ class Incognito:
     ends_at: datetime
 
     def covers(self, at: datetime) -> bool:
-        """Return whether an instant lies in the stretch."""
+        """Return whether an instant lies in the period."""
         return self.starts_at <= at < self.ends_at

@@ -90,7 +90,7 @@ class Turn:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A stretch of messages handed in for triage, which selects what in it is worth remembering."""
+    """Consecutive messages of one place, handed in for triage, which selects what in them is worth remembering."""
 
     scene: Scene
     messages: Sequence[Message]

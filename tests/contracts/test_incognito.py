@@ -14,37 +14,37 @@ async def test_stretches_are_kept_until_they_are_dropped(ledger: Ledger) -> None
     """A period is returned as stored, with its new end if it was ended early, and old ones can be deleted."""
     first = Incognito(GROUP.scope, PERSON, NOON, later(minutes=30))
     second = Incognito(OTHER_GROUP.scope, PERSON, NOON, later(hours=5))
-    for stretch in (first, second):
-        await ledger.incognito.keep(stretch)
-    assert await ledger.incognito.stretches() == [first, second]
+    for period in (first, second):
+        await ledger.incognito.keep(period)
+    assert await ledger.incognito.periods() == [first, second]
     ended = Incognito(GROUP.scope, PERSON, NOON, later(minutes=5))
     await ledger.incognito.keep(ended)
-    assert await ledger.incognito.stretches() == [ended, second]
+    assert await ledger.incognito.periods() == [ended, second]
     await ledger.incognito.drop(later(hours=1))
-    assert await ledger.incognito.stretches() == [second]
+    assert await ledger.incognito.periods() == [second]
 
 
 async def test_stretches_that_are_over_go_with_their_person_and_their_place(ledger: Ledger) -> None:
-    """Erasing a person or a place leaves nothing of past stretches; one that runs goes on, as promised."""
+    """Erasing a person or a place leaves nothing of past periods; one that runs goes on, as promised."""
     past = Incognito(GROUP.scope, PERSON, later(hours=-2), later(hours=-1))
     running = Incognito(GROUP.scope, PERSON, NOON, later(hours=1))
     others = Incognito(GROUP.scope, OTHER, later(hours=-2), later(hours=-1))
     elsewhere = Incognito(OTHER_GROUP.scope, OTHER, later(hours=-2), later(hours=-1))
-    for stretch in (past, running, others, elsewhere):
-        await ledger.incognito.keep(stretch)
+    for period in (past, running, others, elsewhere):
+        await ledger.incognito.keep(period)
     await ledger.eraser.forget_person(PERSON, NOON, str)
-    assert await ledger.incognito.stretches() == [running, others, elsewhere]
+    assert await ledger.incognito.periods() == [running, others, elsewhere]
     await ledger.eraser.forget_place(GROUP.scope, NOON)
-    assert await ledger.incognito.stretches() == [running, elsewhere]
+    assert await ledger.incognito.periods() == [running, elsewhere]
 
 
 async def test_a_running_stretch_of_an_erased_person_is_erased_when_it_is_over(ledger: Ledger) -> None:
     """Erasing periods removes them alone, and makes a purge due."""
     theirs, others = (Incognito(GROUP.scope, one, NOON, later(hours=1)) for one in (PERSON, OTHER))
-    for stretch in (theirs, others):
-        await ledger.incognito.keep(stretch)
+    for period in (theirs, others):
+        await ledger.incognito.keep(period)
     await ledger.incognito.erase([], later(hours=2))
     assert (await ledger.eraser.purge_due()).erased_at is None
     await ledger.incognito.erase([theirs], later(hours=2))
-    assert await ledger.incognito.stretches() == [others]
+    assert await ledger.incognito.periods() == [others]
     assert (await ledger.eraser.purge_due()).erased_at == later(hours=2)

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from ..support import line_counts
 from .sources import CORE, PLUGIN, ROOT
 
 GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
@@ -62,6 +63,23 @@ def test_every_place_that_a_sentence_names_exists() -> None:
         for page, heading in named
         if heading and not re.search(rf"^#+ {heading}$", pages[page], re.MULTILINE)
     ]
+
+
+def test_each_term_has_a_chinese_word_and_one_file() -> None:
+    """Each row of the glossary has a term of its own, its Chinese word, and one file that exists."""
+    lines = [line for line in text_of("docs/glossary.md").splitlines() if line.startswith("| ")]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    terms = [row for row in rows if row[0] not in ("term", "---")]
+    assert len(terms) == len({row[0].casefold() for row in terms})
+    assert not [row[0] for row in terms if len(row) != 4 or not re.search(r"[\u4e00-\u9fff]", row[1])]
+    assert not [row[0] for row in terms if not (ROOT / row[3].strip("`")).is_file()]
+
+
+def test_the_counted_lines_are_not_old() -> None:
+    """The table of lines by folder agrees with the code to a fifth; ``tests.support.line_counts`` counts anew."""
+    stated, counted = line_counts.stated(text_of(line_counts.PAGE)), line_counts.counted()
+    assert stated.keys() == counted.keys()
+    assert not {name for name, lines in counted.items() if abs(stated[name] - lines) > max(lines // 5, 200)}
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.en.md"])

@@ -66,7 +66,7 @@ class InMemoryEraser:
         _without(state.missed, [one.id for one in state.missed.values() if one.user_id == user_id])
         for one in [one for one in state.decisions.values() if one.decided_by == user_id]:
             state.decisions[one.id] = replace(one, decided_by="")
-        state.drop_incognito(lambda stretch: stretch.user_id == user_id and stretch.ends_at <= at)
+        state.drop_incognito(lambda period: period.user_id == user_id and period.ends_at <= at)
         reworded, joined = self._hidden_in_events(words)
         state.facts.reword(lambda fact: self._hidden_in_fact(fact, words), hide)
         for profile in list(state.profiles.values()):
@@ -90,7 +90,7 @@ class InMemoryEraser:
             lambda message: message.scene.scope == scope,
             lambda place, _: place == scope,
         )
-        state.drop_incognito(lambda stretch: stretch.scope == scope and stretch.ends_at <= at)
+        state.drop_incognito(lambda period: period.scope == scope and period.ends_at <= at)
         state.facts.mark_unmerged(fed)
         changes = [one.id for one in state.belief_changes.values() if one.scope == scope]
         _without(state.belief_changes, changes)

@@ -18,23 +18,23 @@ class InMemoryIncognito:
         """Use a state that other ports share."""
         self._state = state
 
-    async def keep(self, stretch: Incognito) -> None:
+    async def keep(self, period: Incognito) -> None:
         """Store a period, or the new end of a known one."""
-        self._state.incognito[stretch.scope, stretch.user_id, stretch.starts_at] = stretch
+        self._state.incognito[period.scope, period.user_id, period.starts_at] = period
 
-    async def stretches(self) -> list[Incognito]:
+    async def periods(self) -> list[Incognito]:
         """Return all periods, oldest first."""
         return list(self._state.incognito.values())
 
     async def drop(self, before: datetime) -> None:
         """Delete the periods that ended before an instant."""
-        for key, stretch in list(self._state.incognito.items()):
-            if stretch.ends_at < before:
+        for key, period in list(self._state.incognito.items()):
+            if period.ends_at < before:
                 del self._state.incognito[key]
 
-    async def erase(self, stretches: Collection[Incognito], at: datetime) -> None:
+    async def erase(self, periods: Collection[Incognito], at: datetime) -> None:
         """Erase periods; a purge is due afterwards."""
         state = self._state
-        for stretch in stretches:
-            state.incognito.pop((stretch.scope, stretch.user_id, stretch.starts_at), None)
+        for period in periods:
+            state.incognito.pop((period.scope, period.user_id, period.starts_at), None)
             state.purge_state = replace(state.purge_state, erased_at=min(state.purge_state.erased_at or at, at))

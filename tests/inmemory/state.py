@@ -139,7 +139,7 @@ class InMemoryState:
         self._put(event)
 
     def drop_incognito(self, is_dropped: Callable[[Incognito], bool]) -> None:
-        """Delete incognito stretches."""
+        """Delete incognito periods."""
         self.incognito = {key: one for key, one in self.incognito.items() if not is_dropped(one)}
 
     def import_rows(self, standing: Event, event: Event) -> None:

@@ -200,7 +200,7 @@ async def test_opting_out_and_in(stage: Stage, group: int) -> None:
 
 
 async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
-    """Nothing of the stretch is recorded; 0 ends it."""
+    """Nothing that is said incognito is recorded; 0 ends it."""
     from nonebot_plugin_cognitive_memory import get_memory
 
     user = new_id()

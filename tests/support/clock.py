@@ -20,10 +20,10 @@ class FrozenClock:
         """Return the instant."""
         return self.instant
 
-    def advance(self, **stretch: float) -> None:
-        """Advance by ``timedelta(**stretch)``."""
-        self.instant += timedelta(**stretch)
-        self._elapsed += max(timedelta(**stretch).total_seconds(), 0.0)
+    def advance(self, **duration: float) -> None:
+        """Advance by ``timedelta(**duration)``."""
+        self.instant += timedelta(**duration)
+        self._elapsed += max(timedelta(**duration).total_seconds(), 0.0)
 
     def elapsed(self) -> float:
         """Return the seconds advanced in all; setting the clock back does not reduce them."""

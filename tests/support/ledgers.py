@@ -27,9 +27,9 @@ MODEL = "test-model/2"
 _numbers = count(1)
 
 
-def later(**stretch: float) -> datetime:
+def later(**period: float) -> datetime:
     """Return the time so long after noon."""
-    return NOON + timedelta(**stretch)
+    return NOON + timedelta(**period)
 
 
 def a_vector(*numbers: float) -> Vector:

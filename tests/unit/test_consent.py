@@ -236,7 +236,7 @@ async def test_incognito_ends_when_asked() -> None:
 
 
 async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> None:
-    """Whoever is forgotten while incognito stays unrecorded until the end; then nothing of the stretch is left."""
+    """Whoever is forgotten while incognito stays unrecorded until the end; then nothing of the period is left."""
     ledger = InMemoryLedger()
     consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
     other = type(GROUP).group("10001", "2000009")
@@ -247,7 +247,7 @@ async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> Non
     await consent.erase_ended(NOON + timedelta(minutes=29))
     assert consent.is_incognito(GROUP, NOON + timedelta(minutes=29))
     await consent.erase_ended(NOON + timedelta(minutes=30))
-    assert [stretch.user_id for stretch in await ledger.incognito.stretches()] == ["2000009"]
+    assert [period.user_id for period in await ledger.incognito.periods()] == ["2000009"]
     await consent.go_incognito(GROUP, NOON + timedelta(hours=2), NOON + timedelta(hours=3))
     await consent.erase_ended(NOON + timedelta(hours=4))
-    assert len(await ledger.incognito.stretches()) == 2
+    assert len(await ledger.incognito.periods()) == 2

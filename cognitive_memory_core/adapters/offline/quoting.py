@@ -14,7 +14,7 @@ from ...text.identity.names import one_line
 from ...text.lexical.folding import folded
 from ...text.names_and_quotations import Spared, occurrences, quoted
 from ...text.statements.lexicon import Sighting, sightings, spared_in
-from ...text.time.time_spans import DAY, Stretch
+from ...text.time.time_spans import DAY, TimeSpan
 from ...text.time.timewords import Mention, mentions, resolved
 from .known_people import KnownPeople
 from .phrasing import STATEMENT_LENGTH, is_group_word
@@ -83,7 +83,7 @@ class Quoting:
         found = sightings(line, spared_in(line, self.known_people.names))
         return bool(self.known_people.place.id) and any(one.start == 0 and _is_of_group(one) for one in found)
 
-    def _is_clear(self, sighting: Sighting, dates: Iterable[tuple[Mention, Stretch]]) -> bool:
+    def _is_clear(self, sighting: Sighting, dates: Iterable[tuple[Mention, TimeSpan]]) -> bool:
         """Return whether the speaker's label or a note says what a word meant."""
         word = folded(sighting.offence.word)
         if sighting.offence.kind == "time":
@@ -137,32 +137,32 @@ def _is_whole_word(text: str, at: int) -> bool:
     return not before or not before.isalnum() or before in _BEFORE_A_NAME or before.isascii()
 
 
-def _dates(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, Stretch]]:
+def _dates(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, TimeSpan]]:
     """Return the time words that name days, with their spans of time; durations and hours are omitted."""
     found = resolved(text, when, spared)
-    return [(mention, stretch) for mention, stretch in found if _names_days(text[mention.start : mention.stop])]
+    return [(mention, time_span) for mention, time_span in found if _names_days(text[mention.start : mention.stop])]
 
 
 def _names_days(word: str) -> bool:
     return not _AMOUNT.search(word) or bool(_DAYS_AWAY.fullmatch(word) or _STEPPED.match(word))
 
 
-def _dated(text: str, dates: list[tuple[Mention, Stretch]]) -> Iterator[str]:
+def _dated(text: str, dates: list[tuple[Mention, TimeSpan]]) -> Iterator[str]:
     """Yield the dates beside a quotation, each after its word unless it is the only time in the text.
 
     现在 gets no date: it means the day on which it was said.
     """
     is_alone = len(mentions(text)) == 1
-    for mention, stretch in dates:
+    for mention, time_span in dates:
         if mention.kind != "now":
-            word, day = text[mention.start : mention.stop], _written(stretch)
+            word, day = text[mention.start : mention.stop], _written(time_span)
             yield day if is_alone else sentences.stored_text.MEANT.format(word=word, meaning=day)
 
 
-def _written(stretch: Stretch) -> str:
+def _written(time_span: TimeSpan) -> str:
     """Write a span in digits: a day, a whole month or year, or its first and last day."""
-    first, last = stretch.start.date(), (stretch.stop - timedelta(microseconds=1)).date()
-    if stretch.stop - stretch.start <= _LONGEST_DAY:
+    first, last = time_span.start.date(), (time_span.stop - timedelta(microseconds=1)).date()
+    if time_span.stop - time_span.start <= _LONGEST_DAY:
         return first.isoformat()
     if (first.day, (last + DAY).day) != (1, 1):
         return _span(first.isoformat(), last.isoformat())

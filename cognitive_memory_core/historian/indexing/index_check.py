@@ -11,7 +11,7 @@ from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorLed
 from ...ports.vectors import Generation, VectorStore
 
 SAMPLE_SPOTS = 8  # equal parts of a generation; rows at the start of each are sampled when it is opened
-SAMPLED = 4  # rows sampled per stretch, and as many at the end
+SAMPLED = 4  # rows sampled at each spot, and as many at the end
 SLICE = 20  # rows searched per step, while other users of the store wait
 CHECKED_A_DAY = 2_000
 ALIKE = 0.999

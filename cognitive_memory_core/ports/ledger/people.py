@@ -1,4 +1,4 @@
-"""People: consent, switches of places, incognito stretches, names."""
+"""People: consent, switches of places, incognito periods, names."""
 
 from __future__ import annotations
 
@@ -49,22 +49,22 @@ class ConsentBook(Protocol):
 
 
 class IncognitoBook(Protocol):
-    """Stretches of time in which people asked not to be recorded in a place."""
+    """Periods in which people asked not to be recorded in a place."""
 
-    async def keep(self, stretch: Incognito) -> None:
-        """Store a stretch, or replace the end of the one with the same place, person and start."""
+    async def keep(self, period: Incognito) -> None:
+        """Store a period, or replace the end of the one with the same place, person and start."""
         ...
 
-    async def stretches(self) -> list[Incognito]:
-        """Return all incognito stretches (times in which nothing is recorded), oldest first."""
+    async def periods(self) -> list[Incognito]:
+        """Return all incognito periods (times in which nothing is recorded), oldest first."""
         ...
 
     async def drop(self, before: datetime) -> None:
-        """Delete the stretches that ended before an instant."""
+        """Delete the periods that ended before an instant."""
         ...
 
-    async def erase(self, stretches: Collection[Incognito], at: datetime) -> None:
-        """Erase stretches of erased people or places; a purge is due afterwards."""
+    async def erase(self, periods: Collection[Incognito], at: datetime) -> None:
+        """Erase periods of erased people or places; a purge is due afterwards."""
         ...
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from ..lexical.folding import folded
 from ..time.numerals import worth
-from ..time.time_spans import Stretch
+from ..time.time_spans import TimeSpan
 from ..time.timerule import Lean
 from ..time.timewords import Mention, mentions
 
@@ -206,14 +206,14 @@ def _differ_in_days(told: str, lines: Sequence[tuple[str, datetime | None]]) -> 
     return any(not _meet(spans, given) for spans in _dated(told, now))
 
 
-def _named(text: str, when: datetime | None) -> Iterator[Stretch]:
+def _named(text: str, when: datetime | None) -> Iterator[TimeSpan]:
     kinds = _FIXED if when is None else (*_FIXED, "relative", "open", "habit")
     for mention in mentions(text):
         if mention.kind in kinds:
             yield from _spans(mention, _wall(when))
 
 
-def _dated(told: str, when: datetime | None) -> Iterator[list[Stretch]]:
+def _dated(told: str, when: datetime | None) -> Iterator[list[TimeSpan]]:
     """Yield the spans of each date, weekday after 每 and day of a month; other weekdays may be parts of names."""
     for mention in mentions(told):
         word = told[max(mention.start - 1, 0) : mention.stop]
@@ -226,12 +226,12 @@ def _wall(when: datetime | None) -> datetime:
     return when.replace(tzinfo=None) if when else _LEAP
 
 
-def _today(when: datetime) -> Stretch:
+def _today(when: datetime) -> TimeSpan:
     start = datetime.combine(when.date(), datetime.min.time())
-    return Stretch(start, start + timedelta(days=1))
+    return TimeSpan(start, start + timedelta(days=1))
 
 
-def _spans(mention: Mention, now: datetime) -> Iterator[Stretch]:
+def _spans(mention: Mention, now: datetime) -> Iterator[TimeSpan]:
     """Yield the calendar spans that a time expression may mean; a date without a year gives several."""
     for span in filter(None, (mention.at(now, lean) for lean in _LEANS)):
         yield span
@@ -239,10 +239,10 @@ def _spans(mention: Mention, now: datetime) -> Iterator[Stretch]:
             yield from (_moved(span, years) for years in (-1, 1))
 
 
-def _moved(span: Stretch, years: int) -> Stretch:
+def _moved(span: TimeSpan, years: int) -> TimeSpan:
     step = timedelta(days=365 * years)
-    return Stretch(span.start + step, span.stop + step)
+    return TimeSpan(span.start + step, span.stop + step)
 
 
-def _meet(spans: list[Stretch], given: list[Stretch]) -> bool:
+def _meet(spans: list[TimeSpan], given: list[TimeSpan]) -> bool:
     return any(one.start < other.stop and other.start < one.stop for one in spans for other in given)

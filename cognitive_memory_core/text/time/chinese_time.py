@@ -10,7 +10,7 @@ from .time_spans import (
     PARTS_OF_DAY,
     SPELLINGS,
     WEEK,
-    Stretch,
+    TimeSpan,
     day,
     days,
     moment,
@@ -125,35 +125,35 @@ def _part(match: re.Match[str]) -> str:
     return _PARTS.get(word, word)
 
 
-def _day(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(frame.today + _DAYS[match["day"]] * DAY, _part(match))
 
 
-def _today_and_tomorrow(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _today_and_tomorrow(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return days(frame.today, frame.today + DAY)
 
 
-def _week(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _week(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     monday = monday_of(frame.today) + _STEPS[match["which"]] * WEEK
     if match["end"]:
         return weekend(monday)
     return day(monday + _ON[match["on"]] * DAY, _part(match)) if match["on"] else week(monday)
 
 
-def _weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(weekday(_ON[match["on"]], frame), _part(match))
 
 
-def _weekdays(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _weekdays(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     first = weekday(_ON[match["on"]], frame)
     return days(first, first + (_ON[match["till"]] - _ON[match["on"]]) % 7 * DAY)
 
 
-def _weekend(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _weekend(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return open_weekend(frame)
 
 
-def _month(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     first = shifted(frame.today.replace(day=1), _STEPS[match["which"]])
     numbered = match["d"] or match["unsaid"] or match["bare"]
     if not numbered:
@@ -162,24 +162,24 @@ def _month(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return days(start, start.replace(day=number(match["d2"]))) if match["d2"] else day(start)
 
 
-def _this_month(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _this_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return month(frame.today, _part(match))
 
 
-def _numbered_day(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _numbered_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(day_of_month(number(match["d"]), frame), _part(match))
 
 
-def _year(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _year(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     named = _year_named(match, frame)
     return year(frame.today.year if named is None else named, _part(match))
 
 
-def _quarter(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return quarter_of(None, _QUARTER_OF[match["q"]], frame)
 
 
-def _stepped_quarter(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _stepped_quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return stepped_quarter(_STEPS[match["which"]], frame)
 
 
@@ -193,7 +193,7 @@ def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:
     return spelt + 2000 if len(match["y"]) < len("2025") else spelt
 
 
-def _date(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _date(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     named, in_month = _year_named(match, frame), number(match["m"])
     numbered = match["d"] or match["unsaid"] or match["bare"]
     if not numbered:
@@ -202,7 +202,7 @@ def _date(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return days(first, first.replace(day=number(match["d2"]))) if match["d2"] else day(first)
 
 
-def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Return a day such as the second Sunday or last Friday of a month; without a year, of the latest such month."""
     found = match.groupdict()
     if found.get("which"):
@@ -213,7 +213,7 @@ def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return day(nth_weekday(first.year, first.month, count, _ON[match["on"]]))
 
 
-def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(latest_nth_weekday(number(match["count"]), _ON[match["on"]], frame))
 
 
@@ -222,50 +222,50 @@ def _amount(match: re.Match[str]) -> float:
     return whole + (0.5 if match["half"] or match["more"] else 0)
 
 
-def _ago(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return ago(_amount(match), _UNITS[match["unit"]], frame)
 
 
-def _ahead(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _ahead(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return ago(-_amount(match), _UNITS[match["unit"]], frame)
 
 
 def _few(most: int, least: int) -> SpanReader:
-    def read(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    def read(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         return some(_UNITS[match["unit"]], frame, most=most, least=least)
 
     return read
 
 
-def _a_or_b(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _a_or_b(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return some(_UNITS[match["unit"]], frame, most=number(match["b"]), least=number(match["a"]))
 
 
-def _lately(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return lately(_amount(match), _UNITS[match["unit"]], frame)
 
 
-def _coming(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _coming(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return lately(-_amount(match), _UNITS[match["unit"]], frame)
 
 
-def _these(match: re.Match[str], frame: TimeFrame) -> Stretch:
-    stretch = _lately(match, frame)
-    return Stretch(stretch.start, stretch.stop)
+def _these(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
+    time_span = _lately(match, frame)
+    return TimeSpan(time_span.start, time_span.stop)
 
 
-def _just_now(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     around = moment(frame.now, DAY / 12)
-    return Stretch(around.start, frame.now + DAY / 1440, around.text)
+    return TimeSpan(around.start, frame.now + DAY / 1440, around.text)
 
 
-def _now(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(frame.today)
 
 
-def _so_far(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _so_far(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     today = day(frame.today)
-    return Stretch(today.start, today.stop, f"截至{written(frame.today)}")
+    return TimeSpan(today.start, today.stop, f"截至{written(frame.today)}")
 
 
 # --- words -------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import re
 from datetime import date
 
 from .lunar_calendar import lunar_holiday
-from .time_spans import DAY, Stretch, days
+from .time_spans import DAY, TimeSpan, days
 from .timerule import RELATIVE_YEARS, Rule, TimeFrame, nth_weekday, rule
 
 _NEAR = 14 * DAY  # range of "before" and "after" a holiday
@@ -72,17 +72,18 @@ _COUNTED = "零一二三四五六七八九十百千万月初第老"  # 三百五
 _NAMES = "|".join(sorted((*_HOLIDAYS, *_LUNAR, *_NTH_WEEKDAYS), key=len, reverse=True))
 
 
-def _holiday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     holiday, named = match["holiday"], _year_named(match, frame)
     first = _begun(holiday, frame.today) if named is None else _first_day(holiday, named)
     last = first + (_length(holiday) - 1) * DAY
-    stretch = days(first, last)
+    time_span = days(first, last)
     if match["before"]:
-        stretch = days(first - _NEAR, first - DAY)
+        time_span = days(first - _NEAR, first - DAY)
     elif match["after"]:
-        stretch = days(last + DAY, last + _NEAR)
+        time_span = days(last + DAY, last + _NEAR)
     said = f"{first.year}年{holiday}{match['before'] or match['after'] or ''}" if match.groupdict().get("ry") else ""
-    return Stretch(stretch.start, stretch.stop, said)  # without a relative year the holiday's name is precise enough
+    # without a relative year the holiday's name is precise enough
+    return TimeSpan(time_span.start, time_span.stop, said)
 
 
 def _year_named(match: re.Match[str], frame: TimeFrame) -> int | None:

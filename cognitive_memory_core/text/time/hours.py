@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ..patterns import Pattern
 from .numerals import number
-from .time_spans import DAY, PARTS_OF_DAY, SPELLINGS, Stretch, hours_of
+from .time_spans import DAY, PARTS_OF_DAY, SPELLINGS, TimeSpan, hours_of
 
 _HOUR = timedelta(hours=1)
 _MINUTE = timedelta(minutes=1)
@@ -75,29 +75,29 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
             yield match
 
 
-def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> Stretch | None:
+def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | None:
     """Return the hours on the latest day on which they have begun, or with ``ahead`` on the next on which they end."""
     span = _span(match, "")
     if span is None:
         return None
     start, stop = (datetime.combine(now.date(), datetime.min.time()) + end for end in span)
     if ahead and stop <= now:
-        return Stretch(start + DAY, stop + DAY)
+        return TimeSpan(start + DAY, stop + DAY)
     if start > now and not ahead:
-        return Stretch(start - DAY, stop - DAY)
-    return Stretch(start, stop)
+        return TimeSpan(start - DAY, stop - DAY)
+    return TimeSpan(start, stop)
 
 
-def narrowed(stretch: Stretch, text: str, start: int, stop: int, part: str) -> Stretch:
+def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -> TimeSpan:
     """Narrow a day, or a named part of one, to the hours beside it in a folded text; unchanged if there are none."""
-    if not _SHORTEST <= stretch.stop - stretch.start <= DAY:
-        return stretch
+    if not _SHORTEST <= time_span.stop - time_span.start <= DAY:
+        return time_span
     match = _BESIDE.compiled.match(text, stop) or _before(text, start)
     span = _span(match, part) if match else None
     if span is None:
-        return stretch
-    first = datetime.combine(stretch.start.date(), datetime.min.time())
-    return Stretch(first + span[0], first + span[1])
+        return time_span
+    first = datetime.combine(time_span.start.date(), datetime.min.time())
+    return TimeSpan(first + span[0], first + span[1])
 
 
 def clock_at_end(text: str) -> re.Match[str] | None:

@@ -94,7 +94,7 @@ def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
     whole = _only(named)
     for each in (whole,) if whole else (_only(f"今天{named}"), _only(f"明天{named}")):
         readings = (each.at(since, lean) for since in _references(each, now) for lean in _LEANS) if each else ()
-        yield from ((stretch.start, each.part) for stretch in readings if each and stretch)
+        yield from ((time_span.start, each.part) for time_span in readings if each and time_span)
 
 
 def _references(mention: Mention, now: datetime) -> tuple[datetime, ...]:

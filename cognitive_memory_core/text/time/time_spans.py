@@ -52,7 +52,7 @@ _DAYS_OF = {"初": (1, 10), "上旬": (1, 10), "中": (11, 20), "中旬": (11, 2
 
 
 @dataclass(frozen=True)
-class Stretch:
+class TimeSpan:
     """``[start, stop)`` without a zone. ``text`` is its Chinese wording, or "" if any wording would be too precise."""
 
     start: datetime
@@ -65,52 +65,52 @@ def hours_of(part: str) -> tuple[int, int]:
     return _HOURS.get(part, (0, 24))
 
 
-def day(when: date, part: str = "") -> Stretch:
+def day(when: date, part: str = "") -> TimeSpan:
     """Return a day, or a named part of it (上午, 晚上)."""
     start = datetime.combine(when, time())
     first, last = hours_of(part)
-    return Stretch(start + timedelta(hours=first), start + timedelta(hours=last), written(when) + part)
+    return TimeSpan(start + timedelta(hours=first), start + timedelta(hours=last), written(when) + part)
 
 
-def days(first: date, last: date) -> Stretch:
+def days(first: date, last: date) -> TimeSpan:
     """Return the days from the first to the last, both included."""
     start, stop = datetime.combine(first, time()), datetime.combine(last, time()) + DAY
     end = written(last)
     if first.year == last.year:
         end = end.partition("年")[2]
         end = end.partition("月")[2] if first.month == last.month else end
-    return Stretch(start, stop, written(first) if first == last else f"{written(first)}至{end}")
+    return TimeSpan(start, stop, written(first) if first == last else f"{written(first)}至{end}")
 
 
-def week(monday: date) -> Stretch:
+def week(monday: date) -> TimeSpan:
     """Return the week that begins on a Monday."""
     return days(monday, monday + 6 * DAY)
 
 
-def weekend(monday: date) -> Stretch:
+def weekend(monday: date) -> TimeSpan:
     """Return Saturday and Sunday of the week that begins on a Monday."""
     return days(monday + 5 * DAY, monday + 6 * DAY)
 
 
-def month(first: date, part: str = "") -> Stretch:
+def month(first: date, part: str = "") -> TimeSpan:
     """Return the month of a day, or a named third of it (初, 中旬, 底)."""
     length = monthrange(first.year, first.month)[1]
     start, last = _DAYS_OF.get(part, (1, 31))
-    stretch = days(first.replace(day=start), first.replace(day=min(last, length)))
-    return Stretch(stretch.start, stretch.stop, f"{first.year}年{first.month}月{part}")
+    time_span = days(first.replace(day=start), first.replace(day=min(last, length)))
+    return TimeSpan(time_span.start, time_span.stop, f"{first.year}年{first.month}月{part}")
 
 
-def year(number: int, part: str = "") -> Stretch:
+def year(number: int, part: str = "") -> TimeSpan:
     """Return a year, or a named part of it (初, 上半年, 夏天)."""
     start, length = _MONTHS_OF.get(part, (1, 12))
     first = date(number, start, 1)
     last = shifted(first, length) - DAY
-    return Stretch(days(first, last).start, days(first, last).stop, f"{number}年{part}")
+    return TimeSpan(days(first, last).start, days(first, last).stop, f"{number}年{part}")
 
 
-def moment(when: datetime, margin: timedelta) -> Stretch:
+def moment(when: datetime, margin: timedelta) -> TimeSpan:
     """Return the span of ``margin`` on both sides of an instant."""
-    return Stretch(when - margin, when + margin, f"{written(when)}{when.hour}:{when.minute:02d}左右")
+    return TimeSpan(when - margin, when + margin, f"{written(when)}{when.hour}:{when.minute:02d}左右")
 
 
 def shifted(when: date, months: int) -> date:

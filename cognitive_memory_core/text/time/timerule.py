@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Literal
 
 from ..patterns import Pattern
-from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, weekend, written, year
+from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, weekend, written, year
 
 Kind = Literal[
     "absolute",  # 2026年3月4日: names its year
@@ -56,7 +56,7 @@ class TimeFrame:
         return self.now.date()
 
 
-SpanReader = Callable[[re.Match[str], TimeFrame], Stretch | None]
+SpanReader = Callable[[re.Match[str], TimeFrame], TimeSpan | None]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
     return Rule(kind, Pattern(pattern), reading)
 
 
-def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
+def ago(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
     """Return the span that lies an amount of units back, or ahead if the amount is negative.
 
     Hours and days give that hour or day. Weeks, months and years are approximate: the span is one unit
@@ -93,20 +93,20 @@ def ago(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
     return _worded(about, f"{when.year}年左右" if unit == "year" else f"{when.year}年{when.month}月左右")
 
 
-def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> Stretch:
+def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> TimeSpan:
     """Return the span of a few units ago, or ahead if ``most`` and ``least`` are negative; it has no wording."""
     first, last = frame.now - most * _SPANS[unit], frame.now - least * _SPANS[unit]
     if unit in ("second", "minute", "hour"):
-        return Stretch(min(first, last), max(first, last))
+        return TimeSpan(min(first, last), max(first, last))
     ends = sorted((first.date(), last.date()))
     return _worded(days(ends[0], ends[1]), "")
 
 
-def lately(amount: float, unit: Unit, frame: TimeFrame) -> Stretch:
+def lately(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
     """Return the span of the last units, today included, or of the coming ones if the amount is negative."""
     if unit in ("second", "minute", "hour"):
         other = frame.now - amount * _SPANS[unit]
-        return Stretch(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
+        return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
     other = _back(amount, unit, frame)
     return days(min(other, frame.today), max(other, frame.today))
 
@@ -140,7 +140,7 @@ def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
     return found
 
 
-def open_weekend(frame: TimeFrame) -> Stretch:
+def open_weekend(frame: TimeFrame) -> TimeSpan:
     """Return the intended weekend; raise ValueError if the current one could be meant, too."""
     monday = monday_of(frame.today)
     if frame.today.weekday() >= _SATURDAY:
@@ -170,24 +170,24 @@ def dated(number: int | None, month_number: int, day_number: int, frame: TimeFra
     return when if when <= frame.today else when.replace(year=when.year - 1)
 
 
-def quarter_of(named: int | None, number: int, frame: TimeFrame) -> Stretch:
+def quarter_of(named: int | None, number: int, frame: TimeFrame) -> TimeSpan:
     """Return a quarter of a year; without a year the latest one that has begun."""
     first = dated(named, 3 * number - 2, 1, frame)
     return year(first.year, QUARTERS[number - 1])
 
 
-def stepped_quarter(step: int, frame: TimeFrame) -> Stretch:
+def stepped_quarter(step: int, frame: TimeFrame) -> TimeSpan:
     """Return the quarter ``step`` quarters after the current one."""
     first = shifted(frame.today.replace(day=1), 3 * step)
     return year(first.year, QUARTERS[(first.month - 1) // 3])
 
 
-def month_of(number: int | None, month_number: int, frame: TimeFrame, part: str = "") -> Stretch:
+def month_of(number: int | None, month_number: int, frame: TimeFrame, part: str = "") -> TimeSpan:
     """Return a month; without a year the latest one that has begun."""
     return month(dated(number, month_number, 1, frame), part)
 
 
-def _about(when: date, amount: float, unit: Unit) -> Stretch:
+def _about(when: date, amount: float, unit: Unit) -> TimeSpan:
     shares = 2 if amount % 1 else 1
     if unit == "year":
         return days(shifted(when, -6 // shares), shifted(when, 6 // shares))
@@ -216,5 +216,5 @@ def _leap_day(today: date) -> date:
     raise ValueError(today)
 
 
-def _worded(stretch: Stretch, text: str) -> Stretch:
-    return Stretch(stretch.start, stretch.stop, text)
+def _worded(time_span: TimeSpan, text: str) -> TimeSpan:
+    return TimeSpan(time_span.start, time_span.stop, text)

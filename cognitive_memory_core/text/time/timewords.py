@@ -18,7 +18,7 @@ from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
 from .instants import EARLIEST, LATEST
-from .time_spans import DAY, WEEK, Stretch
+from .time_spans import DAY, WEEK, TimeSpan
 from .timerule import Kind, Lean, Rule, TimeFrame
 from .western_time import WESTERN
 
@@ -86,7 +86,7 @@ class Mention:
         """The part of a day as written (下午, evening); "" if there is none."""
         return self._match.groupdict().get("part") or ""
 
-    def at(self, now: datetime, lean: Lean = "back") -> Stretch | None:
+    def at(self, now: datetime, lean: Lean = "back") -> TimeSpan | None:
         """Return the span that the expression means at a wall-clock time; None if it means none."""
         if self._rule.reading is None:
             return None
@@ -121,23 +121,23 @@ def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> 
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
     asked = (
-        (mention, _bounded(stretch, mention, text, now))
+        (mention, _bounded(time_span, mention, text, now))
         for mention in _mentions(text)
         if text[mention.start : mention.stop] not in names
-        if (stretch := _asked(mention, text, now))
+        if (time_span := _asked(mention, text, now))
     )
     first, second = next(asked, None), next(asked, None)
     if first is None:
         return _zoned(_hours(text, now), reference)
-    mention, stretch = first
+    mention, time_span = first
     between = text[mention.stop : second[0].start] if second else ""
     if second and (_JOINED.fullmatch(between) or _touch(first, second)):
-        stretch = _joined(stretch, *second)
+        time_span = _joined(time_span, *second)
     elif second and _AS_WELL_AS.fullmatch(between):
-        stretch = _hull(stretch, second[1])
-    elif stretch == mention.at(now):
-        stretch = narrowed(stretch, folded(text[:READ]), mention.start, mention.stop, mention.part)
-    return _zoned(stretch, reference)
+        time_span = _hull(time_span, second[1])
+    elif time_span == mention.at(now):
+        time_span = narrowed(time_span, folded(text[:READ]), mention.start, mention.stop, mention.part)
+    return _zoned(time_span, reference)
 
 
 def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
@@ -159,15 +159,15 @@ def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[
 def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
     """Return the replacements made by :func:`with_dates`."""
     found = resolved(text, when, spared)
-    return [Edit(mention.start, mention.stop, stretch.text) for mention, stretch in found if stretch.text]
+    return [Edit(mention.start, mention.stop, time_span.text) for mention, time_span in found if time_span.text]
 
 
-def resolved(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, Stretch]]:
+def resolved(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, TimeSpan]]:
     """Return the relative times of a statement made at ``when`` with their spans; ambiguous ones are left out."""
     now = when.replace(tzinfo=None)
     found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
     told = ((mention, _told(mention, text, now)) for mention in found)
-    return [(mention, stretch) for mention, stretch in told if stretch]
+    return [(mention, time_span) for mention, time_span in told if time_span]
 
 
 def is_time(word: str) -> bool:
@@ -210,7 +210,7 @@ def _mentions(text: str) -> Iterator[Mention]:
             yield Mention(match.start(), at, _RULES[order].kind, match, _RULES[order])
 
 
-def _asked(mention: Mention, text: str, now: datetime) -> Stretch | None:
+def _asked(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
     """Return the span of a mention; None if it means the present, a habit, or a person called 周末."""
     if mention.kind == "now" or (mention.kind == "open" and (_is_habit(text, mention) or _is_person(text, mention))):
         return None
@@ -225,42 +225,42 @@ def _is_person(text: str, mention: Mention) -> bool:
     return bool(_TO_SOMEBODY.search(before) or _OF_SOMEBODY.match(text, mention.stop))
 
 
-def _bounded(stretch: Stretch, mention: Mention, text: str, now: datetime) -> Stretch:
+def _bounded(time_span: TimeSpan, mention: Mention, text: str, now: datetime) -> TimeSpan:
     """Return the span before or after a day if a word beside it says so; otherwise the day's span."""
-    if stretch.stop - stretch.start > DAY or mention.part:
-        return stretch
+    if time_span.stop - time_span.start > DAY or mention.part:
+        return time_span
     read = folded(text[:READ])
-    before, first = read[max(mention.start - 16, 0) : mention.start], stretch.start
+    before, first = read[max(mention.start - 16, 0) : mention.start], time_span.start
     if _AFTER_A_DAY.match(read, mention.stop) or _AFTER.search(before):
-        return Stretch(stretch.stop, _tomorrow(now)) if stretch.stop < now else stretch
+        return TimeSpan(time_span.stop, _tomorrow(now)) if time_span.stop < now else time_span
     if not (_BEFORE_A_DAY.match(read, mention.stop) or _BEFORE.search(before)):
-        return stretch
+        return time_span
     is_numbered = any(map(str.isdecimal, mention.text)) or "月" in mention.text or "号" in mention.text
     start = first.replace(day=1) if is_numbered and first.day > 1 else first - WEEK
-    return Stretch(start, first)
+    return TimeSpan(start, first)
 
 
 def _tomorrow(now: datetime) -> datetime:
     return now.replace(hour=0, minute=0, second=0, microsecond=0) + DAY
 
 
-def _hull(first: Stretch, second: Stretch) -> Stretch:
-    return Stretch(min(first.start, second.start), max(first.stop, second.stop))
+def _hull(first: TimeSpan, second: TimeSpan) -> TimeSpan:
+    return TimeSpan(min(first.start, second.start), max(first.stop, second.stop))
 
 
-def _touch(first: tuple[Mention, Stretch], second: tuple[Mention, Stretch]) -> bool:
+def _touch(first: tuple[Mention, TimeSpan], second: tuple[Mention, TimeSpan]) -> bool:
     """Return whether the second mention begins where the first ends, both in the text and on the calendar."""
     return first[0].stop == second[0].start and first[1].stop == second[1].start
 
 
-def _joined(first: Stretch, mention: Mention, last: Stretch) -> Stretch:
+def _joined(first: TimeSpan, mention: Mention, last: TimeSpan) -> TimeSpan:
     """Join two spans; a second date without a year falls into the year that begins with the first."""
     if last.stop <= first.start and mention.kind in ("yearless", "open"):
         last = mention.at(first.start + 364 * DAY) or last
-    return Stretch(first.start, last.stop) if last.stop > first.start else _hull(first, last)
+    return TimeSpan(first.start, last.stop) if last.stop > first.start else _hull(first, last)
 
 
-def _told(mention: Mention, text: str, now: datetime) -> Stretch | None:
+def _told(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
     if mention.kind != "open":
         return mention.at(now)
     lean = _tense(text, mention.start, mention.stop)
@@ -302,14 +302,14 @@ def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
     )
 
 
-def _hours(text: str, now: datetime) -> Stretch | None:
+def _hours(text: str, now: datetime) -> TimeSpan | None:
     read = folded(text[:READ])
     leans = ((match, _tense(read, match.start(), match.end())) for match in hours_in(read))
     return next((found for match, lean in leans if (found := latest(match, now, ahead=lean == "ahead"))), None)
 
 
-def _zoned(stretch: Stretch | None, reference: datetime) -> Interval | None:
-    if stretch is None:
+def _zoned(time_span: TimeSpan | None, reference: datetime) -> Interval | None:
+    if time_span is None:
         return None
-    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (stretch.start, stretch.stop))
+    start, stop = (end.replace(tzinfo=reference.tzinfo) for end in (time_span.start, time_span.stop))
     return Interval(start, stop) if EARLIEST <= start < stop <= LATEST else None

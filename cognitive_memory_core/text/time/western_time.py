@@ -8,7 +8,7 @@ from datetime import date
 
 from .lunar_calendar import lunar_holiday
 from .numerals import number
-from .time_spans import DAY, WEEK, Stretch, day, days, moment, monday_of, month, shifted, week, weekend, year
+from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, week, weekend, year
 from .timerule import (
     Rule,
     SpanReader,
@@ -145,18 +145,18 @@ def _word(match: re.Match[str], group: str) -> str:
     return match[group] or ""
 
 
-def _day(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     word = _word(match, "word")
     part = "晚上" if word == "tonight" else _PARTS.get(_word(match, "part"), "")
     return day(frame.today + _DAYS[word if word in _DAYS else f"the {word}"] * DAY, part)
 
 
-def _part_of_day(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _part_of_day(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     step = -1 if _word(match, "which") == "last" else 0
     return day(frame.today + step * DAY, _PARTS[_word(match, "part")])
 
 
-def _stepped(unit: str, step: int, frame: TimeFrame) -> Stretch:
+def _stepped(unit: str, step: int, frame: TimeFrame) -> TimeSpan:
     monday = monday_of(frame.today) + step * WEEK
     if unit in _WEEKEND.split("|"):  # the last weekend may be the current one
         return open_weekend(frame) if step < 0 else weekend(monday)
@@ -167,15 +167,15 @@ def _stepped(unit: str, step: int, frame: TimeFrame) -> Stretch:
     return year(frame.today.year + step)
 
 
-def _step(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _step(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return _stepped(_word(match, "unit"), _STEPS[_word(match, "which")], frame)
 
 
-def _last(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _last(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return _stepped(_word(match, "unit"), -1, frame)
 
 
-def _season(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Return a season of the named year or of this year; "next" and "last" mean the next and the last complete one."""
     season = _SEASONS[_word(match, "season")]
     named = int(match["y"]) if match.groupdict().get("y") else frame.today.year
@@ -188,7 +188,7 @@ def _season(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return found
 
 
-def _holiday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Return a holiday of the named year, or the latest one that has begun; "next" means the following one."""
     holiday, named = _word(match, "holiday"), match.groupdict().get("y")
     length = (
@@ -200,7 +200,7 @@ def _holiday(match: re.Match[str], frame: TimeFrame) -> Stretch:
     if match.groupdict().get("which") == "next":
         first = _first_day(holiday, first.year + 1)
     found = days(first, first + (length - 1) * DAY)
-    return Stretch(found.start, found.stop)
+    return TimeSpan(found.start, found.stop)
 
 
 def _first_day(holiday: str, number_of_year: int) -> date:
@@ -211,7 +211,7 @@ def _first_day(holiday: str, number_of_year: int) -> date:
     return date(number_of_year, *_HOLIDAYS[holiday][:2])
 
 
-def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Return a day such as the second Sunday or last Friday of a month; without a year, of the latest such month."""
     found = match.groupdict()
     if found.get("which"):
@@ -222,45 +222,45 @@ def _nth_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return day(nth_weekday(first.year, first.month, count, index))
 
 
-def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _nth_weekday_alone(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(latest_nth_weekday(_ORDINALS[_word(match, "count")], _WEEKDAYS[_word(match, "on")], frame))
 
 
-def _numbered(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _numbered(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(day_of_month(int(match["d"]), frame))
 
 
-def _quarter(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     named = match.groupdict().get("y")
     return quarter_of(_full_year(named) if named else None, _QUARTER_WORDS[_word(match, "q") or match["q2"]], frame)
 
 
-def _stepped_quarter(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _stepped_quarter(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return stepped_quarter(_STEPS[_word(match, "which")], frame)
 
 
-def _before_last(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _before_last(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return _stepped(_word(match, "unit"), -2, frame)
 
 
-def _third_of_month(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _third_of_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     named = match.groupdict().get("y")
     third = _THIRDS[_word(match, "third")]
     return month_of(int(named) if named else None, _MONTHS[_word(match, "month")], frame, third)
 
 
-def _weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(weekday(_WEEKDAYS[_word(match, "on")], frame))
 
 
-def _stepped_weekday(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _stepped_weekday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     index, step = _WEEKDAYS[_word(match, "on")], _STEPS[_word(match, "which")]
     if step < 0:
         return day(frame.today - ((frame.today.weekday() - index - 1) % 7 + 1) * DAY)
     return day(monday_of(frame.today) + step * WEEK + index * DAY)
 
 
-def _stepped_month(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _stepped_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     index, step = _MONTHS[_word(match, "month")], _STEPS[_word(match, "which")]
     first = date(frame.today.year, index, 1)
     if step < 0 and index >= frame.today.month:
@@ -270,21 +270,21 @@ def _stepped_month(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return month(first)
 
 
-def _date(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _date(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     named = match.groupdict().get("y")
     return day(dated(int(named) if named else None, _MONTHS[_word(match, "month")], int(match["d"]), frame))
 
 
-def _month(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     named = match.groupdict().get("y")
     return month_of(int(named) if named else None, _MONTHS[_word(match, "month")], frame)
 
 
-def _numeric(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _numeric(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(dated(int(match["y"]), int(match["m"]), int(match["d"]), frame))
 
 
-def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     """Parse 01/15/2024 and 15/01/2024; if both orders are possible, the day is first between dots, else the month."""
     first, second, named = int(match["a"]), int(match["b"]), _full_year(match["y"])
     is_day_first = first > _MONTHS_OF_A_YEAR or match["s"] == "."
@@ -292,59 +292,59 @@ def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> Stretch:
     return day(dated(named, number_of_month, number_of_day, frame))
 
 
-def _numeric_month(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _numeric_month(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return month_of(int(match["y"]), int(match["m"]), frame)
 
 
-def _slashed(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _slashed(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return day(dated(None, int(match["m"]), int(match["d"]), frame))
 
 
-def _year(match: re.Match[str], _frame: TimeFrame) -> Stretch:
+def _year(match: re.Match[str], _frame: TimeFrame) -> TimeSpan:
     return year(int(match["y"]))
 
 
-def _ago(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return ago(number(match["n"]), _UNITS[_word(match, "unit")], frame)
 
 
-def _half_ago(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _half_ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return ago(0.5, _UNITS[_word(match, "unit")], frame)
 
 
-def _short_ago(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _short_ago(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return ago(number(match["n"]), _SHORT[_word(match, "short")], frame)
 
 
-def _short_lately(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _short_lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return lately(number(match["n"]), _SHORT[_word(match, "short")], frame)
 
 
-def _ahead(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _ahead(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return ago(-number(match["n"]), _UNITS[_word(match, "unit")], frame)
 
 
-def _lately(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _lately(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return lately(number(match["n"]) if match.groupdict().get("n") else 1, _UNITS[_word(match, "unit")], frame)
 
 
-def _coming(match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _coming(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return lately(-number(match["n"]), _UNITS[_word(match, "unit")], frame)
 
 
 def _some(most: int, least: int) -> SpanReader:
-    def read(match: re.Match[str], frame: TimeFrame) -> Stretch:
+    def read(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
         return some(_UNITS[_word(match, "unit")], frame, most=most, least=least)
 
     return read
 
 
-def _just_now(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _just_now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     around = moment(frame.now, DAY / 12)
-    return Stretch(around.start, frame.now + DAY / 1440, around.text)
+    return TimeSpan(around.start, frame.now + DAY / 1440, around.text)
 
 
-def _now(_match: re.Match[str], frame: TimeFrame) -> Stretch:
+def _now(_match: re.Match[str], frame: TimeFrame) -> TimeSpan:
     return days(frame.today, frame.today)
 
 

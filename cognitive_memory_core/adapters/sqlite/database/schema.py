@@ -260,7 +260,7 @@ INSERT INTO forgotten SELECT seq FROM events WHERE retired_at IS NOT NULL;
 INSERT INTO meta VALUES ('veils', '');
 """
 
-# incognito: stretches [starts_at, ends_at) in which a person is not recorded in a place.
+# incognito: periods [starts_at, ends_at) in which a person is not recorded in a place.
 _FIFTH = """
 CREATE TABLE incognito (
     seq INTEGER PRIMARY KEY,
