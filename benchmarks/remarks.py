@@ -21,7 +21,7 @@ from itertools import product
 
 import cognitive_memory_core as core
 
-from .labelled import DEFAULTS, TOP, ZONE, SetClock, Tuning, characters, mean, opened, saturated
+from .labelled import DEFAULTS, TOP, WAIT, ZONE, SetClock, Tuning, characters, mean, opened, saturated
 from .measure import Report
 from .remarks_told import (
     CHATTER,
@@ -101,6 +101,7 @@ async def answered(diary: Diary, texts: Sequence[str], tuning: Tuning = DEFAULTS
     async with opened(clock, tuning) as memory:
         for remark in diary.remarks:
             await memory.observe(remark)
+        await memory.drain(WAIT)  # lines are written behind: the first questions would find half of the log
         clock.at = diary.remarks[-1].sent_at + timedelta(days=1)
         for text in texts:
             hits = await memory.search_events(SCENE, text, kinds=("message",), top_k=TOP)

@@ -26,7 +26,7 @@ from ..recall.deadlines import finished
 from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
-from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines
+from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines, key_of
 from ..recall.ranking import followed, newer_first
 from ..recall.retriever import AWAY, Retriever
 from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
@@ -47,7 +47,7 @@ from .token_budget import Part, fitted, section_tokens
 
 MOST_NAMED = 2  # people named by the question who are shown
 TOLD = 8  # more lines of the log than are shown, in place of those that shown events were made of
-FOLLOWED = 3  # best lines of the log that are shown with the line after them
+FOLLOWED = 3  # best lines of the log that are shown with the lines after them
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 TOGETHER = 10  # candidates of an explanation that are redacted in one go
 T = TypeVar("T")
@@ -333,12 +333,12 @@ class ContextBuilder:
         return _PartReader(lambda: said, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
-        """Yield the quotations that may be shown; a next line that may not be shown is removed."""
+        """Yield the quotations that may be shown; following lines that may not be shown are removed."""
         for one in quotations:
             if self._access.admits_lines(scene, one.lines):
                 yield one
-            elif one.next and self._access.admits_lines(scene, (alone := replace(one, next=None)).lines):
-                yield alone
+            elif self._access.admits_lines(scene, replace(one, following=()).lines):
+                yield one.followed_by(lambda line: self._access.admits_lines(scene, (line.as_event(),)))
 
     def _recent_memos(self, scene: Scene, settings: Settings) -> _PartReader[Sequence[Memo]]:
         limit = settings.query.recent_end_summaries_inject_k
@@ -402,11 +402,18 @@ def _untold(read: _PartRead, told: Collection[LineKey], limit: int, trace: Searc
     left = [one for one in read.quotations if one.key not in told][:limit]
     kept = {one.key for one in left}
     trace.note("untold", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept])
-    shown = kept.union(told)
-    chosen = [
-        one if at < FOLLOWED and one.next_key not in shown else replace(one, next=None) for at, one in enumerate(left)
-    ]
+    chosen = _followed(left, kept.union(told))
     return replace(read, part=replace(read.part, section=read.quoting(chosen)))
+
+
+def _followed(quotations: Sequence[Quotation], shown: Collection[LineKey]) -> list[Quotation]:
+    """Keep the following lines of the best quotations that are not ``shown`` elsewhere, each of them once."""
+    seen = set(shown)
+    chosen = [replace(one, following=()) for one in quotations]
+    for at, one in enumerate(quotations[:FOLLOWED]):
+        chosen[at] = one.followed_by(lambda line: key_of(line) not in seen)
+        seen.update(map(key_of, chosen[at].following))
+    return chosen
 
 
 def _has_place(scene: Scene) -> bool:

@@ -172,10 +172,10 @@ def _quotation(quotation: Quotation, people: Mapping[str, Person]) -> str:
         answered = sentences.context.REPLIED_TO.format(
             speaker=_label(replied.as_event(), people, then=False), text=earlier
         )
-    if quotation.next is not None:
-        later = _unbracketed(_begun(one_line(quotation.next.text), NEXT_LENGTH))
+    for line in quotation.following:
+        later = _unbracketed(_begun(one_line(line.text), NEXT_LENGTH))
         answered += sentences.context.FOLLOWED_BY.format(
-            speaker=_label(quotation.next.as_event(), people, then=False), text=later
+            speaker=_label(line.as_event(), people, then=False), text=later
         )
     return quoted(sentences.context.SPOKEN.format(speaker=_label(said, people) + answered, text=text))
 

@@ -29,27 +29,26 @@ Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
 class Quotation:
     """A line of the log, as an Event of kind "message", with related lines that the scene may read.
 
-    ``replied`` is the line that it replies to, ``next`` the one that follows it in the same session.
+    ``replied`` is the line that it replies to, ``following`` are the one or two after it in the same session.
     """
 
     said: Event
     replied: Message | None = None
-    next: Message | None = None
+    following: tuple[Message, ...] = ()
 
     @property
     def lines(self) -> tuple[Event, ...]:
-        """The line, the one that it replies to and the next one, as Events."""
-        return (self.said, *(line.as_event() for line in (self.replied, self.next) if line))
+        """The line, the one that it replies to and those that follow it, as Events."""
+        return (self.said, *(line.as_event() for line in (self.replied, *self.following) if line))
 
     @property
     def key(self) -> LineKey:
         """The line's scope and id."""
         return self.said.scope, self.said.id
 
-    @property
-    def next_key(self) -> LineKey | None:
-        """The scope and id of the next line; None without one."""
-        return (self.next.scene.scope, self.next.id) if self.next else None
+    def followed_by(self, kept: Callable[[Message], bool]) -> Quotation:
+        """Return the quotation with the following lines that are kept."""
+        return replace(self, following=tuple(filter(kept, self.following)))
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class Quotations:
         best = trace.note("limit", older[: wanted.limit])
         replied = await self._replied(reading, best)
         quotations = (
-            Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _next(hit, newest)) for hit in best
+            Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _following(hit, newest)) for hit in best
         )
         return QuotedLines(tuple(quotations), found.degraded, {_key(hit): hit.score for hit in found.hits[:SCORED]})
 
@@ -131,13 +130,21 @@ class Quotations:
         return {(line.scene.scope, line.id): line for line in lines}
 
 
-def _next(hit: Hit, newest: frozenset[LineKey]) -> Message | None:
-    """Return the line that follows a hit in its session, unless it is among the newest of the place."""
-    said = hit.event
-    after = (one for one in hit.neighbours if one.sent_at >= said.happened_at and one.id != said.id)
-    line = next(after, None)
-    is_near = line is not None and line.sent_at - said.happened_at <= PAUSE
-    return line if line and is_near and (said.scope, line.id) not in newest else None
+def _following(hit: Hit, newest: frozenset[LineKey]) -> tuple[Message, ...]:
+    """Return the lines that follow a hit in its session, up to the newest of the place."""
+    said, lines, last = hit.event, list[Message](), hit.event.happened_at
+    for line in hit.neighbours:
+        if line.sent_at >= said.happened_at and line.id != said.id:
+            if line.sent_at - last > PAUSE or (said.scope, line.id) in newest:
+                break
+            lines.append(line)
+            last = line.sent_at
+    return tuple(lines)
+
+
+def key_of(line: Message) -> LineKey:
+    """Return the scope and id of a line of the log."""
+    return line.scene.scope, line.id
 
 
 def _key(hit: Hit) -> LineKey:

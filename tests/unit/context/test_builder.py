@@ -331,20 +331,23 @@ async def test_a_line_that_an_event_was_made_of_is_not_told_again():
         assert lines
 
 
-async def test_the_line_after_a_quoted_one_stands_beside_it():
+async def test_the_lines_after_a_quoted_one_stand_beside_it():
     """A question is shown with what was said next, before its own words; not where that is shown itself or hidden."""
     talk = (
         a_line("乌龙茶是谁带来的", 0, id="asked"),
         a_line("「小满」昨天拿来的", 0.1, MAN, id="next"),
+        a_line("一罐六十", 0.2, id="after"),
         a_line("又在喝", 30, id="newest"),
     )
     lines = of_section(await (await quoting(*talk)).build(GROUP, "乌龙茶"), "相关原话")
-    assert "阿棠(2000001)（下一句 小满(2000002)「『小满』昨天拿来的」）：乌龙茶是谁带来的" in lines[0]
+    following = "（下一句 小满(2000002)「『小满』昨天拿来的」）（下一句 阿棠(2000001)「一罐六十」）"
+    assert f"阿棠(2000001){following}：乌龙茶是谁带来的" in lines[0]
     hidden = await quoting(*talk, consent=await without_people(MAN))
     assert [line for line in of_section(await hidden.build(GROUP, "乌龙茶"), "相关原话") if "昨天拿来" in line] == []
     told = replace(TEA, message_ids=("next",))
     lines = of_section(await (await quoting(*talk, event=told)).build(GROUP, "乌龙茶"), "相关原话")
-    assert "下一句" not in lines[0]
+    assert "（下一句 阿棠(2000001)「一罐六十」）" in lines[0]
+    assert "昨天拿来" not in lines[0]
 
 
 @pytest.mark.parametrize(("limit", "count"), [(0, 0), (1, 1), (6, 3)])

@@ -141,17 +141,19 @@ async def test_a_context_looks_at_few_candidates() -> None:
     assert [limit for _, _, limit in words.asked] == [CANDIDATES]
 
 
-async def test_a_line_brings_along_the_next_one_of_its_session() -> None:
-    """The line after a hit is kept if it was said within the session and is not among the newest of the place."""
+async def test_a_line_brings_along_the_next_ones_of_its_session() -> None:
+    """The two lines after a hit are kept if they were said within the session and are not among the newest."""
     talk = (
         a_line("陶艺课是谁在教", 0, id="asked"),
         a_line("南门那家的老师傅", 0.1, MAN, id="next"),
+        a_line("每周四上课", 0.2, MAN, id="second"),
+        a_line("一节八十", 0.3, MAN, id="third"),
         a_line("陶艺杯子烧好了", 5, id="last"),
         a_line("面条", 9, MAN, id="later"),
     )
     lines = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=0))
-    following = {one.said.id: one.next.id if one.next else "" for one in lines.quotations}
-    assert (following["asked"], following["last"]) == ("next", "")
+    following = {one.said.id: [line.id for line in one.following] for one in lines.quotations}
+    assert (following["asked"], following["last"]) == (["next", "second"], [])
     assert lines.scores.keys() >= {one.key for one in lines.quotations}
-    newest = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=3))
-    assert [(one.said.id, one.next) for one in newest.quotations] == [("asked", None)]
+    newest = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=4))
+    assert [[line.id for line in one.following] for one in newest.quotations if one.said.id == "asked"] == [["next"]]
