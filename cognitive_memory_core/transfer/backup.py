@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,8 @@ from ..ports.memo_mirror import MemoMirror
 from ..ports.queue import QueueEraser
 from .targets import checked_place, draft_in, removed
 
-SMALL = (  # copied
+WAITING = ("end_summaries.takeover.json",)  # copied before the ledger, since it is removed once the ledger has it all
+SMALL = (  # copied after it
     *("end_summaries.json", "announced.json", "considering.json", "departed.json", "evolution_schedule.json"),
     *("overrides.json", "profiles", "prompts", "fonts", "agents"),
 )
@@ -30,8 +31,9 @@ async def backed_up(
 ) -> None:
     """Write a backup durably into a new or empty directory; on failure the directory is unchanged.
 
-    The backup is written as a draft and renamed when complete. Jobs are copied before the ledger: a job finished
-    between the two copies is in both, and running it again changes nothing. Indexes are omitted; they can be rebuilt.
+    The backup is written as a draft and renamed when complete. Jobs and summaries that wait to be taken over are copied
+    before the ledger: what is done between the two copies is in both, and doing it again changes nothing. Indexes are
+    omitted; they can be rebuilt.
     Raises BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
     place = await asyncio.to_thread(checked_place, path, data_dir)
@@ -39,9 +41,10 @@ async def backed_up(
     try:
         await completed(asyncio.to_thread(_begin, draft))
         await completed(queue.copy_to(draft / "queues"))
+        await completed(asyncio.to_thread(_copy_small, data_dir, draft, WAITING))
         await completed(eraser.copy_to(draft / LEDGER, at, name=place / LEDGER))
         await mirror.flush()
-        await completed(asyncio.to_thread(_copy_small, data_dir, draft))
+        await completed(asyncio.to_thread(_copy_small, data_dir, draft, SMALL))
         await completed(asyncio.to_thread(_put_in_place, draft, place))
     finally:
         await completed(asyncio.to_thread(removed, draft))
@@ -86,9 +89,9 @@ def _refusals(path: Path) -> Generator[None, None, None]:
         ) from refused
 
 
-def _copy_small(data_dir: Path, path: Path) -> None:
+def _copy_small(data_dir: Path, path: Path, names: Sequence[str]) -> None:
     with _refusals(path):
-        for source in _small_files(data_dir):
+        for source in _small_files(data_dir, names):
             target = path / source.relative_to(data_dir)
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with suppress(Vanished):  # removed since it was listed
@@ -100,8 +103,8 @@ def _copy_small(data_dir: Path, path: Path) -> None:
             Disk().sync_folder(folder)
 
 
-def _small_files(data_dir: Path) -> Iterator[Path]:
-    for name in SMALL:
+def _small_files(data_dir: Path, names: Sequence[str]) -> Iterator[Path]:
+    for name in names:
         place = data_dir / name
         found = sorted(place.rglob("*")) if place.is_dir() else [place]
         yield from (one for one in found if one.is_file() and not one.is_symlink() and one.suffix != TEMP)

@@ -86,6 +86,8 @@ async def test_nobody_who_opted_out_is_absorbed(ledger: Ledger) -> None:
         a_message("他说", theirs),
         a_message("对他说", theirs, is_bot=True),
         a_memo(user_id="2000009"),
+        EmbeddedEvent(an_event("在他那里", Scene.private("2000009"), sender_id="")),
+        a_memo(scene=Scene.private("2000009"), user_id=""),
         a_pin(owner_id="2000009"),
         Alias(GROUP.scope, "2000009", "他", NOON, NOON),
         Shared("2000009", NOON),

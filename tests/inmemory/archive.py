@@ -173,17 +173,22 @@ def _is_erased(erased: Tombstones, row: Owned) -> bool:
 def _people(row: Owned) -> tuple[str, ...]:
     match row:
         case EmbeddedEvent():
-            return (row.event.sender_id, *row.event.subjects)
+            return (row.event.sender_id, *row.event.subjects, *_whose(row.event.scope))
         case Message():
             return (row.scene.user_id,)
         case Pin():
             return (row.owner_id,)
-        case Memo() | Alias() | Shared():
+        case Memo() | Alias():
+            return (row.user_id, *_whose(row.scope))
+        case Shared():
             return (row.user_id,)
-        case PlaceSwitch(scope=scope):
-            return (scope.place_id,) if scope.kind == "private" else ()
-        case Belief() | Change() | SuggestionDecision():
-            return ()
+        case PlaceSwitch() | Belief() | Change() | SuggestionDecision():
+            return _whose(row.scope)
+
+
+def _whose(scope: Scope) -> tuple[str, ...]:
+    """Return the person of a private chat, who is all that rows of an older system may state."""
+    return (scope.place_id,) if scope.kind == "private" else ()
 
 
 def _within(day: Interval, instants: Sequence[datetime]) -> int:

@@ -16,7 +16,8 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
-from cognitive_memory_core.migration.takeover import COPY, keep_summaries
+from cognitive_memory_core.disk import Disk
+from cognitive_memory_core.migration.takeover import COPY, SummaryTakeover, keep_summaries
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.disk import Fault, FaultyDisk
 from tests.support.older_system import GROUP, PERSON, summary, write_json
@@ -137,6 +138,54 @@ async def test_somebody_forgotten_before_it_ran_does_not_come(tmp_path: Path) ->
     [left] = await events_of(tmp_path)
     assert left.endswith("(某位成员) 借走了书")
     assert PERSON not in (tmp_path / "end_summaries.json").read_text("utf-8")
+
+
+async def test_who_opted_out_before_it_ran_is_left_out(tmp_path: Path) -> None:
+    """Summaries of a private chat with a person who opted out stay away; those of a group come."""
+    lay(tmp_path, [summary(1, PERSON, "private"), summary(2, GROUP)])
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
+        await memory.opt_out(PERSON)
+    assert await events_of(tmp_path) == ["第 2 次帮忙查了资料"]
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path, background=False) as memory:
+        assert (await memory.status()).totals.memos == 1
+
+
+async def test_a_backup_taken_before_it_ran_takes_over_where_it_is_restored(tmp_path: Path) -> None:
+    """A backup has the summaries that wait, so that they come in a restored directory as they would have here."""
+    lay(tmp_path / "data")
+    async with core.CognitiveMemory.open(SETTINGS, tmp_path / "data", background=False) as memory:
+        await memory.backup(tmp_path / "backup")
+    assert len(await events_of(tmp_path / "backup")) == ROWS
+    assert not (tmp_path / "backup" / COPY).exists()
+
+
+async def test_no_erasure_runs_while_it_is_read(tmp_path: Path) -> None:
+    """An erasure asked for in the middle of the takeover waits for its end, and then finds what came."""
+    lay(tmp_path)
+    begun, may_end, order = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def import_slowly(_: Path) -> int:
+        begun.set()
+        await may_end.wait()
+        order.append("imported")
+        return ROWS
+
+    async def erase() -> None:
+        async with taking_over.suspended():
+            order.append("erased")
+
+    keep_summaries(tmp_path, Disk())
+    taking_over = SummaryTakeover(tmp_path, "default", import_slowly, Disk())
+    running = asyncio.create_task(taking_over.loop.run())
+    await begun.wait()
+    erasing = asyncio.create_task(erase())
+    await asyncio.sleep(0.05)
+    assert order == []
+    may_end.set()
+    await erasing
+    running.cancel()
+    await asyncio.wait({running})
+    assert order == ["imported", "erased"]
 
 
 async def test_the_command_afterwards_adds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
