@@ -14,15 +14,23 @@ from nonebot.adapters.onebot import v11, v12
 from nonebug import NONEBOT_INIT_KWARGS, App
 from pytest_asyncio import is_async_test
 
+from tests.support.sizes import IS_NIGHTLY
+
 from .stage import SUPERUSER, Stage
 
 FOLDER = pytest.StashKey[str]()
 IGNORED_USER, IGNORED_GROUP = 2999999, 19999
 _groups = count(610_001)
+BOTH = {"test_announcing", "test_capture_incoming", "test_injectables", "test_record_end_of_turn"}
+COMMANDS = {
+    *("test_belief_commands", "test_commands", "test_people_commands", "test_profile_commands"),
+    "test_suggestion_commands",
+}
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Set localstore's directory for this run before NoneBot is initialised."""
+    config.addinivalue_line("markers", "only_v11: about calls, events or answers that OneBot v12 has not")
     config.stash[FOLDER] = tempfile.mkdtemp(prefix="cognitive-memory-")
     config.stash[NONEBOT_INIT_KWARGS] = {
         "driver": "~none",
@@ -36,6 +44,14 @@ def pytest_configure(config: pytest.Config) -> None:
             "vector_store": {"backend": "exact"},  # starting the vector store takes a second per test
         },
     }
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run the tests that hear messages on both versions of OneBot, those of commands at the nightly size only."""
+    both = BOTH | COMMANDS if IS_NIGHTLY else BOTH
+    is_for_both = metafunc.module.__name__.rpartition(".")[2] in both and "stage" in metafunc.fixturenames
+    if is_for_both and metafunc.definition.get_closest_marker("only_v11") is None:
+        metafunc.parametrize("stage", ["v11", "v12"], indirect=True)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -76,9 +92,9 @@ async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def stage(app: App) -> Stage:
-    """Return a bot of OneBot v11."""
-    return Stage()
+def stage(app: App, request: pytest.FixtureRequest) -> Stage:
+    """Return a bot of OneBot v11, or in the tests of both versions of either; messages of v11 are converted."""
+    return Stage(getattr(request, "param", "v11"))
 
 
 @pytest.fixture

@@ -23,7 +23,8 @@ _numbers = count(1)
 class Stage:
     """One bot account. ``answers`` holds the platform's answers to API calls; all other calls succeed.
 
-    A call whose message contains one of ``refused_texts`` is refused.
+    A call whose message contains one of ``refused_texts`` is refused. A bot of v12 hears messages of v11 as v12 sends
+    them, and its platform tells the role of who spoke last when it is asked.
     """
 
     protocol: str = "v11"
@@ -33,6 +34,7 @@ class Stage:
     refused_texts: list[str] = field(default_factory=list)
     bot: Any = None
     heard: Event | None = None
+    spoke: v11.MessageEvent | None = None
 
     def __post_init__(self) -> None:
         """Connect the bot to an adapter without a network."""
@@ -48,13 +50,18 @@ class Stage:
             raise answer
         if api == "get_msg" and answer is None and isinstance(self.heard, v11.MessageEvent):
             return _as_stored(self.heard)
+        if api == "get_group_member_info" and answer is None and self.spoke is not None:
+            is_theirs = data["user_id"] == str(self.spoke.user_id)
+            return {"qq.role": self.spoke.sender.role if is_theirs else "member"}
         if any(text in str(data.get("message")) for text in self.refused_texts):
-            raise v11.ActionFailed
+            raise v11.ActionFailed if self.protocol == "v11" else v12.ActionFailed
         return {"message_id": next(_numbers) + 900_000} if answer is None else answer
 
     async def hear(self, event: Event) -> list[str]:
         """Let the bot handle an event; return what it sent."""
         before = len(self.calls)
+        if self.protocol == "v12" and isinstance(event, v11.MessageEvent):
+            self.spoke, event = event, as_twelve(event)
         self.heard = event
         await self.bot.handle_event(event)
         sent = [data["message"] for api, data in self.calls[before:] if api in ("send_msg", "send_message")]
@@ -136,6 +143,36 @@ def twelve_message(text: str, user: str, group: str | None = None, **fields: Any
         **fields,
     }
     return twelve("message", "private" if group is None else "group", **said)
+
+
+def as_twelve(event: v11.MessageEvent) -> Event:
+    """Return a message of v11 as v12 sends it; the sender's name is an extension that some implementations send."""
+    group = getattr(event, "group_id", None)
+    parts = [_PARTS.get(part.type, _same)(part.data) | {} for part in event.original_message]
+    kinds = [_KINDS.get(part.type, part.type) for part in event.original_message]
+    said = [{"type": kind, "data": data} for kind, data in zip(kinds, parts, strict=True)]
+    return twelve_message(
+        "",
+        str(event.user_id),
+        None if group is None else str(group),
+        message=said,
+        alt_message=event.raw_message,
+        message_id=str(event.message_id),
+        time=float(event.time),
+        sender={"nickname": event.sender.nickname, "card": event.sender.card},
+    )
+
+
+_KINDS = {"at": "mention", "record": "voice"}
+_PARTS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "at": lambda data: {"user_id": str(data["qq"])},
+    "reply": lambda data: {"message_id": str(data["id"])},
+    "image": lambda data: {"file_id": str(data.get("file", ""))},
+}
+
+
+def _same(data: dict[str, Any]) -> dict[str, Any]:
+    return data
 
 
 def texts(messages: Sequence[Any]) -> list[str]:

@@ -215,6 +215,7 @@ async def test_add_says_when_it_is_full(stage: Stage, group: int) -> None:
     assert "已满" in await stage.ask("/记忆 记住 再一件", user, group)
 
 
+@pytest.mark.only_v11
 async def test_forget_own_words(stage: Stage, group: int) -> None:
     """Everybody may forget their own words by the number in the list that they saw."""
     user = new_id()

@@ -90,6 +90,7 @@ async def test_version_twelve_resolves(twelve_stage: Stage) -> None:
     assert chat.met["scene"] == core.Scene.private(user)
 
 
+@pytest.mark.only_v11
 async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[str]) -> None:
     """A handler with an injected type is skipped for events without a person, without a logged error."""
     from .companion import Companion, listening
@@ -101,6 +102,7 @@ async def test_events_without_a_person_skip(stage: Stage, group: int, log: list[
     assert not [line for line in log if line.startswith(("ERROR", "WARNING"))]
 
 
+@pytest.mark.only_v11
 async def test_the_context_mutes_no_handler(stage: Stage, group: int) -> None:
     """For an event without a person MemoryContext is empty and the handler runs; PersonalContext skips its handler."""
     from nonebot_plugin_cognitive_memory import MemoryContext, PersonalContext

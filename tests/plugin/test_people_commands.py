@@ -102,6 +102,7 @@ async def test_a_cut_pin_says_so(stage: Stage, group: int) -> None:
     assert "只留下前 500 个字" in await stage.ask(f"/记忆 记住 {'长' * 600}", new_id(), group)
 
 
+@pytest.mark.only_v11
 async def test_a_reply_pins_the_message_with_its_speaker(stage: Stage, group: int) -> None:
     """A reply to a message with only the subcommand keeps that message and who said it."""
     speaker = new_id()
@@ -215,6 +216,7 @@ async def test_incognito_skips_what_is_said(stage: Stage, group: int) -> None:
     assert await get_memory().may_record(here, datetime.now(timezone.utc))
 
 
+@pytest.mark.only_v11
 @pytest.mark.parametrize("is_refused", [False, True])
 async def test_people_export_what_is_theirs_in_private(stage: Stage, group: int, *, is_refused: bool) -> None:
     """The file is uploaded to the private chat; where the platform refuses files, its lines are the answer."""
@@ -396,6 +398,7 @@ async def test_the_private_list_names_the_group(stage: Stage, group: int) -> Non
     assert f"（群 {group}）" in await stage.ask("/记忆 列表", user)
 
 
+@pytest.mark.only_v11
 async def test_long_answers_are_forwarded_or_sent_in_parts(stage: Stage) -> None:
     """A long answer is one merged forward; where that is refused, all of it comes in parts."""
     from nonebot_plugin_cognitive_memory.commands.entry import say
@@ -535,6 +538,7 @@ async def test_a_number_shows_what_is_stored_now(stage: Stage, group: int) -> No
     assert "没有这个序号" in await stage.ask("/记忆 忘掉 1", user, group)
 
 
+@pytest.mark.only_v11
 async def test_a_forged_call_erases_nobody(stage: Stage, group: int) -> None:
     """A call that the platform knows as another message is not carried out, however often it is sent."""
     user = new_id()
@@ -641,6 +645,7 @@ async def test_a_page_that_does_not_exist_is_named(stage: Stage, group: int) -> 
     assert "写法：/记忆 搜索" in await stage.ask("/记忆 搜索 花生 -n abc", new_id(), group)
 
 
+@pytest.mark.only_v11
 async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group: int, log: list[str]) -> None:
     """If the platform takes no reply, the log says so in one line, without a traceback, and nothing else is sent."""
     from nonebot_plugin_cognitive_memory import throttled_log
@@ -653,6 +658,7 @@ async def test_an_answer_that_cannot_be_sent_costs_one_line(stage: Stage, group:
     assert [api for api, _ in stage.calls].count("send_msg") == 1
 
 
+@pytest.mark.only_v11
 async def test_a_memory_that_is_switched_off_still_forgets(
     stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
