@@ -88,8 +88,8 @@ async def test_words_that_named_a_forgotten_person_are_heard_no_more(ledger: Led
     await ledger.names.note(GROUP.scope, GONE, "阿棠", NOON)
     await forgotten(ledger)
     said = list(observations.values())
-    assert await ledger.facts.observations(GROUP.scope, GONE, said) == {}
-    assert await ledger.facts.observations(GROUP.scope, "2000002", said) == {"下雨了": plain}
+    assert await ledger.facts.events_of_observations(GROUP.scope, GONE, said) == {}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000002", said) == {"下雨了": plain}
 
 
 async def test_profiles_of_a_forgotten_person_are_found_no_more(ledger: Ledger) -> None:
@@ -149,7 +149,7 @@ async def test_what_belongs_to_a_forgotten_place_is_gone(ledger: Ledger) -> None
     await ledger.eraser.forget_place(GROUP.scope, EVENING)
     assert [one.key for one in await ledger.facts.waiting()] == [OF_GONE[2], OF_GONE[0]]
     assert set(await ledger.profiles.versions()) == set(keys[2:])
-    assert await ledger.facts.observations(GROUP.scope, GONE, ["这里"]) == {}
+    assert await ledger.facts.events_of_observations(GROUP.scope, GONE, ["这里"]) == {}
     again = an_event("又来了", happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(again), facts=(a_fact(again, HERE),)))
     assert (await ledger.facts.waiting())[-1] == PendingFacts(HERE, 1, NOON)
@@ -184,5 +184,5 @@ async def test_what_others_learned_is_untouched_by_a_forgotten_stranger(ledger: 
     await committed(ledger, an_event("别的", OTHER))
     await forgotten(ledger)
     assert await ledger.facts.facts(THEIRS, 9) == [a_fact(event)]
-    assert await ledger.facts.observations(GROUP.scope, "2000002", ["下雨"]) == {"下雨": event}
+    assert await ledger.facts.events_of_observations(GROUP.scope, "2000002", ["下雨"]) == {"下雨": event}
     assert await ledger.profiles.readable(OPERATOR, (), MODEL) == [IndexedProfile(profile, a_vector(1, 0))]

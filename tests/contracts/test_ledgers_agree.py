@@ -280,7 +280,7 @@ async def seen(ledger: Ledger) -> list[object]:
 async def learned(ledger: Ledger) -> list[object]:
     """Return what waits for profiles, and which wordings match."""
     observations = [
-        await ledger.facts.observations(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE
+        await ledger.facts.events_of_observations(scene.scope, person, HEARD) for scene in SCENES for person in PEOPLE
     ]
     given = [await ledger.facts.facts(key, 3) for key in KEYS]
     return [await ledger.facts.waiting(), await ledger.facts.keys_to_update(), given, observations]
