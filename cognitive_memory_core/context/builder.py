@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from .. import sentences
-from ..completion import is_out_of_threads, seen
+from ..completion import seen
 from ..domain.context import Context, Section
 from ..domain.event import Event
 from ..domain.hit import ReadFilter
@@ -28,11 +28,12 @@ from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines, key_of
 from ..recall.ranking import followed, newer_first
-from ..recall.retriever import AWAY, Retriever
+from ..recall.retriever import Retriever
 from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
 from .explanation import Explanation
+from .parts import PartRead, PartReader, TurnEvents
 from .render import (
     belief_lines,
     block,
@@ -50,58 +51,7 @@ TOLD = 8  # more lines of the log than are shown, in place of those that shown e
 FOLLOWED = 3  # best lines of the log that are shown with the lines after them
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 TOGETHER = 10  # candidates of an explanation that are redacted in one go
-T = TypeVar("T")
 DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "disabled")
-
-
-@dataclass(frozen=True)
-class _PartRead:
-    """A part of the context, and the names of the stores or models that were unavailable while it was read."""
-
-    part: Part
-    degraded: tuple[str, ...] = ()
-    made_of: frozenset[LineKey] = frozenset()  # lines of the log that its events were made of
-    quotations: tuple[Quotation, ...] = ()  # the lines of the log that it chooses from, best first
-    quoting: Callable[[Sequence[Quotation]], Section] | None = None  # renders the chosen ones
-
-
-@dataclass(frozen=True)
-class _TurnEvents:
-    """The events found for a turn, those that replace them, and what was unavailable during the search."""
-
-    found: Sequence[Event] = ()
-    newer: Sequence[Event] = ()
-    degraded: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _PartReader(Generic[T]):
-    """Reads one part of the context, and renders the answer; ``away`` returns the fallback without an answer.
-
-    Without ``asked`` nothing is read: the answer is ``known``.
-    """
-
-    asked: Callable[[], Awaitable[T]] | None
-    known: T
-    shown: Callable[[T], list[_PartRead]]
-    away: Callable[[], list[_PartRead]]
-
-    def begun(self) -> asyncio.Future[T] | None:
-        """Start the read; a read of the ledger is a future already, and takes no task."""
-        return asyncio.ensure_future(self.asked()) if self.asked else None
-
-    def concluded(self, answer: asyncio.Future[Any] | None) -> list[_PartRead]:
-        """Return the part; its fallback if the answer is late, or a store or model was unavailable."""
-        if answer is not None and (not answer.done() or answer.cancelled()):
-            return self.away()
-        try:
-            return self.shown(self.known if answer is None else answer.result())
-        except AWAY:
-            return self.away()
-        except RuntimeError as failure:
-            if not is_out_of_threads(failure):
-                raise
-            return self.away()
 
 
 class ContextBuilder:
@@ -220,30 +170,30 @@ class ContextBuilder:
         hidden = self._access.hidden_people
         return [memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden]
 
-    async def _read(self, parts: Sequence[_PartReader[Any]]) -> list[_PartRead]:
+    async def _read(self, parts: Sequence[PartReader[Any]]) -> list[PartRead]:
         """Read the parts concurrently and return them in the given order; a late part is replaced by its fallback."""
-        answers = [part.begun() for part in parts]
+        answers = [part.start() for part in parts]
         if waited := [answer for answer in answers if answer is not None]:
             await finished(self._patience, waited)
-        found = (part.concluded(answer) for part, answer in zip(parts, answers, strict=True))
+        found = (part.rendered(answer) for part, answer in zip(parts, answers, strict=True))
         return [one for several in found for one in several]
 
-    def _pins(self, scene: Scene) -> _PartReader[Sequence[Pin]]:
-        def shown(pins: Iterable[Pin], *degraded: str) -> list[_PartRead]:
+    def _pins(self, scene: Scene) -> PartReader[Sequence[Pin]]:
+        def shown(pins: Iterable[Pin], *degraded: str) -> list[PartRead]:
             own = [pin for pin in pins if pin.owner_id in ("", scene.user_id)]  # an operator may see more than that
             hidden = self._access.hidden_people
             seen = [pin for pin in own if pin.owner_id not in hidden and self._access.admits(scene, pin)]
             section = Section(sentences.context.TITLE_PINS, pin_lines(seen))
-            return [_PartRead(Part("rest", section, newest_last=True), degraded)]
+            return [PartRead(Part("rest", section, newest_last=True), degraded)]
 
         asked = partial(self._notes.pins, scene.scope) if _has_place(scene) else None
-        return _PartReader(asked, (), shown, lambda: shown((), "ledger"))
+        return PartReader(asked, (), shown, lambda: shown((), "ledger"))
 
-    def _profiles_of(self, scene: Scene, query: Query) -> _PartReader[TurnProfiles]:
+    def _profiles_of(self, scene: Scene, query: Query) -> PartReader[TurnProfiles]:
         """Return a reader of the profiles of asker, people named and group; "profiles" is unavailable if one fails."""
         named = _named(query, scene, self._access.hidden_people)
 
-        def shown(found: TurnProfiles) -> list[_PartRead]:
+        def shown(found: TurnProfiles) -> list[PartRead]:
             degraded = () if found.is_whole else ("profiles",)
             of_named = {one.id: self._access.profile(scene, found.named.get(one.id)) for one in named}
             others = tuple(line for one in named for line in named_lines(one, of_named[one.id]))
@@ -251,15 +201,15 @@ class ContextBuilder:
             person = Section(sentences.context.TITLE_PERSON, (*others, *asker))
             place = _profile_lines(self._access.profile(scene, found.group), scene.group_name)
             group = Section(sentences.context.TITLE_GROUP, place)
-            return [_PartRead(Part("profiles", section), degraded) for section in (person, group)]
+            return [PartRead(Part("profiles", section), degraded) for section in (person, group)]
 
         asked = partial(self._profiles.of_turn, scene, [one.id for one in named]) if self._profiles else None
-        return _PartReader(asked, TurnProfiles(), shown, lambda: shown(TurnProfiles(is_whole=False)))
+        return PartReader(asked, TurnProfiles(), shown, lambda: shown(TurnProfiles(is_whole=False)))
 
-    def _beliefs_of(self, scene: Scene, text: str, query: Query) -> _PartReader[TurnBeliefs]:
-        def shown(found: TurnBeliefs, *degraded: str) -> list[_PartRead]:
+    def _beliefs_of(self, scene: Scene, text: str, query: Query) -> PartReader[TurnBeliefs]:
+        def shown(found: TurnBeliefs, *degraded: str) -> list[PartRead]:
             section = Section(sentences.context.TITLE_BELIEFS, belief_lines(found.beliefs, found.warnings))
-            return [_PartRead(Part("rest", section), degraded)]
+            return [PartRead(Part("rest", section), degraded)]
 
         async def read(beliefs: BeliefSearch) -> TurnBeliefs:
             found = await beliefs.of_turn(scene.scope, text, partial(self._access.belief, scene.scope))
@@ -269,7 +219,7 @@ class ContextBuilder:
             return replace(found, beliefs=tuple(named))
 
         asked = partial(read, self._beliefs) if self._beliefs and scene.group_id else None
-        return _PartReader(asked, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
+        return PartReader(asked, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
 
     def _events(
         self,
@@ -278,10 +228,10 @@ class ContextBuilder:
         settings: Settings,
         said: asyncio.Future[QuotedLines],
         trace: SearchTrace,
-    ) -> _PartReader[_TurnEvents]:
+    ) -> PartReader[TurnEvents]:
         asked = settings.query
 
-        def shown(read: _TurnEvents) -> list[_PartRead]:
+        def shown(read: TurnEvents) -> list[PartRead]:
             admitted = [event for event in read.found if self._access.admits(reading.scene, event)]
             replacing = [event for event in read.newer if self._access.admits(reading.scene, event)]
             events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
@@ -290,9 +240,9 @@ class ContextBuilder:
             if not trace.is_kept:
                 self._tally.recalled([event.id for event in events])
             made_of = ((event.scope, source) for event in events for source in event.message_ids)
-            return [_PartRead(part, read.degraded, frozenset(made_of))]
+            return [PartRead(part, read.degraded, frozenset(made_of))]
 
-        async def read() -> _TurnEvents:
+        async def read() -> TurnEvents:
             found = await self._retriever.search(
                 reading,
                 query,
@@ -306,9 +256,9 @@ class ContextBuilder:
             every = [*events, *await self._retriever.replacing(reading, events)]
             if self._names:
                 every = await self._names.of_events(every, _known_people(reading.scene, query))
-            return _TurnEvents(every[: len(events)], every[len(events) :], found.degraded)
+            return TurnEvents(every[: len(events)], every[len(events) :], found.degraded)
 
-        return _PartReader(read, _TurnEvents(), shown, lambda: shown(_TurnEvents(degraded=("vectors", "lexical"))))
+        return PartReader(read, TurnEvents(), shown, lambda: shown(TurnEvents(degraded=("vectors", "lexical"))))
 
     async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> QuotedLines:
         """Find lines of the log, more than will be shown, because sources of shown events are dropped later."""
@@ -321,16 +271,16 @@ class ContextBuilder:
 
     def _quoted(
         self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]
-    ) -> _PartReader[QuotedLines]:
+    ) -> PartReader[QuotedLines]:
         def quoting(chosen: Sequence[Quotation]) -> Section:
             lines = quotation_lines(chosen, query.names.people, settings.zone)
             return Section(sentences.context.TITLE_QUOTATIONS, lines)
 
-        def shown(found: QuotedLines) -> list[_PartRead]:
+        def shown(found: QuotedLines) -> list[PartRead]:
             quotations = tuple(self._admitted(scene, found.quotations))
-            return [_PartRead(Part("events", quoting(())), found.degraded, quotations=quotations, quoting=quoting)]
+            return [PartRead(Part("events", quoting(())), found.degraded, quotations=quotations, quoting=quoting)]
 
-        return _PartReader(lambda: said, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
+        return PartReader(lambda: said, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
         """Yield the quotations that may be shown; following lines that may not be shown are removed."""
@@ -340,26 +290,26 @@ class ContextBuilder:
             elif self._access.admits_lines(scene, replace(one, following=()).lines):
                 yield one.followed_by(lambda line: self._access.admits_lines(scene, (line.as_event(),)))
 
-    def _recent_memos(self, scene: Scene, settings: Settings) -> _PartReader[Sequence[Memo]]:
+    def _recent_memos(self, scene: Scene, settings: Settings) -> PartReader[Sequence[Memo]]:
         limit = settings.query.recent_end_summaries_inject_k
 
-        def shown(memos: Iterable[Memo], *degraded: str) -> list[_PartRead]:
+        def shown(memos: Iterable[Memo], *degraded: str) -> list[PartRead]:
             lines = memo_lines([memo for memo in memos if self._access.admits(scene, memo)], settings.zone)
-            return [_PartRead(Part("memos", Section(sentences.context.TITLE_MEMOS, lines), newest_last=True), degraded)]
+            return [PartRead(Part("memos", Section(sentences.context.TITLE_MEMOS, lines), newest_last=True), degraded)]
 
         def of_jobs() -> list[Memo]:  # known without the ledger
             return self._waiting(scene.scope) if _has_place(scene) else []
 
         is_wanted = limit > 0 and _has_place(scene)
         without = self._access.hidden_people
-        return _PartReader(
+        return PartReader(
             partial(self._notes.memos, scene.scope, limit, without=without) if is_wanted else None,
             (),
             lambda stored: shown(_newest((*stored, *of_jobs()), limit)),
             lambda: shown(_newest(of_jobs(), limit), "ledger"),
         )
 
-    def _context(self, found: Sequence[_PartRead], budget: int | None, settings: Settings, *degraded: str) -> Context:
+    def _context(self, found: Sequence[PartRead], budget: int | None, settings: Settings, *degraded: str) -> Context:
         parts = [replace(one.part, section=self._without_the_hidden(one.part.section)) for one in found]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
         text = block(sections)
@@ -390,13 +340,13 @@ def _known_people(scene: Scene, query: Query) -> KnownPlaces:
     return {scene.scope: names.people} if are_all and _has_place(scene) else NO_PLACES
 
 
-def _told_once(found: Sequence[_PartRead], limit: int, trace: SearchTrace) -> list[_PartRead]:
+def _told_once(found: Sequence[PartRead], limit: int, trace: SearchTrace) -> list[PartRead]:
     """Keep the best ``limit`` quoted messages that are no sources of the events shown."""
     told = frozenset[LineKey]().union(*(one.made_of for one in found))
     return [_untold(one, told, limit, trace) for one in found]
 
 
-def _untold(read: _PartRead, told: Collection[LineKey], limit: int, trace: SearchTrace) -> _PartRead:
+def _untold(read: PartRead, told: Collection[LineKey], limit: int, trace: SearchTrace) -> PartRead:
     if read.quoting is None:
         return read
     left = [one for one in read.quotations if one.key not in told][:limit]

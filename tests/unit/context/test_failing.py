@@ -199,6 +199,33 @@ async def test_each_part_may_hang(part, stubborn):
     hanging.may_go.set()
 
 
+class Unanswered:
+    """A store that answers by futures, as the ledger does, and never sets one; each is kept."""
+
+    def __init__(self):
+        """Hand out no future yet."""
+        self.given = []
+
+    def __getattr__(self, name):
+        """Return a function that hands out a future which is never set."""
+
+        def ask(*_args, **_kwargs):
+            self.given.append(asyncio.get_running_loop().create_future())
+            return self.given[-1]
+
+        return ask
+
+
+async def test_a_ledger_whose_futures_are_never_set_is_not_waited_for():
+    """Reads of the ledger that are late are cancelled and count as missing; no cancellation reaches the caller."""
+    notes = Unanswered()
+    check(
+        await asyncio.wait_for(a_builder(hangs=True, notes=notes).build(GROUP, "阿棠喜欢什么茶"), PATIENCE), ("notes",)
+    )
+    assert notes.given
+    assert all(future.cancelled() for future in notes.given)
+
+
 @pytest.mark.parametrize("pair", list(combinations(PARTS, 2)), ids="-".join)
 async def test_any_two_may_fail_at_once(pair):
     """If two parts fail, the contents of both are missing, and they are named in the documented order."""
