@@ -34,8 +34,8 @@ def begun(chat: Chat, lines: int) -> Chat:
     until = kept[-1].at
     known = {line.message.id for line in kept}
     questions = tuple(one for one in chat.questions if one.at <= until and one.evidence <= known)
-    wishes = tuple(wish for wish in chat.wishes if wish.at <= until)
-    return Chat(tuple(kept), tuple(fact for fact in chat.facts if fact[0] <= until), questions, wishes)
+    opt_outs = tuple(opt_out for opt_out in chat.opt_outs if opt_out.at <= until)
+    return Chat(tuple(kept), tuple(fact for fact in chat.facts if fact[0] <= until), questions, opt_outs)
 
 
 def drawn(chat: Chat, count: int, seed: int) -> Chat:

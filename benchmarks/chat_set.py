@@ -61,7 +61,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Wish:
+class OptOutRequest:
     """A person's request to forget everything about them."""
 
     scene: core.Scene
@@ -83,7 +83,7 @@ class Chat:
     lines: tuple[Line, ...]
     facts: tuple[Fact, ...]
     questions: tuple[Question, ...]
-    wishes: tuple[Wish, ...]
+    opt_outs: tuple[OptOutRequest, ...]
 
     @property
     def known(self) -> list[Question]:
@@ -93,7 +93,7 @@ class Chat:
     @property
     def forgotten(self) -> frozenset[str]:
         """Return the ids of people who ask to be forgotten at some time."""
-        return frozenset(wish.scene.user_id for wish in self.wishes)
+        return frozenset(opt_out.scene.user_id for opt_out in self.opt_outs)
 
     def windows(self) -> Iterator[Window]:
         """Yield the lines of each place in the windows in which a bot hands them to its historian."""
@@ -125,8 +125,8 @@ def read(path: Path) -> Chat:
     facts = sorted((_fact(fact, places, times, names, older) for fact in world["facts"]), key=lambda fact: fact[0])
     questions = sorted((_question(entry, places) for entry in world["questions"]), key=lambda question: question.at)
     told = (line.message for line in lines if re.search(_FORGET_ME, line.message.text))
-    wishes = tuple(Wish(message.scene, message.sent_at) for message in told)
-    return Chat(lines, tuple(facts), tuple(questions), wishes)
+    opt_outs = tuple(OptOutRequest(message.scene, message.sent_at) for message in told)
+    return Chat(lines, tuple(facts), tuple(questions), opt_outs)
 
 
 def windows_of(lines: Sequence[core.Message]) -> Iterator[list[core.Message]]:
@@ -164,7 +164,7 @@ async def lived(
     """
     facts = iter(chat.facts if with_facts else ())
     windows = chat.windows() if on_window else ()
-    for moment in sorted((*chat.questions, *chat.wishes, *chat.lines, *windows), key=_turn):
+    for moment in sorted((*chat.questions, *chat.opt_outs, *chat.lines, *windows), key=_turn):
         clock.at = max(clock.at, moment.at)
         if isinstance(moment, Line):
             await memory.observe(moment.message)
@@ -180,9 +180,9 @@ async def lived(
             await memory.forget_user(moment.scene, moment.scene.user_id)
 
 
-def _turn(moment: Question | Wish | Line | Window) -> tuple[datetime, int]:
+def _turn(moment: Question | OptOutRequest | Line | Window) -> tuple[datetime, int]:
     """Return the order of moments: at one instant what was asked stands before what is said."""
-    return moment.at, (Question, Wish, Line, Window).index(type(moment))
+    return moment.at, (Question, OptOutRequest, Line, Window).index(type(moment))
 
 
 async def _learned(

@@ -175,14 +175,14 @@ def _application(memory: core.CognitiveMemory, settings: core.Settings, data_dir
     from fastapi import FastAPI  # noqa: PLC0415  # the plugin's modules exist once a bot has loaded it
 
     from nonebot_plugin_cognitive_memory.console.application import console_application  # noqa: PLC0415
-    from nonebot_plugin_cognitive_memory.console.sessions import Doors  # noqa: PLC0415
-    from nonebot_plugin_cognitive_memory.console.visit import Desk  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.console.sessions import ConsoleAccess  # noqa: PLC0415
+    from nonebot_plugin_cognitive_memory.console.visit import ConsoleContext  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.http.dependencies import Backing  # noqa: PLC0415
     from nonebot_plugin_cognitive_memory.http.site import Site  # noqa: PLC0415
 
     backing = Backing(lambda: memory, lambda: settings)
     site = Site(TOKEN, (), backing)
-    site.add("/console", console_application(Doors(), Desk(backing, data_dir), TOKEN))
+    site.add("/console", console_application(ConsoleAccess(), ConsoleContext(backing, data_dir), TOKEN))
     app = FastAPI()
     app.mount("/memory", site.app)
     return app

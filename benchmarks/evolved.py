@@ -26,7 +26,7 @@ from cognitive_memory_core.text.statements.group_rules import orders_memory, set
 from cognitive_memory_core.text.statements.stance import stance_of
 
 from .answers_shown import Memory, Shown, shown_by
-from .chat_set import Chat, Line, Question, Wish, read
+from .chat_set import Chat, Line, OptOutRequest, Question, read
 from .labelled import WAIT, SetClock, mean, opened
 from .measure import Report
 
@@ -231,12 +231,12 @@ async def lived_weeks(chat: Chat, agreements: Sequence[Agreement], kind: str, *,
     asked = [one for one in chat.questions if one.type in ASKED and one.scene.kind == "group"]
     ends = _ends(chat)
     async with opened(clock, chat=PlayedReader(kind, chat, agreements) if kind else None) as memory:
-        moments: list[Question | Wish | Line | datetime] = [*asked, *chat.wishes, *chat.lines, *ends]
+        moments: list[Question | OptOutRequest | Line | datetime] = [*asked, *chat.opt_outs, *chat.lines, *ends]
         for moment in sorted(moments, key=_at):
             clock.at = max(clock.at, _at(moment))
             if isinstance(moment, Line):
                 await memory.observe(_with_role(moment.message) if has_owners else moment.message)
-            elif isinstance(moment, Wish):
+            elif isinstance(moment, OptOutRequest):
                 await memory.forget_user(moment.scene, moment.scene.user_id)
             elif isinstance(moment, Question):
                 await memory.drain(WAIT)
@@ -262,7 +262,7 @@ async def _evolve(memory: core.CognitiveMemory, chat: Chat, weeks: Weeks) -> Non
         weeks.deleted += evolution.deleted
 
 
-def _at(moment: Question | Wish | Line | datetime) -> datetime:
+def _at(moment: Question | OptOutRequest | Line | datetime) -> datetime:
     return moment if isinstance(moment, datetime) else moment.at
 
 

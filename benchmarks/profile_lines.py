@@ -38,7 +38,7 @@ class Portrayed:
         return [line for line, label in self.lines if label is is_true]
 
 
-def stored_keys() -> Iterator[Portrayed]:
+def labelled_profiles() -> Iterator[Portrayed]:
     """Read the set."""
     person: Portrayed | None = None
     for row in SET.read_text("utf-8").splitlines():
@@ -57,7 +57,7 @@ def stored_keys() -> Iterator[Portrayed]:
 
 def add_rows(report: Report) -> None:
     """Add the rows to a report: lines alone, and an invented line behind a true one."""
-    people = list(stored_keys())
+    people = list(labelled_profiles())
     true = [(one.support, line) for one in people for line in one.of(is_true=True)]
     invented = [(one.support, line) for one in people for line in one.of(is_true=False)]
     changed = [line for support, line in true if support.supported(line) != line]

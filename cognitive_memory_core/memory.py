@@ -564,7 +564,7 @@ class CognitiveMemory:
 
     async def import_(self, path: Path) -> int:
         """Import an export without known ids and bad lines (logged by number); return the number of new rows."""
-        return await self._opened.import_rows(Path(path))
+        return await self._opened.import_file(Path(path))
 
     async def configure(self, settings: Settings) -> None:
         """Use the hot settings of ``settings`` from the next call on; all other settings keep their values."""

@@ -20,7 +20,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .lifecycle import get_memory, lifetime
-from .pending_store import FILE, Bookmark, Waiting
+from .pending_store import FILE, WaitingLinesFile, WaitingPlace
 from .running_loops import IDLE, RunningLoops
 from .throttled_log import complain
 
@@ -88,16 +88,16 @@ class Considerer:
         memory: Callable[[], core.CognitiveMemory],
         capture: core.CaptureSettings,
         clock: Callable[[], float] = time.monotonic,
-        bookmark: Bookmark | None = None,
+        waiting_file: WaitingLinesFile | None = None,
     ) -> None:
-        """Start without lines; ``bookmark`` lists those collected but not considered before the restart."""
+        """Start without lines; ``waiting_file`` lists those collected but not considered before the restart."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
-        self._bookmark = bookmark
+        self._waiting_file = waiting_file
         self._pending: OrderedDict[Hashable, PendingLines] = OrderedDict()
         self._learned: OrderedDict[Hashable, deque[str]] = OrderedDict()
-        self._left: list[Waiting] | None = None  # from before the start; None until the file was read
+        self._left: list[WaitingPlace] | None = None  # from before the start; None until the file was read
         self._next = math.inf
         self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
         self._keeping = core.BackgroundLoop(FILE, self._keep, debounce=0.0, spacing=PAUSE)
@@ -133,16 +133,16 @@ class Considerer:
                 del self._pending[scene.scope]
             self._keeping.nudge()
 
-    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
-        """Drop the lines of the erased scenes, those for which ``goes`` is true, and write the file without them.
+    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
+        """Drop the lines of the erased scenes, those for which ``is_erased`` is true, and write the file without them.
 
         Other people's lines stay; their texts are read from the log when they are handed over.
         """
         for scope, pending in list(self._pending.items()):
-            pending.drop([key for key, line in pending.lines.items() if goes(line.message.scene)])
+            pending.drop([key for key, line in pending.lines.items() if is_erased(line.message.scene)])
             if not pending.said_at:
                 del self._pending[scope]
-        self._left = None if self._left is None else [one for one in self._left if not one.is_of(goes)]
+        self._left = None if self._left is None else [one for one in self._left if not one.is_of(is_erased)]
         await self._save()
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
@@ -151,7 +151,7 @@ class Considerer:
         new = [line for line in _without_echoes(lines) if line.id not in known]
         return new if _last_speaker(new) else []
 
-    def gathered(self, scene: core.Scene) -> tuple[int, float]:
+    def waiting_count(self, scene: core.Scene) -> tuple[int, float]:
         """Return how many lines of people wait in a place to be considered, and the seconds until they are due."""
         pending = self._pending.get(scene.scope)
         if pending is None or not pending.said_at:
@@ -177,21 +177,21 @@ class Considerer:
             if pending.due_at(self._capture) <= now:
                 await self._submit(pending, pending.due_lines(now, self._capture))
 
-    async def gather_again(self) -> None:
+    async def submit_listed(self) -> None:
         """Hand over the lines that the file lists from before the restart, if the memory is open; else do nothing.
 
         Lines that a turn, dialogue or event already covers are omitted.
         """
         if self._left is None:
-            self._left = await self._bookmark.read() if self._bookmark else []
+            self._left = await self._waiting_file.read() if self._waiting_file else []
         if not self._memory().is_running:
             return
         for waiting in list(self._left):
-            if await self._has_gathered(waiting):
+            if await self._has_submitted(waiting):
                 self._left.remove(waiting)
                 self._keeping.nudge()
 
-    async def _has_gathered(self, waiting: Waiting) -> bool:
+    async def _has_submitted(self, waiting: WaitingPlace) -> bool:
         """Hand over the lines that the file lists for one place; return False if that must be retried."""
         if self._capture.auto_consider == "off":
             return True
@@ -232,7 +232,7 @@ class Considerer:
     async def _round(self) -> float:
         """Hand over what is due; return the seconds until more will be."""
         await self.submit_due()
-        await self.gather_again()
+        await self.submit_listed()
         due = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
         self._next = min(due, self._clock() + self._again_in())
         return min(max(self._next - self._clock(), 0.0), IDLE)
@@ -249,11 +249,11 @@ class Considerer:
         return IDLE
 
     async def _save(self) -> None:
-        if self._bookmark is None or self._left is None:
+        if self._waiting_file is None or self._left is None:
             return
         now = [_waiting(pending) for pending in self._pending.values() if pending.lines]
         try:
-            await self._bookmark.write([*self._left, *now])
+            await self._waiting_file.write([*self._left, *now])
         except OSError as refused:
             complain(replies.log.NOT_KEPT.format(reason=type(refused).__name__))
 
@@ -279,9 +279,9 @@ def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
 
 
-def _waiting(pending: PendingLines) -> Waiting:
+def _waiting(pending: PendingLines) -> WaitingPlace:
     lines = pending.lines
-    return Waiting.of(next(iter(lines.values())).message.scene, tuple(lines))
+    return WaitingPlace.of(next(iter(lines.values())).message.scene, tuple(lines))
 
 
 def _without_echoes(lines: Sequence[core.Message]) -> list[core.Message]:
@@ -305,7 +305,7 @@ def _bounded(places: OrderedDict[Hashable, PendingLines] | OrderedDict[Hashable,
 
 
 considerer = Considerer(
-    get_memory, setup.settings.capture, bookmark=Bookmark(setup.data_dir / FILE) if setup.data_dir else None
+    get_memory, setup.settings.capture, waiting_file=WaitingLinesFile(setup.data_dir / FILE) if setup.data_dir else None
 )
 lifetime.on_late_line(considerer.note)
 get_driver().on_startup(considerer.start)

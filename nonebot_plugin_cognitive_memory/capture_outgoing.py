@@ -43,7 +43,7 @@ def unrecorded() -> Iterator[None]:
 
 
 @Bot.on_called_api
-async def hear_itself(bot: Bot, exception: Exception | None, api: str, data: dict[str, Any], result: Any) -> None:
+async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dict[str, Any], result: Any) -> None:
     """Record a message that the bot sent; ignores failed and other API calls. Never raises."""
     if exception is not None or api not in SENDING | FORWARDING or _unrecorded.get() or not lifetime.is_listening:
         return

@@ -35,6 +35,6 @@ async def erased_place(scene: core.Scene, memory: core.CognitiveMemory | None = 
     return erasure
 
 
-async def _forget(goes: Goes) -> None:
+async def _forget(is_erased: Goes) -> None:
     for forget in _keepers:
-        await forget(goes)
+        await forget(is_erased)

@@ -33,9 +33,9 @@ class HeardNames:
         known = self._names.get((scene.scope, user_id))
         return known.user_name if known else ""
 
-    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
+    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the names from the scenes that were erased."""
-        self._names = OrderedDict((key, scene) for key, scene in self._names.items() if not goes(scene))
+        self._names = OrderedDict((key, scene) for key, scene in self._names.items() if not is_erased(scene))
 
 
 heard_names = HeardNames()

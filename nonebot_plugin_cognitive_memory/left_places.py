@@ -59,11 +59,11 @@ class LeftPlaces:
         async with self._turn:
             await self._write({**await self._known(), _place(scene): self._now()})
 
-    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
-        """Drop the places for which ``goes`` is true; raises OSError if the file cannot be written."""
+    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
+        """Drop the places for which ``is_erased`` is true; raises OSError if the file cannot be written."""
         async with self._turn:
             known = await self._known()
-            left = {place: at for place, at in known.items() if not ((scene := _scene(place)) and goes(scene))}
+            left = {place: at for place, at in known.items() if not ((scene := _scene(place)) and is_erased(scene))}
             if len(left) < len(known):
                 await self._write(left)
 

@@ -68,7 +68,7 @@ class Lifetime:
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
         """Yield the memory; wait first while it opens and while earlier callers wait."""
-        if self._opening.is_over and self._opening.is_calm:
+        if self._opening.is_over and self._opening.is_idle:
             yield self.memory
         else:
             async with self._opening.in_order() as memory:
@@ -79,7 +79,7 @@ class Lifetime:
         directory = self._setup.data_dir
         if self._life is not None or directory is None or self._setup.problem:
             return
-        _hear_the_core()
+        _forward_core_log()
         self.started_at = datetime.now(timezone.utc)
         self._opened, self._over = asyncio.Event(), asyncio.Event()
         self.memory = self._opening = OpeningMemory(replies.log.STILL_OPENING)
@@ -88,12 +88,12 @@ class Lifetime:
 
     async def settle(self) -> None:
         """Wait, at most ``shutdown_seconds``, until the memory has accepted what waited for its opening."""
-        if self._life is None or self._opening.is_calm:
+        if self._life is None or self._opening.is_idle:
             return
-        calm = asyncio.create_task(self._opening.calm())
+        idle = asyncio.create_task(self._opening.idle())
         seconds = self._setup.settings.historian.shutdown_seconds
-        await asyncio.wait((self._life, calm), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        calm.cancel()
+        await asyncio.wait((self._life, idle), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        idle.cancel()
 
     async def stop(self) -> None:
         """Close the memory; nothing that it accepted is lost."""
@@ -173,7 +173,7 @@ class _LinesWithKeyword(LoguruHandler):
             super().emit(line)
 
 
-def _hear_the_core() -> None:
+def _forward_core_log() -> None:
     """Forward the core's log, which uses the standard library, to the bot's log."""
     log = logging.getLogger(core.__name__)
     if not log.handlers:

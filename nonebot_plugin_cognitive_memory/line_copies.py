@@ -24,7 +24,7 @@ _Key = tuple[Hashable, str, int]  # place, speaker, hash of the text
 
 
 @dataclass
-class _Saying:
+class _RecordedLine:
     """A line, the id under which it is recorded, and the accounts that heard it, each with its id of the line."""
 
     id: str
@@ -50,7 +50,7 @@ class LineCopies:
     def __init__(self, limit: int = LINES) -> None:
         """Keep at most ``limit`` lines, and as many other ids."""
         self._limit = limit
-        self._sayings: dict[_Key, list[_Saying]] = {}
+        self._sayings: dict[_Key, list[_RecordedLine]] = {}
         self._order: deque[_Key] = deque()
         self._first: OrderedDict[tuple[Hashable, str], str] = OrderedDict()
 
@@ -81,14 +81,14 @@ class LineCopies:
         """Return the id under which a line of a place was recorded, by the id that any account has for it."""
         return self._first.get((scene.scope, message_id), message_id)
 
-    def _found(self, message: core.Message, account: str, words: str, number: str) -> _Saying | None:
+    def _found(self, message: core.Message, account: str, words: str, number: str) -> _RecordedLine | None:
         sayings = self._sayings.get(_key(message, words), ())
         again = (one for one in sayings if one.is_heard_again(account, message.id))
         near = (one for one in sayings if one.may_be(account, message.sent_at, number))
         return next(again, None) or min(near, key=lambda one: abs(one.sent_at - message.sent_at), default=None)
 
-    def _added(self, key: _Key, message: core.Message, number: str = "") -> _Saying:
-        saying = _Saying(message.id, message.sent_at, number)
+    def _added(self, key: _Key, message: core.Message, number: str = "") -> _RecordedLine:
+        saying = _RecordedLine(message.id, message.sent_at, number)
         self._sayings.setdefault(key, []).append(saying)
         self._order.append(key)
         if len(self._order) > self._limit:

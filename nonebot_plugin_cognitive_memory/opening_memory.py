@@ -48,7 +48,7 @@ class OpeningMemory(core.CognitiveMemory):
         self.refused = Refused()
 
     @property
-    def is_calm(self) -> bool:
+    def is_idle(self) -> bool:
         """Return whether nothing waits."""
         return self._calm.is_set()
 
@@ -57,7 +57,7 @@ class OpeningMemory(core.CognitiveMemory):
         """Return whether the memory has opened or failed to open."""
         return self._is_over
 
-    async def calm(self) -> None:
+    async def idle(self) -> None:
         """Wait until nothing waits any more."""
         await self._calm.wait()
 

@@ -24,7 +24,7 @@ _NOBODY = "0"  # user id used where only the group matters
 
 
 @dataclass(frozen=True)
-class Waiting:
+class WaitingPlace:
     """The collected lines of one place; ``user_id`` is "" for a group."""
 
     agent: str
@@ -33,14 +33,14 @@ class Waiting:
     line_ids: tuple[str, ...]
 
     @classmethod
-    def of(cls, scene: core.Scene, line_ids: Sequence[str]) -> Waiting:
+    def of(cls, scene: core.Scene, line_ids: Sequence[str]) -> WaitingPlace:
         """Build from a scene and the ids of lines there."""
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
 
-    def is_of(self, goes: Callable[[core.Scene], bool]) -> bool:
-        """Return whether ``goes`` is true for this place, whose lines then were erased."""
+    def is_of(self, is_erased: Callable[[core.Scene], bool]) -> bool:
+        """Return whether ``is_erased`` is true for this place, whose lines then were erased."""
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
-        return scene is not None and goes(scene)
+        return scene is not None and is_erased(scene)
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
         """Return the lines that are still to be considered, oldest first.
@@ -52,7 +52,7 @@ class Waiting:
         return await unlearned(memory, scene, await memory.find_messages(scene, wanted)) if scene else []
 
 
-class Bookmark:
+class WaitingLinesFile:
     """Reads and writes the list of waiting lines in its file.
 
     A power cut may lose the last half second or the whole file, which then counts as empty.
@@ -63,15 +63,15 @@ class Bookmark:
         self._path = path
         self._turn = threading.Lock()  # a write whose task was cancelled continues in its thread
 
-    async def read(self) -> list[Waiting]:
+    async def read(self) -> list[WaitingPlace]:
         """Return what was listed at the last write; empty if the file is missing or invalid."""
         return await asyncio.to_thread(self._read)
 
-    async def write(self, waiting: Sequence[Waiting]) -> None:
+    async def write(self, waiting: Sequence[WaitingPlace]) -> None:
         """Replace the content of the file, or remove the file if nothing waits; raises OSError."""
         await asyncio.to_thread(self._write, [asdict(place) for place in waiting])
 
-    def _read(self) -> list[Waiting]:
+    def _read(self) -> list[WaitingPlace]:
         try:
             if self._path.stat().st_size > MOST_BYTES:
                 return []
@@ -96,8 +96,8 @@ async def unlearned(
     return [line for line in lines if line.is_bot or line.id not in known]
 
 
-def _waiting(*, agent: object, group_id: object, user_id: object, line_ids: object) -> Waiting:
+def _waiting(*, agent: object, group_id: object, user_id: object, line_ids: object) -> WaitingPlace:
     """Parse one place; raises TypeError for an invalid one."""
     if not isinstance(line_ids, list):
         raise TypeError
-    return Waiting(str(agent), str(group_id), str(user_id), tuple(map(str, line_ids)))
+    return WaitingPlace(str(agent), str(group_id), str(user_id), tuple(map(str, line_ids)))

@@ -32,7 +32,7 @@ _Key = tuple[str, str, str]  # agent, group, person; the person is "" for the gr
 
 
 @dataclass(frozen=True)
-class Named:
+class PlatformAnswer:
     """The platform's answer about a person or a group, and until when it is valid, by the monotonic clock."""
 
     name: str = ""
@@ -41,7 +41,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class _Question:
+class _PlatformQuery:
     """Whom to ask about a person or a group, and when a line first needed the answer."""
 
     bot: Bot
@@ -54,19 +54,19 @@ class PlatformNames:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with nothing asked."""
         self._clock = clock
-        self._known: OrderedDict[_Key, Named] = OrderedDict()
-        self._waiting: OrderedDict[_Key, _Question] = OrderedDict()
+        self._known: OrderedDict[_Key, PlatformAnswer] = OrderedDict()
+        self._waiting: OrderedDict[_Key, _PlatformQuery] = OrderedDict()
         self._asking: set[_Key] = set()
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
         self._loop = core.BackgroundLoop("platform names", self._round)
         self._loops = RunningLoops(self._loop)
 
-    def find(self, agent: str, group_id: str, user_id: str = "") -> Named:
+    def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
         """Return the answer about a person in a group or, with group "", in private; without a person, about the group.
 
         Without an answer, return blank fields.
         """
-        return self._known.get((agent, group_id, user_id), Named())
+        return self._known.get((agent, group_id, user_id), PlatformAnswer())
 
     def ask(self, bot: Bot, scene: core.Scene, heard_at: datetime) -> None:
         """Ask the platform about the person and group of a line, in the background, unless the answers are valid."""
@@ -75,16 +75,18 @@ class PlatformNames:
         for key in keys:
             is_due = self.find(*key).until <= self._clock() and key not in self._asking
             if is_due and len(self._waiting) < WAITING:
-                self._waiting.setdefault(key, _Question(bot, heard_at))
+                self._waiting.setdefault(key, _PlatformQuery(bot, heard_at))
                 self._loop.nudge()
 
     def on_named(self, named: Callable[[core.Scene, datetime], Awaitable[None]]) -> None:
         """Register a function to be called with each name, in its scene, and the time of the line that needed it."""
         self._on_named.append(named)
 
-    async def forget(self, goes: Callable[[core.Scene], bool]) -> None:
+    async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the names of the scenes that were erased, also of those that the platform is being asked for."""
-        gone = {key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and goes(scene)}
+        gone = {
+            key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and is_erased(scene)
+        }
         self._asking -= gone
         for key in gone:
             self._known.pop(key, None)
@@ -104,7 +106,7 @@ class PlatformNames:
                 self._keep(key, named)
                 await self._tell(_scene(key, named.name), question.heard_at)
 
-    def _keep(self, key: _Key, named: Named) -> None:
+    def _keep(self, key: _Key, named: PlatformAnswer) -> None:
         self._known[key] = named
         self._known.move_to_end(key)
         if len(self._known) > KEPT:
@@ -127,16 +129,16 @@ class PlatformNames:
         await self.ask_waiting()
         return IDLE
 
-    async def _asked(self, bot: Bot, key: _Key) -> Named:
+    async def _asked(self, bot: Bot, key: _Key) -> PlatformAnswer:
         _, group_id, user_id = key
         api = "get_group_member_info" if group_id and user_id else "get_user_info" if user_id else "get_group_info"
         asked = {"group_id": group_id, "user_id": user_id}
         try:
             told = await asyncio.wait_for(bot.call_api(api, **{k: v for k, v in asked.items() if v}), PATIENCE)
         except (AdapterException, asyncio.TimeoutError):
-            return Named(self.find(*key).name, until=self._clock() + REFUSED_AGAIN)
+            return PlatformAnswer(self.find(*key).name, until=self._clock() + REFUSED_AGAIN)
         name = name_of(told) if isinstance(told, Mapping) else ""
-        return Named(name, bool(group_id and user_id) and role_of(bot, told) in ADMINS, self._clock() + AGAIN)
+        return PlatformAnswer(name, bool(group_id and user_id) and role_of(bot, told) in ADMINS, self._clock() + AGAIN)
 
 
 def name_of(told: object) -> str:

@@ -19,9 +19,9 @@ breadth = core.tools.Breadth()
 
 async def _end(end: TurnEnd, arguments: core.tools.Arguments) -> Answer:
     job_id = await end(
-        arguments.wish("memo"),
+        arguments.text_argument("memo"),
         arguments.texts("observations"),
-        perspective=arguments.wish("perspective") or None,
+        perspective=arguments.text_argument("perspective") or None,
         force=arguments.flag("force"),
     )
     return {"id": job_id}

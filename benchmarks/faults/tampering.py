@@ -153,9 +153,9 @@ async def shown(data: Path) -> Shown:
         failed, status = await memory.failed_jobs(), await memory.status()
         ids |= {f"failed {job.id}" for job in failed} | {f"pending {status.jobs.pending}"}
         await memory.drain(30)
-        has_content = bool(status.last_error or status.failing or configuration.problems) or _is_aside(data)
-        has_content = has_content or len(await memory.failed_jobs()) > len(failed)
-    return Shown(frozenset(ids), frozenset(words), has_content)
+        is_reported = bool(status.last_error or status.failing or configuration.problems) or _is_aside(data)
+        is_reported = is_reported or len(await memory.failed_jobs()) > len(failed)
+    return Shown(frozenset(ids), frozenset(words), is_reported)
 
 
 def _is_aside(data: Path) -> bool:

@@ -26,14 +26,14 @@ ENVIRONMENT = "prod"  # NoneBot's own default
 class BotDirectory:
     """The files of a bot: ``files`` are the .env files that exist, ``variables`` their content in lower case.
 
-    Settings of the process environment win, as they do in the bot. ``told_dir`` is the directory given with --data.
+    Settings of the process environment win, as they do in the bot. ``given_dir`` is the directory given with --data.
     """
 
     home: Path
     files: tuple[Path, ...]
     variables: Mapping[str, str]
     environ: Mapping[str, str]
-    told_dir: Path | None = None
+    given_dir: Path | None = None
 
     def value(self, name: str) -> str:
         """Return a variable by its name in lower case, "" if it is not set."""
@@ -47,7 +47,7 @@ class BotDirectory:
     @property
     def data_dir(self) -> Path:
         """The data directory; raises BadArgument if neither --data nor .env names it and the usual one is missing."""
-        found = self.told_dir or self.set_dir
+        found = self.given_dir or self.set_dir
         if found is None:
             found = shared_dir()
             if not found.is_dir():
@@ -67,7 +67,7 @@ class BotDirectory:
 
     def configuration(self) -> Configuration:
         """Return the settings in force in a bot that starts now; raises BadArgument."""
-        return Configuration(self.given, self.told_dir or self.set_dir or shared_dir())
+        return Configuration(self.given, self.given_dir or self.set_dir or shared_dir())
 
     def settings(self) -> Settings:
         """Return the settings in force; raises BadArgument."""

@@ -60,7 +60,7 @@ class DirectoryExchange:
         self._data_dir = bot.data_dir
         token = self._settings.http.token.get_secret_value().strip()
         self._remote = RunningBot(url, token, user_id=scene.user_id, group_id=scene.group_id) if token else None
-        self._local = MemoryOnDemand(partial(owning, bot, creates=bot.told_dir is not None, background=True))
+        self._local = MemoryOnDemand(partial(owning, bot, creates=bot.given_dir is not None, background=True))
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer a request; if the memory cannot, return a refusal to a tool call, else raise CognitiveMemoryError."""

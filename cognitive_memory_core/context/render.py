@@ -71,7 +71,7 @@ def profile_lines(profile: Profile, name: str = "") -> tuple[str, ...]:
         return ()
     key = profile.key
     label = Person(key.user_id or key.group_id, clean_name(profile.name) or clean_name(name)).label
-    return tuple(f"- {quoted(line)}" for line in (sentences.context.stored_keys(label, tags), *body))
+    return tuple(f"- {quoted(line)}" for line in (sentences.context.profile_heading(label, tags), *body))
 
 
 def belief_lines(beliefs: Sequence[Belief], warnings: int) -> tuple[str, ...]:

@@ -35,8 +35,8 @@ def decision(error: Exception, attempts: int, *, retries: int, spread: float) ->
     is_away = isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
     if not is_away and (isinstance(error, PermanentError) or attempts > retries):
         return Bury(described(error))
-    wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
-    return Requeue(min(max(_pause(attempts, spread), wished or 0.0), LONGEST_PAUSE), counted=not is_away)
+    requested_pause = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
+    return Requeue(min(max(_pause(attempts, spread), requested_pause or 0.0), LONGEST_PAUSE), counted=not is_away)
 
 
 def _pause(attempts: int, spread: float) -> float:

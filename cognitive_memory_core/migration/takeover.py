@@ -46,15 +46,15 @@ class SummaryTakeover:
     """Imports the copy in one round of :attr:`loop`; idempotent, because ids are derived from the rows."""
 
     def __init__(
-        self, data_dir: Path, agent: str | None, import_rows: Callable[[Path], Awaitable[int]], disk: Disk
+        self, data_dir: Path, agent: str | None, import_file: Callable[[Path], Awaitable[int]], disk: Disk
     ) -> None:
-        """Take over into the memory of an agent; ``import_rows`` imports an export and returns how many rows were new.
+        """Take over into the memory of an agent; ``import_file`` imports an export and returns how many rows were new.
 
         With None nothing is taken over, and the log says that the operator must name an agent.
         """
         self._source, self._copy, self._draft = data_dir / SUMMARIES, data_dir / COPY, data_dir / DRAFT
         self._agent = agent
-        self._import_rows, self._disk = import_rows, disk
+        self._import_file, self._disk = import_file, disk
         self._turn = asyncio.Lock()
         self.loop = BackgroundLoop(SUMMARIES, self._round, debounce=0.0)
 
@@ -82,7 +82,7 @@ class SummaryTakeover:
         report = MigrationReport(lambda: None)
         try:
             await completed(asyncio.to_thread(self._convert, report, Destination(agent=agent)))
-            new = await self._import_rows(self._draft)
+            new = await self._import_file(self._draft)
         finally:
             await asyncio.to_thread(self._disk.discard, self._draft)
         self._tell(report, new)

@@ -104,8 +104,8 @@ class Calibrating:
 
 def pause_after(failures: int, last: CognitiveMemoryError, first: float = FIRST_PAUSE) -> float:
     """Return the seconds until the next try: doubling, at least the requested retry delay, at most an hour."""
-    wished = last.retry_after if isinstance(last, UnavailableError | BadAnswer) else None
-    return min(max(first * 2.0 ** min(failures - 1, 20), wished or 0.0), LONGEST_PAUSE)
+    requested_pause = last.retry_after if isinstance(last, UnavailableError | BadAnswer) else None
+    return min(max(first * 2.0 ** min(failures - 1, 20), requested_pause or 0.0), LONGEST_PAUSE)
 
 
 def shipped() -> list[Pair]:

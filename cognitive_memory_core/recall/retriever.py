@@ -364,6 +364,6 @@ def _chosen(
 ) -> tuple[Hit, ...]:
     """Choose the best hits by relevance, query fit, age and source lines, without duplicates and near-duplicates."""
     relevant = trace.note("relevance", above(hits, wish.floor))
-    with_absolute_text = trace.note("age", decayed(_promising(wish, relevant, trace), wish.decay, now))
-    distinct = trace.note("duplicates", collapsed(trace.note("lines", backed(with_absolute_text, said))))
+    aged = trace.note("age", decayed(_promising(wish, relevant, trace), wish.decay, now))
+    distinct = trace.note("duplicates", collapsed(trace.note("lines", backed(aged, said))))
     return tuple(trace.note("diversity", diversified(distinct, wish.settings.query.diversity, wish.limit)))

@@ -33,7 +33,7 @@ def is_quotation_of(text: str, speaker_id: str) -> bool:
     return bool(re.match(rf"[^：]*\({re.escape(speaker_id)}\)(?:〔[^〕]*〕)?(?:：“| 说：)", text))
 
 
-def stored_keys(label: str, tags: Iterable[str]) -> str:
+def profile_heading(label: str, tags: Iterable[str]) -> str:
     """Return the first line of a profile: its name and its tags."""
     return f"{label}；标签：{listed}" if (listed := "、".join(tags)) else label
 

@@ -92,8 +92,8 @@ async def _found(caller: ToolCaller, arguments: Arguments, wanted: int) -> list[
         group_id=arguments.identifier("target_group_id"),
         kinds=EVERYTHING,
         top_k=wanted,
-        time_from=arguments.wish("time_from") or None,
-        time_to=arguments.wish("time_to") or None,
+        time_from=arguments.text_argument("time_from") or None,
+        time_to=arguments.text_argument("time_to") or None,
     )
 
 
@@ -160,7 +160,7 @@ def _entity(scene: Scene, arguments: Arguments) -> tuple[EntityType, str]:
 
 
 def _entity_type(arguments: Arguments) -> EntityType | None:
-    word = arguments.wish("entity_type").lower()
+    word = arguments.text_argument("entity_type").lower()
     if word and word not in _KINDS:
         raise BadToolArgument(sentences.tools.BAD_ENTITY_TYPE)
     return _KINDS.get(word)

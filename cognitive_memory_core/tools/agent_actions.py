@@ -18,7 +18,7 @@ async def _remember(caller: ToolCaller, arguments: Arguments) -> Answer:
     """Hand in observations and a memo as one turn; the historian makes absolute statements of them."""
     turn = Turn(
         caller.scene,
-        memo=arguments.wish("memo"),
+        memo=arguments.text_argument("memo"),
         observations=arguments.texts("observations"),
         force=arguments.flag("force"),
     )
@@ -41,7 +41,7 @@ async def _beliefs(caller: ToolCaller, arguments: Arguments) -> Answer:
     if not caller.scene.group_id:
         raise BadToolArgument(sentences.tools.BELIEFS_ARE_OF_GROUPS)
     limit = arguments.count("limit") or USUAL_BELIEFS
-    query = arguments.wish("query")
+    query = arguments.text_argument("query")
     if query:
         hits = await caller.memory.search_beliefs(caller.scene, query, limit=limit, threshold=THRESHOLD)
         if not hits:

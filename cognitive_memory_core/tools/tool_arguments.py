@@ -50,7 +50,7 @@ class Arguments:
         """Return a text, "" if it is missing; a number is converted to text."""
         return _text(self._values.get(name), name)
 
-    def wish(self, name: str) -> str:
+    def text_argument(self, name: str) -> str:
         """Return an optional text; words by which models mark it as left out ("null", "无") give ""."""
         return _meant(self.text(name))
 

@@ -136,7 +136,7 @@ class UseCases:
         self.indexer.nudge()
         self.merging.nudge()
 
-    async def import_rows(self, path: Path) -> int:
+    async def import_file(self, path: Path) -> int:
         """Import an export, then refresh caches and indexes; return the number of new rows."""
         transfer = await asyncio.to_thread(_transfer)
         await self.consent.drop_ended_switches()
@@ -166,7 +166,7 @@ class UseCases:
     def _takeover(self) -> SummaryTakeover:
         settings, adapters = self.settings.current, self.adapters
         agent = None if settings.isolate_bots else settings.agent
-        return SummaryTakeover(adapters.data_dir, agent, self.import_rows, Disk(adapters.owner.check))
+        return SummaryTakeover(adapters.data_dir, agent, self.import_file, Disk(adapters.owner.check))
 
     def _reconciler(self) -> IndexReconciler | NullReconciler:
         ledger, fingerprint = self.adapters.ledger, self.adapters.embedding.embedder.fingerprint

@@ -16,7 +16,7 @@ PEOPLE = 1_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class PendingConfirmation:
     """What a person was asked to confirm, and until when."""
 
     content: Hashable
@@ -30,7 +30,7 @@ class Confirmations:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with no open question."""
         self._clock = clock
-        self._asked: OrderedDict[tuple[core.Scene, str], Asked] = OrderedDict()
+        self._asked: OrderedDict[tuple[core.Scene, str], PendingConfirmation] = OrderedDict()
 
     def is_confirmed(self, scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
         """Return whether this call confirms an earlier one with the same content; if not, it waits to be confirmed.
@@ -42,7 +42,7 @@ class Confirmations:
         is_open = asked is not None and asked.content == content and self._clock() <= asked.ends_at
         if asked is not None and is_open and asked.call_id != call_id:
             return True
-        self._asked[scene, command] = Asked(content, call_id, self._clock() + VALID)
+        self._asked[scene, command] = PendingConfirmation(content, call_id, self._clock() + VALID)
         if len(self._asked) > PEOPLE:
             self._asked.popitem(last=False)
         return False

@@ -6,7 +6,7 @@ from nonebot import get_driver
 from nonebot.adapters import Bot, Event
 
 from .. import replies
-from ..console import doors
+from ..console import access
 from ..console.mounting import ADDRESS
 from ..params import Here
 from .authority import superuser_objection
@@ -25,12 +25,12 @@ async def _coded(bot: Bot, event: Event, *, is_private: bool) -> str:
         return refusal
     if not is_private:
         return replies.commands.ONLY_IN_PRIVATE
-    if doors is None:
+    if access is None:
         return replies.console.CLOSED
     from ..console.sessions import CODE_SECONDS  # noqa: PLC0415  # loaded with an open console
 
     return replies.console.CODE.format(
-        code=doors.codes.issue(),
+        code=access.codes.issue(),
         minutes=round(CODE_SECONDS / 60),
         path=ADDRESS,
         address=f"http://127.0.0.1:{get_driver().config.port}{ADDRESS}",

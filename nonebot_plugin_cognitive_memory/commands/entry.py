@@ -33,8 +33,8 @@ from ..scene import find_scene
 from ..throttled_log import complain
 from .call_form import CallForm
 from .long_text import send_long
-from .pictures import Pictured, is_shown
-from .rate_limit import Pace
+from .pictures import PictureAnswer, is_shown
+from .rate_limit import CommandRate
 
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
@@ -90,7 +90,7 @@ memory_command = on_alconna(
 )
 with command_manager.update(_COMMAND):
     _COMMAND.meta.context_style = None  # ALCONNA_CONTEXT_STYLE would make Alconna evaluate what people write
-_pace = Pace()
+_pace = CommandRate()
 
 
 @memory_command.handle()
@@ -106,7 +106,7 @@ async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
         await memory_command.finish()
 
 
-async def answer(bot: Bot, event: Event, work: Awaitable[str | Pictured]) -> None:
+async def answer(bot: Bot, event: Event, work: Awaitable[str | PictureAnswer]) -> None:
     """Reply with the result of the work, as a picture if it has one, or with one sentence on why it failed."""
     try:
         result = await work
@@ -118,7 +118,7 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str | Pictured]) -> Non
     await say(bot, event, result)
 
 
-async def say(bot: Bot, event: Event, result: str | Pictured) -> None:
+async def say(bot: Bot, event: Event, result: str | PictureAnswer) -> None:
     """Send a reply that is not recorded; in a group that was never told, the notice of ``capture.announce`` follows.
 
     A reply that the platform refuses is logged, not raised.

@@ -96,7 +96,7 @@ async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
 
 
 def _nothing(scene: core.Scene) -> str:
-    lines, seconds = considerer.gathered(scene)
+    lines, seconds = considerer.waiting_count(scene)
     return replies.commands.nothing_yet(lines, seconds)
 
 

@@ -17,7 +17,7 @@ from ..lifecycle import get_memory, lifetime
 from ..params import Here
 from .authority import find_admin
 from .entry import answer, memory_command
-from .pictures import Pictured, wants_text
+from .pictures import PictureAnswer, wants_text
 
 
 @memory_command.assign("help", or_not=True)
@@ -38,7 +38,7 @@ async def _help(bot: Bot, event: Event, scene: core.Scene) -> str:
     return replies.commands.help_text(scene, decides=decides, is_superuser=is_superuser)
 
 
-async def _status(scene: core.Scene, form: str) -> str | Pictured:
+async def _status(scene: core.Scene, form: str) -> str | PictureAnswer:
     as_text = wants_text(form)
     if as_text is None:
         return replies.commands.usage("status")
@@ -46,7 +46,7 @@ async def _status(scene: core.Scene, form: str) -> str | Pictured:
     now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
     remarks = [
         *replies.commands.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
-        *replies.commands.status_remarks(now, considerer.gathered(scene)),
+        *replies.commands.status_remarks(now, considerer.waiting_count(scene)),
     ]
     if refused := lifetime.refused:
         too_early = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
@@ -57,4 +57,4 @@ async def _status(scene: core.Scene, form: str) -> str | Pictured:
     title, at = replies.commands.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
     from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one
 
-    return Pictured(text, status_card(title, here, pins, remarks, at))
+    return PictureAnswer(text, status_card(title, here, pins, remarks, at))

@@ -19,7 +19,7 @@ SCENES = 1_000
 
 
 @dataclass(frozen=True)
-class Shown:
+class ListedItem:
     """What a number stands for. The text is read again when it is needed: it may have been forgotten meanwhile."""
 
     id: str
@@ -30,7 +30,7 @@ class Shown:
 class ShownList:
     """Items by the number that they were shown under."""
 
-    items: Mapping[int, Shown]
+    items: Mapping[int, ListedItem]
     shown_at: float
 
 
@@ -64,13 +64,13 @@ class ShownLists:
         shown = self._lists.get(scene)
         return shown is not None and self._clock() - shown.shown_at <= VALID
 
-    def find(self, scene: core.Scene, number: int) -> Shown | None:
+    def find(self, scene: core.Scene, number: int) -> ListedItem | None:
         """Return the item with a number; None if there is none or the list has expired."""
         return self._lists[scene].items.get(number) if self.is_valid(scene) else None
 
 
-def _reference(item: Listed) -> Shown:
-    return Shown(item.id, isinstance(item, core.Pin))
+def _reference(item: Listed) -> ListedItem:
+    return ListedItem(item.id, isinstance(item, core.Pin))
 
 
 shown_lists = ShownLists()

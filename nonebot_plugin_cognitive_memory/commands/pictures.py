@@ -23,7 +23,7 @@ FONTS = "fonts"  # folder in the data directory for the operator's own fonts
 
 
 @dataclass(frozen=True)
-class Pictured:
+class PictureAnswer:
     """An answer in text, and the card that says the same."""
 
     text: str

@@ -19,7 +19,7 @@ from ..lifecycle import get_memory
 from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
-from .pictures import Pictured, wants_text
+from .pictures import PictureAnswer, wants_text
 from .plain_text import words_of
 
 _REVISION = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{6}Z")
@@ -58,7 +58,7 @@ async def view_profile(bot: Bot, event: Event, here: Here, words: Match[list[obj
     await answer(bot, event, _viewed(bot, event, here, words.result if words.available else ()))
 
 
-async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form: str) -> str | Pictured:
+async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form: str) -> str | PictureAnswer:
     as_text, zone = wants_text(form), setup.settings.zone
     if as_text is None:
         return replies.commands.usage("group" if entity_type == "group" else "profile")
@@ -74,7 +74,7 @@ async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form:
         return text
     from ..cards.contents import profile_card  # noqa: PLC0415  # cards load with the first one
 
-    return Pictured(text, profile_card(profile, scene, at))
+    return PictureAnswer(text, profile_card(profile, scene, at))
 
 
 def _by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:

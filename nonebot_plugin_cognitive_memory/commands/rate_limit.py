@@ -14,7 +14,7 @@ PEOPLE = 2_000
 Verdict = Literal["go", "warn", "ignore"]
 
 
-class Pace:
+class CommandRate:
     """Ten calls a minute per person; the eleventh is answered with a request to pause, later ones are ignored."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -16,7 +16,7 @@ from ..lifecycle import get_memory
 from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
-from .pictures import Pictured, wants_text
+from .pictures import PictureAnswer, wants_text
 
 FAILED = 10  # failed jobs in one answer
 ID_LENGTH = 8  # characters of a job's id that are shown
@@ -66,11 +66,11 @@ async def resume(bot: Bot, event: Event) -> None:
     await answer(bot, event, _permitted(bot, event, _resumed))
 
 
-async def _permitted(bot: Bot, event: Event, work: Callable[[], Awaitable[str | Pictured]]) -> str | Pictured:
+async def _permitted(bot: Bot, event: Event, work: Callable[[], Awaitable[str | PictureAnswer]]) -> str | PictureAnswer:
     return await superuser_objection(bot, event) or await work()
 
 
-async def _stats(scene: core.Scene, form: str) -> str | Pictured:
+async def _stats(scene: core.Scene, form: str) -> str | PictureAnswer:
     as_text = wants_text(form)
     if as_text is None:
         return replies.commands.usage("stats")
@@ -86,7 +86,7 @@ async def _stats(scene: core.Scene, form: str) -> str | Pictured:
         return text
     from ..cards.contents import stats_card  # noqa: PLC0415  # cards load with the first one
 
-    return Pictured(text, stats_card(now, activity, remarks, at))
+    return PictureAnswer(text, stats_card(now, activity, remarks, at))
 
 
 async def _queue() -> str:

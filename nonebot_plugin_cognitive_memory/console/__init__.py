@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .mounting import doors
+from .mounting import access
 
-__all__ = ["doors"]
+__all__ = ["access"]

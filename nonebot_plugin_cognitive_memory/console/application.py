@@ -17,14 +17,14 @@ from starlette.types import ASGIApp
 import cognitive_memory_core as core
 
 from ..http.failures import status_of
-from ..http.pace import CallerPaces
+from ..http.token_buckets import CallerBuckets
 from . import beliefs, configuring, jobs, memories, people, question, reporting, suggestions, today, transfers
 from .languages import COOKIE as LANGUAGE
 from .languages import LANGUAGES, language_of, words_for
 from .pages import STATIC, rendered
 from .session_gate import COOKIE, SessionGate, cookie_of
-from .sessions import LIFETIME, Doors
-from .visit import Desk, Page, Visit
+from .sessions import LIFETIME, ConsoleAccess
+from .visit import ConsoleContext, Page, Visit
 
 TRIES_PER_MINUTE, TRIES_AT_ONCE = 6, 6  # failed log-ins from one address
 YEAR = 365 * 86_400
@@ -32,26 +32,26 @@ _PARTS = (today, memories, question, people, beliefs, suggestions, jobs, configu
 PAGES = tuple(page for part in _PARTS for page in part.PAGES)  # method, path and function of each
 
 
-def console_application(doors: Doors, desk: Desk, token: str) -> ASGIApp:
+def console_application(access: ConsoleAccess, context: ConsoleContext, token: str) -> ASGIApp:
     """Return the application behind its gate; ``token`` opens a session, as a code does."""
-    login = _Login(doors, token)
+    login = _Login(access, token)
     routes = [
         Mount("/static", StaticFiles(directory=STATIC)),
         Route("/login", login.form, methods=["GET"]),
         Route("/login", login.entered, methods=["POST"]),
         Route("/logout", login.left, methods=["POST"]),
         Route("/language", _spoken, methods=["POST"]),
-        *(Route(path, _answered(page, desk), methods=[method]) for method, path, page in PAGES),
-        Route("/{rest:path}", _answered(_unknown, desk)),
+        *(Route(path, _answered(page, context), methods=[method]) for method, path, page in PAGES),
+        Route("/{rest:path}", _answered(_unknown, context)),
     ]
-    return SessionGate(Starlette(routes=routes, exception_handlers={Exception: _unforeseen}), doors.sessions)
+    return SessionGate(Starlette(routes=routes, exception_handlers={Exception: _unforeseen}), access.sessions)
 
 
-def _answered(page: Page, desk: Desk) -> Callable[[Request], Awaitable[Response]]:
+def _answered(page: Page, context: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of a page; an error of the memory is shown as a page that says what to do."""
 
     async def endpoint(request: Request) -> Response:
-        visit = Visit(request, desk, request.state.session, request.state.fields)
+        visit = Visit(request, context, request.state.session, request.state.fields)
         try:
             return await page(visit)
         except core.CognitiveMemoryError as error:
@@ -85,11 +85,11 @@ def _in_language(answer: Response, language: str, base: str) -> Response:
 class _Login:
     """The page at which a session is opened, by the operator's token or by a code."""
 
-    def __init__(self, doors: Doors, token: str) -> None:
+    def __init__(self, access: ConsoleAccess, token: str) -> None:
         """Open sessions through these doors."""
-        self._doors = doors
+        self._access = access
         self._digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
-        self._tries = CallerPaces(TRIES_PER_MINUTE, TRIES_AT_ONCE)
+        self._tries = CallerBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
 
     async def form(self, request: Request, status: int = 200, problem: str = "") -> Response:
         """Show the form; a browser that is logged in already goes on."""
@@ -114,15 +114,15 @@ class _Login:
         if not self._is_token(secret):
             if self._tries.wait(address):
                 return await self.form(request, 429, "login.too_often")
-            if not self._doors.codes.redeem(secret):
+            if not self._access.codes.redeem(secret):
                 self._tries.take(address)
                 return await self.form(request, 401, "login.wrong")
-        self._doors.sessions.close(cookie_of(request.scope))
+        self._access.sessions.close(cookie_of(request.scope))
         base = request.scope.get("root_path", "")
         answer = RedirectResponse(f"{base}/", 303)
         answer.set_cookie(
             COOKIE,
-            self._doors.sessions.open(),
+            self._access.sessions.open(),
             max_age=int(LIFETIME),
             path=base,
             secure=request.url.scheme == "https",
@@ -134,7 +134,7 @@ class _Login:
     async def left(self, request: Request) -> Response:
         """End the session."""
         base = request.scope.get("root_path", "")
-        self._doors.sessions.close(cookie_of(request.scope))
+        self._access.sessions.close(cookie_of(request.scope))
         answer = RedirectResponse(f"{base}/login", 303)
         answer.delete_cookie(COOKIE, path=base, httponly=True, samesite="strict")
         return answer

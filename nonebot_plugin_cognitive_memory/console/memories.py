@@ -22,7 +22,7 @@ Change = Callable[[core.Scene, str], Awaitable[object]]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EventFilters:
     """The filters of the list, as the form of the page sends them; an empty one does not narrow."""
 
     place: str = ""
@@ -34,10 +34,10 @@ class Wanted:
     text: str = ""
 
 
-def wanted_of(visit: Visit) -> Wanted:
+def event_filters(visit: Visit) -> EventFilters:
     """Read the filters from the address; a value that the form does not offer is ignored."""
     kind, state = visit.asked("kind"), visit.asked("state")
-    return Wanted(
+    return EventFilters(
         visit.asked("place"),
         visit.asked("user_id"),
         kind if kind in KINDS else "",
@@ -50,7 +50,7 @@ def wanted_of(visit: Visit) -> Wanted:
 
 async def memories(visit: Visit) -> Response:
     """List events, or search them if a text is given."""
-    wanted = wanted_of(visit)
+    wanted = event_filters(visit)
     listing = core.EventListing(
         visit.place(wanted.place),
         wanted.user_id,

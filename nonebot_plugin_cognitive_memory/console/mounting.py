@@ -14,13 +14,13 @@ from ..config import setup
 
 if TYPE_CHECKING:
     from ..http.site import Site
-    from .sessions import Doors
+    from .sessions import ConsoleAccess
 
 PATH = "/console"
 ADDRESS = f"{http.mounting.PATH}{PATH}"
 
 
-def opened(site: Site | None, settings: core.Settings) -> Doors | None:
+def opened(site: Site | None, settings: core.Settings) -> ConsoleAccess | None:
     """Mount the console; return its login codes and sessions, or None if it is switched off or Jinja is missing."""
     if site is None or not settings.http.console:
         return None
@@ -28,16 +28,18 @@ def opened(site: Site | None, settings: core.Settings) -> Doors | None:
         logger.warning(replies.log.logged(replies.console.NEEDS_JINJA))
         return None
     from .application import console_application  # noqa: PLC0415  # Jinja and FastAPI are optional
-    from .sessions import Doors  # noqa: PLC0415  # the same
-    from .visit import Desk  # noqa: PLC0415  # the same
+    from .sessions import ConsoleAccess  # noqa: PLC0415  # the same
+    from .visit import ConsoleContext  # noqa: PLC0415  # the same
 
-    doors = Doors()
+    access = ConsoleAccess()
     site.add(
         PATH,
-        console_application(doors, Desk(site.backing, setup.data_dir), settings.http.token.get_secret_value().strip()),
+        console_application(
+            access, ConsoleContext(site.backing, setup.data_dir), settings.http.token.get_secret_value().strip()
+        ),
     )
     logger.info(replies.log.logged(replies.console.MOUNTED.format(path=ADDRESS)))
-    return doors
+    return access
 
 
-doors = opened(http.site, setup.settings)
+access = opened(http.site, setup.settings)

@@ -30,7 +30,7 @@ class PastVersion:
 
 
 @dataclass(frozen=True)
-class Portrait:
+class ProfileView:
     """A profile with the sources of its facts and its past versions, each with what rolling back to it changes now.
 
     ``place`` is the group of a member's profile, with its name.
@@ -173,11 +173,11 @@ async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
     return found[0] if found else core.PlaceEntry(scope)
 
 
-async def _portrait(visit: Visit, profile: core.Profile) -> Portrait:
+async def _portrait(visit: Visit, profile: core.Profile) -> ProfileView:
     scene, key = visit.scene(), profile.key
     revisions = await visit.memory.profile_revisions(scene, key)
     place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
-    return Portrait(
+    return ProfileView(
         f"{key.entity_type}/{key.group_id}/{key.user_id}",
         profile,
         await visit.memory.listings.sources(scene, key, FACTS, 0),

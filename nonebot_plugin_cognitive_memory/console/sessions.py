@@ -108,7 +108,7 @@ class LoginCodes:
 
 
 @dataclass(frozen=True)
-class Doors:
+class ConsoleAccess:
     """The login codes and the open sessions of a console."""
 
     codes: LoginCodes = field(default_factory=LoginCodes)

@@ -17,7 +17,7 @@ DECISIONS = ("accept", "dismiss")
 
 
 @dataclass(frozen=True)
-class Founded:
+class SuggestionView:
     """A suggestion with the newest experiences that it rests on, and the people who told them."""
 
     suggestion: core.Suggestion
@@ -38,11 +38,11 @@ async def _open(visit: Visit, group_id: str) -> Found:
     return {"rows": [await _founded(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
 
 
-async def _founded(visit: Visit, suggestion: core.Suggestion) -> Founded:
+async def _founded(visit: Visit, suggestion: core.Suggestion) -> SuggestionView:
     listings, scene = visit.memory.listings, visit.scene()
     evidence = [await listings.event(scene, event_id) for event_id in suggestion.event_ids[: -EVIDENCE - 1 : -1]]
     people = [await listings.person(scene, user_id) for user_id in suggestion.people]
-    return Founded(suggestion, evidence, people)
+    return SuggestionView(suggestion, evidence, people)
 
 
 async def decide(visit: Visit) -> Response:

@@ -13,8 +13,8 @@ from .visit import Visit
 
 async def transfers(visit: Visit) -> Response:
     """Show the exports and backups that run, and the last ones that ended."""
-    await visit.desk.transfers.discard_old(visit.memory)
-    latest = visit.desk.transfers.latest
+    await visit.context.transfers.discard_old(visit.memory)
+    latest = visit.context.transfers.latest
     sizes = {kind: await asyncio.to_thread(written, one) for kind, one in latest.items()}
     is_any = any(one.is_running for one in latest.values())
     rows = await asyncio.to_thread(rows_written, latest["export"]) if "export" in latest else 0
@@ -25,24 +25,24 @@ async def transfers(visit: Visit) -> Response:
 async def begin(visit: Visit) -> Response:
     """Begin an export or a backup, unless one of its kind runs."""
     kind = visit.sent("kind")
-    if kind not in ("export", "backup") or visit.desk.transfers.is_running(kind):
+    if kind not in ("export", "backup") or visit.context.transfers.is_running(kind):
         return visit.go("/transfers")
     if kind == "export":
-        await visit.desk.transfers.export(visit.memory)
-    elif visit.desk.data_dir is not None:
-        await visit.desk.transfers.backup(visit.memory, visit.desk.data_dir, datetime.now(visit.zone))
+        await visit.context.transfers.export(visit.memory)
+    elif visit.context.data_dir is not None:
+        await visit.context.transfers.backup(visit.memory, visit.context.data_dir, datetime.now(visit.zone))
     return visit.go("/transfers")
 
 
 async def cancel(visit: Visit) -> Response:
     """End a transfer that runs; nothing of it is left."""
-    is_gone = await visit.desk.transfers.cancel(visit.memory, visit.sent("kind"))
+    is_gone = await visit.context.transfers.cancel(visit.memory, visit.sent("kind"))
     return visit.go("/transfers", notice=visit.words("transfers.cancelled") if is_gone else "")
 
 
 async def download(visit: Visit) -> Response:
     """Send the file of the last export."""
-    last = visit.desk.transfers.latest.get("export")
+    last = visit.context.transfers.latest.get("export")
     if last is None or last.is_running or last.problem or not await asyncio.to_thread(last.path.exists):
         return visit.go("/transfers")
     name = f"cognitive-memory-{datetime.now(visit.zone):%Y%m%d-%H%M}.jsonl"
@@ -51,7 +51,7 @@ async def download(visit: Visit) -> Response:
 
 async def discard(visit: Visit) -> Response:
     """Remove the file of the last export from the disk."""
-    is_gone = await visit.desk.transfers.discard(visit.memory)
+    is_gone = await visit.context.transfers.discard(visit.memory)
     return visit.go("/transfers", notice=visit.words("transfers.discarded") if is_gone else "")
 
 

@@ -37,7 +37,7 @@ NAVIGATION = (
 
 
 @dataclass(frozen=True)
-class Desk:
+class ConsoleContext:
     """What all pages share: the memory with its settings, its data directory, and running exports and backups."""
 
     backing: Backing
@@ -50,19 +50,19 @@ class Visit:
     """A request to a page, with the session of the operator; ``fields`` are those of its form."""
 
     request: Request
-    desk: Desk
+    context: ConsoleContext
     session: Session
     fields: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
 
     @property
     def memory(self) -> core.CognitiveMemory:
         """The memory."""
-        return self.desk.backing.memory()
+        return self.context.backing.memory()
 
     @property
     def settings(self) -> core.Settings:
         """The settings in force."""
-        return self.desk.backing.settings()
+        return self.context.backing.settings()
 
     @property
     def zone(self) -> tzinfo:

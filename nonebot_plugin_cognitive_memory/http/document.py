@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
 
 from ..replies import http_guide as guide
-from .bodies.body import Answer, Asked, examples_of
+from .bodies.body import Answer, RequestBody, examples_of
 
 VERSION = "1"
 TOKEN = {"type": "http", "scheme": "bearer"}
@@ -31,7 +31,7 @@ def document(api: FastAPI) -> Mapping[str, Any]:
         title=guide.TITLE, version=VERSION, description=guide.DESCRIPTION, routes=api.routes
     )
     described.setdefault("components", {})["securitySchemes"] = {"token": TOKEN}
-    for body in (*Answer.__subclasses__(), *Asked.__subclasses__()):
+    for body in (*Answer.__subclasses__(), *RequestBody.__subclasses__()):
         schema = described["components"]["schemas"].get(body.__name__)
         if schema and (examples := examples_of(body)):
             schema["examples"] = examples  # the framework leaves out their null fields

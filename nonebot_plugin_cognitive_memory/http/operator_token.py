@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import replies
-from .pace import CallerPaces, Pace
 from .refusals import refused, too_fast
+from .token_buckets import CallerBuckets, TokenBucket
 
 LARGEST_BODY = 256 * 1024  # bytes
 PER_MINUTE, BURST = 600, 120  # requests with the token
@@ -26,14 +26,14 @@ class TokenGate:
     The token is read from the Authorization header alone. Nothing of a request is read before its token is checked.
     """
 
-    def __init__(self, app: ASGIApp, token: str, pace: Pace | None = None) -> None:
+    def __init__(self, app: ASGIApp, token: str, bucket: TokenBucket | None = None) -> None:
         """Guard an application; a blank token is refused, because it would admit everybody."""
         if not token.strip():
             raise ValueError("blank token")
         self._app = app
         self._digest = sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
-        self._pace = pace or Pace(PER_MINUTE, BURST)
-        self._strangers = CallerPaces(STRANGERS_PER_MINUTE, STRANGERS_BURST)
+        self._pace = bucket or TokenBucket(PER_MINUTE, BURST)
+        self._strangers = CallerBuckets(STRANGERS_PER_MINUTE, STRANGERS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward an admitted request with its whole body, or answer why not."""

@@ -11,8 +11,8 @@ from .document import serve_document
 from .failures import handle_failures
 from .hosts import HostGate
 from .operator_token import TokenGate
-from .pace import Pace
 from .routes import ROUTERS
+from .token_buckets import TokenBucket
 
 
 class Site:
@@ -22,11 +22,11 @@ class Site:
     sessions, are added beside ``api``; everything else is included in ``api`` or mounted on it.
     """
 
-    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, pace: Pace | None = None) -> None:
-        """Build the interface; a blank token raises ValueError. ``pace`` replaces the limit on ``api``."""
+    def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, bucket: TokenBucket | None = None) -> None:
+        """Build the interface; a blank token raises ValueError. ``bucket`` replaces the limit on ``api``."""
         self.backing = backing
         self.api = _api(backing)
-        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, pace))], redirect_slashes=False)
+        self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, bucket))], redirect_slashes=False)
         self.app: ASGIApp = HostGate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:

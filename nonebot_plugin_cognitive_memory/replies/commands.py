@@ -185,10 +185,10 @@ def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
 
 def nothing_yet(lines: int, seconds: float) -> str:
     """Say that no event is stored here, and when that changes."""
-    return f"这里还没有整理出记忆。{gathered(lines, seconds)}" if lines else "这里还没有记住什么"
+    return f"这里还没有整理出记忆。{waiting_lines_text(lines, seconds)}" if lines else "这里还没有记住什么"
 
 
-def gathered(lines: int, seconds: float) -> str:
+def waiting_lines_text(lines: int, seconds: float) -> str:
     """Say how many lines wait to be considered, and when they will be."""
     minutes = max(round(seconds / 60), 1)
     return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；现在就要：/记忆 整理"
@@ -326,7 +326,7 @@ def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
 
 def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
     """Return remarks on the memory's state; ``waiting``: lines to be considered here, and the seconds until then."""
-    remarks: list[Remark] = [("busy", gathered(*waiting))] if waiting[0] else []
+    remarks: list[Remark] = [("busy", waiting_lines_text(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
         remarks.append(("plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"))

@@ -614,11 +614,11 @@ async def test_a_job_may_be_put_down_while_a_message_is_withdrawn(make: Make, qu
         job = a_job(recent_messages=[a_message("说错了", id="m2")])
         await queue.enqueue(job)
         claim = await taken(queue)
-        keys_to_update = asyncio.create_task(queue.withdraw(GROUP.scope, "m2"))
+        withdrawal = asyncio.create_task(queue.withdraw(GROUP.scope, "m2"))
         for _ in range(awaits):
             await asyncio.sleep(0)
         await put_down(make, queue, claim, way)
-        await keys_to_update
+        await withdrawal
         assert queue.knows(job.id) is (way != "complete")
         if way != "complete":
             again = await taken(queue)

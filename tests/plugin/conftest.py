@@ -82,7 +82,7 @@ async def unhurried(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     from nonebot_plugin_cognitive_memory.cards import Studio
     from nonebot_plugin_cognitive_memory.commands import entry, pictures
 
-    monkeypatch.setattr(entry, "_pace", entry.Pace())
+    monkeypatch.setattr(entry, "_pace", entry.CommandRate())
     undrawn = Studio(None, has_library=False)  # a card would be no text to compare
     monkeypatch.setattr(pictures, "studio", lambda: undrawn)
     for _ in range(1_200):  # the bot's start waits only two seconds for it

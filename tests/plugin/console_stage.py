@@ -34,7 +34,7 @@ class Console:
 
     address: str
     memory: core.CognitiveMemory
-    doors: Any
+    access: Any
 
     @asynccontextmanager
     async def visited(self) -> AsyncGenerator[Visitor, None]:
@@ -80,19 +80,19 @@ class Visitor:
 async def console(folder: Path, **settings: Any) -> AsyncGenerator[Console, None]:
     """Serve a console over a new memory on loopback."""
     from nonebot_plugin_cognitive_memory.console.application import console_application
-    from nonebot_plugin_cognitive_memory.console.sessions import Doors
-    from nonebot_plugin_cognitive_memory.console.visit import Desk
+    from nonebot_plugin_cognitive_memory.console.sessions import ConsoleAccess
+    from nonebot_plugin_cognitive_memory.console.visit import ConsoleContext
     from nonebot_plugin_cognitive_memory.http.dependencies import Backing
     from nonebot_plugin_cognitive_memory.http.site import Site
 
     in_force = core.Settings.from_mapping({"vector_store": {"backend": "exact"}, **settings})
     async with core.CognitiveMemory.open(in_force, folder, clock=FrozenClock()) as memory:
-        backing, doors, app = Backing(lambda: memory, lambda: in_force), Doors(), FastAPI()
+        backing, access, app = Backing(lambda: memory, lambda: in_force), ConsoleAccess(), FastAPI()
         site = Site(TOKEN, (), backing)
-        site.add("/console", console_application(doors, Desk(backing, folder), TOKEN))
+        site.add("/console", console_application(access, ConsoleContext(backing, folder), TOKEN))
         app.mount("/memory", site.app)
         async with served(app) as port:
-            yield Console(f"http://127.0.0.1:{port}/memory/console", memory, doors)
+            yield Console(f"http://127.0.0.1:{port}/memory/console", memory, access)
 
 
 async def furnished(memory: core.CognitiveMemory, *, text: str = "", name: str = "") -> list[str]:

@@ -72,9 +72,9 @@ class World:
     def reborn(self) -> Any:
         """Return the considerer of a new process, which knows only the file and the memory."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-        from nonebot_plugin_cognitive_memory.pending_store import Bookmark
+        from nonebot_plugin_cognitive_memory.pending_store import WaitingLinesFile
 
-        bookmark = Bookmark(self.path) if self.path else None
+        bookmark = WaitingLinesFile(self.path) if self.path else None
         self.considerer = Considerer(lambda: self.memory, self.settings, lambda: self.seconds, bookmark)
         return self.considerer
 
@@ -90,7 +90,7 @@ class World:
 
     async def kept(self) -> str:
         """Store the pending lines and return the file's content."""
-        await self.considerer.gather_again()
+        await self.considerer.submit_listed()
         await self.considerer._save()
         return self.path.read_text("utf-8") if self.path and self.path.exists() else ""
 
@@ -288,11 +288,11 @@ async def test_a_killed_bot_gathers_again(world: Callable[..., World], tmp_path:
     here.considerer.learned(learned.scene, (learned.id,))
     await here.kept()
     here.memory.dialogues.clear()
-    await here.reborn().gather_again()
+    await here.reborn().submit_listed()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "知道了"], ["我怕狗"]]
     assert [scene.kind for scene, _ in here.memory.dialogues] == ["group", "private"]
     await here.kept()
-    await here.reborn().gather_again()
+    await here.reborn().submit_listed()
     assert len(here.memory.dialogues) == 2
     assert not (tmp_path / "considering.json").exists()
 
@@ -306,7 +306,7 @@ async def test_the_same_stretch_is_handed_over_again_as_it_was(world: Callable[.
     await here.after(10_000)
     considerer = here.reborn()
     here.say("新的一句")
-    await considerer.gather_again()
+    await considerer.submit_listed()
     assert here.memory.ids[0] == here.memory.ids[1]
     assert (await here.after(10_000))[2] == ["新的一句"]
 
@@ -328,7 +328,7 @@ async def test_what_is_gone_from_the_log_is_not_gathered(world: Callable[..., Wo
     here.say("忘掉的", core.Scene.private("2000001"))
     await here.kept()
     del here.memory.log[1:]
-    await here.reborn().gather_again()
+    await here.reborn().submit_listed()
     assert [lines for _, lines in here.memory.dialogues] == [["留下的"]]
 
 
@@ -340,7 +340,7 @@ async def test_lines_far_back_are_found(world: Callable[..., World], tmp_path: P
         here.say(f"闲话 {n}", addressed_to_bot=False)
     here.say("我怕狗")
     await here.kept()
-    await here.reborn().gather_again()
+    await here.reborn().submit_listed()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫", "我怕狗"]]
 
 
@@ -351,13 +351,13 @@ async def test_gathering_again_waits_for_the_memory(world: Callable[..., World],
     await here.kept()
     considerer = here.reborn()
     here.memory.running = False
-    await considerer.gather_again()
+    await considerer.submit_listed()
     here.memory.running, here.memory.refusal = True, core.QueueFull("满了")
-    await considerer.gather_again()
+    await considerer.submit_listed()
     here.say("我怕狗", core.Scene.private("2000001"))
     assert [place["line_ids"] for place in json.loads(await here.kept())] == [["m1"], ["m2"]]
     here.memory.refusal = None
-    await considerer.gather_again()
+    await considerer.submit_listed()
     assert [lines for _, lines in here.memory.dialogues] == [["我怕猫"]]
 
 
@@ -394,7 +394,7 @@ async def test_switched_off_nothing_is_gathered_again(world: Callable[..., World
     here.say("我怕猫")
     await here.kept()
     here.settings = core.Settings.from_mapping({"capture": {"auto_consider": "off"}}).capture
-    await here.reborn().gather_again()
+    await here.reborn().submit_listed()
     assert here.memory.dialogues == []
     assert await here.kept() == ""
 
@@ -416,7 +416,7 @@ async def test_a_file_that_makes_no_sense(world: Callable[..., World], tmp_path:
     """An invalid file loses only the lines that it listed."""
     (tmp_path / "considering.json").write_text(content)
     here = world(tmp_path)
-    await here.considerer.gather_again()
+    await here.considerer.submit_listed()
     here.say("我怕猫")
     assert "m1" in await here.kept()
 
@@ -468,20 +468,23 @@ async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_pat
 async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
     """With a real memory, lines collected before a kill become exactly one event."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-    from nonebot_plugin_cognitive_memory.pending_store import Bookmark
+    from nonebot_plugin_cognitive_memory.pending_store import WaitingLinesFile
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
-    scene, bookmark = core.Scene.group("10001", "2000001", user_name="阿棠"), Bookmark(tmp_path / "considering.json")
+    scene, bookmark = (
+        core.Scene.group("10001", "2000001", user_name="阿棠"),
+        WaitingLinesFile(tmp_path / "considering.json"),
+    )
     async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
-        killed, born = (Considerer(lambda: memory, settings.capture, bookmark=bookmark) for _ in range(2))
-        await killed.gather_again()
+        killed, born = (Considerer(lambda: memory, settings.capture, waiting_file=bookmark) for _ in range(2))
+        await killed.submit_listed()
         line = core.Message("m1", scene, "记住，我对花生过敏", datetime.now(timezone.utc), addressed_to_bot=True)
         await memory.observe(line)
         killed.note(line)
         await killed._save()
         await killed.submit_due()
-        await born.gather_again()
-        await born.gather_again()
+        await born.submit_listed()
+        await born.submit_listed()
         assert await memory.drain(PATIENCE)
         assert len([event for event in await memory.events(scene) if "花生" in event.text]) == 1
 
@@ -503,17 +506,17 @@ class Killed:
 
     async def leaves(self, *lines: core.Message) -> None:
         """Store these lines as pending."""
-        from nonebot_plugin_cognitive_memory.pending_store import Waiting
+        from nonebot_plugin_cognitive_memory.pending_store import WaitingPlace
 
-        await self.bookmark.write([Waiting.of(lines[0].scene, [line.id for line in lines])])
+        await self.bookmark.write([WaitingPlace.of(lines[0].scene, [line.id for line in lines])])
 
     async def reborn(self) -> list[str]:
         """Consider what the killed process left; return the texts of all events."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
 
         settings = core.Settings()
-        born = Considerer(lambda: self.memory, settings.capture, bookmark=self.bookmark)
-        await born.gather_again()
+        born = Considerer(lambda: self.memory, settings.capture, waiting_file=self.bookmark)
+        await born.submit_listed()
         assert await self.memory.drain(20)
         return [event.text for event in await self.memory.events(core.Scene.operator(), limit=200)]
 
@@ -521,12 +524,12 @@ class Killed:
 @pytest.fixture
 async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
     """Open a separate memory."""
-    from nonebot_plugin_cognitive_memory.pending_store import Bookmark
+    from nonebot_plugin_cognitive_memory.pending_store import WaitingLinesFile
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:
         began = datetime.now(timezone.utc).replace(microsecond=0)
-        yield Killed(memory, Bookmark(tmp_path / "considering.json"), began)
+        yield Killed(memory, WaitingLinesFile(tmp_path / "considering.json"), began)
 
 
 @pytest.mark.parametrize("is_worked_off", [False, True])

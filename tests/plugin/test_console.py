@@ -215,7 +215,7 @@ async def test_the_method_is_not_overridden(shown: Console) -> None:
 async def test_a_code_opens_one_session(shown: Console, stranger: httpx.AsyncClient) -> None:
     """A one-time code opens the console once; wrong secrets do not, and many of them have to wait."""
     origin = {"Origin": shown.address.split("/memory")[0]}
-    code = shown.doors.codes.issue()
+    code = shown.access.codes.issue()
     assert (await stranger.post("/login", data={"secret": f" {code.lower()} "}, headers=origin)).status_code == 303
     assert "阿棠" in (await stranger.get("/")).text
     stranger.cookies.clear()
@@ -236,9 +236,9 @@ async def test_only_failed_log_ins_count(shown: Console, stranger: httpx.AsyncCl
         return (await stranger.post("/login", data={"secret": secret}, headers=origin)).status_code
 
     assert [await entered(TOKEN) for _ in range(8)] == [303] * 8
-    assert [await entered(shown.doors.codes.issue()) for _ in range(8)] == [303] * 8
+    assert [await entered(shown.access.codes.issue()) for _ in range(8)] == [303] * 8
     assert [await entered("guess") for _ in range(7)] == [401] * 6 + [429]
-    code = shown.doors.codes.issue()
+    code = shown.access.codes.issue()
     assert await entered(code) == 429
     assert await entered(TOKEN) == 303
 
@@ -281,8 +281,8 @@ import nonebot
 nonebot.init(driver={driver!r}, log_level="INFO", localstore_data_dir="files", cognitive_memory={{"http": {http!r}}})
 assert nonebot.load_plugin("nonebot_plugin_cognitive_memory")
 import sys
-from nonebot_plugin_cognitive_memory.console import doors
-print("OPEN", doors is not None, "jinja2" in sys.modules)
+from nonebot_plugin_cognitive_memory.console import access
+print("OPEN", access is not None, "jinja2" in sys.modules)
 """
 
 

@@ -33,7 +33,7 @@ async def ask(stage: Stage, text: str, group: int | None = None) -> str:
     """Send a command as the superuser, without the pace limit."""
     from nonebot_plugin_cognitive_memory.commands import entry
 
-    entry._pace = entry.Pace()
+    entry._pace = entry.CommandRate()
     return await stage.ask(text, SUPERUSER, group)
 
 
@@ -233,7 +233,7 @@ async def test_when_lines_are_considered_moves(
         considerer.note(core.Message(f"m{number}", scene, "我们周五去吃火锅", at))
     considerer.follow(core.Settings.from_mapping({"capture": capture}).capture)
     considerer.note(core.Message("m2", scene, "我也去吃火锅", at))
-    assert considerer.gathered(scene) == gathered
+    assert considerer.waiting_count(scene) == gathered
 
 
 @pytest.mark.parametrize(

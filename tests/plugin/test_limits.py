@@ -47,12 +47,12 @@ def test_lists_are_bounded(app: object) -> None:
 
 def test_pace_is_of_a_minute(app: object) -> None:
     """Ten calls pass, the eleventh gives a warning, and after a minute calls pass again."""
-    from nonebot_plugin_cognitive_memory.commands.rate_limit import Pace
+    from nonebot_plugin_cognitive_memory.commands.rate_limit import CommandRate
 
     clock = Seconds()
-    pace = Pace(clock)
-    verdicts = [pace.verdict("a") for _ in range(13)]
+    rate = CommandRate(clock)
+    verdicts = [rate.verdict("a") for _ in range(13)]
     assert verdicts == ["go"] * 10 + ["warn", "ignore", "ignore"]
-    assert pace.verdict("b") == "go"
+    assert rate.verdict("b") == "go"
     clock.now = 61.0
-    assert pace.verdict("a") == "go"
+    assert rate.verdict("a") == "go"

@@ -25,7 +25,7 @@ def stubborn(question: Question) -> object:
     return shaped(question, nothing_new=False, tags=["七零四二"], summary="；".join(kept))
 
 
-async def stored_keys(memory, scene=READING) -> str:
+async def profile_heading(memory, scene=READING) -> str:
     """Return everything that profiles show about the person."""
     profile = await memory.get_profile(scene, "user", "2156083317")
     found = [hit.profile for hit in await memory.search_profiles(scene, "门锁密码七零四二 猫")]
@@ -49,13 +49,13 @@ async def test_it_leaves_the_profile_too(tmp_path: Path, chat: type[Puppet] | No
     async with a_memory(tmp_path, chat=chat() if chat else None) as memory:
         await tell(memory, READING, CODE, message_ids=("m1",))
         await tell(memory, READING, CAT, message_ids=("m2",))
-        assert "七零四二" in await stored_keys(memory)
+        assert "七零四二" in await profile_heading(memory)
         await memory.recall_message(READING, "m1")
         for scene in (READING, READING_MILI):
-            assert "七零四二" not in await stored_keys(memory, scene)
+            assert "七零四二" not in await profile_heading(memory, scene)
         await asyncio.wait_for(until(lambda: memory.get_profile(READING, "user", "2156083317")), PATIENCE)
         for scene in (READING, READING_MILI):
-            shown = await stored_keys(memory, scene)
+            shown = await profile_heading(memory, scene)
             assert "七零四二" not in shown
             assert "三花猫" in shown
         await memory.recall_message(READING, "m2")
@@ -79,10 +79,10 @@ async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble:
 
         await asyncio.wait_for(until(is_failing), PATIENCE)
         assert await memory.get_profile(READING, "user", "2156083317") is None
-        assert "七零四二" not in await stored_keys(memory)
+        assert "七零四二" not in await profile_heading(memory)
         chat.mind, chat.refuses = careful, {}
         clock.advance(hours=1)
         assert await memory.drain(PATIENCE)
-        shown = await stored_keys(memory)
+        shown = await profile_heading(memory)
         assert "七零四二" not in shown
         assert "三花猫" in shown

@@ -45,7 +45,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("replies/commands.OPTED_*", "replies/commands.CONFIRM_*", "replies/commands.EXPORTED*"),
     *("replies/commands.switched", "replies/commands.CONSIDERED", "replies/commands.SUMMARY"),
     *("replies/commands.REVIVED", "replies/commands.REINDEXED", "replies/commands.PAUSED", "replies/commands.RESUMED"),
-    *("replies/commands.nothing_yet", "replies/commands.gathered", "replies/commands.pinned"),
+    *("replies/commands.nothing_yet", "replies/commands.waiting_lines_text", "replies/commands.pinned"),
     *("replies/commands.corrected", "replies/commands.incognito", "replies/commands.announcement"),
     *("replies/commands.status_title", "replies/commands.failed_list", "replies/commands.forgotten"),
     *("replies/commands.restored", "replies/commands.pin_list", "replies/commands.viewed", "replies/commands.sharing"),

@@ -39,8 +39,8 @@ def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> 
     words = _said(body)
     is_broken = status >= _SERVER and not (status == _SERVER and _TOO_LARGE.search(words))
     if status in _LATER or is_broken:
-        wished = retry_after(headers, datetime.now(timezone.utc))
-        return UnavailableError(sentences.models.MODEL_AWAY.format(role=role, status=status), retry_after=wished)
+        pause = retry_after(headers, datetime.now(timezone.utc))
+        return UnavailableError(sentences.models.MODEL_AWAY.format(role=role, status=status), retry_after=pause)
     if _is_about_the_input(status, words):
         return PermanentError(sentences.models.INPUT_REFUSED.format(role=role, status=status))
     return UnavailableError(_fault(role, status, words))

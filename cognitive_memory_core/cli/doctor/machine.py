@@ -95,7 +95,7 @@ def chinese_fonts(examined: ExaminedBot) -> list[Path] | None:
 
 
 def _own_fonts(examined: ExaminedBot) -> Path:
-    return (examined.bot.told_dir or examined.bot.set_dir or shared_dir()) / "fonts"
+    return (examined.bot.given_dir or examined.bot.set_dir or shared_dir()) / "fonts"
 
 
 def clock(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined

@@ -51,7 +51,7 @@ def owner(examined: ExaminedBot) -> Iterator[Finding]:
     """Yield a finding if a process owns the directory; if bots share the directory, it may be another bot."""
     if not is_owned(_data_dir(examined)):
         return
-    if examined.bot.set_dir is None and examined.bot.told_dir is None:
+    if examined.bot.set_dir is None and examined.bot.given_dir is None:
         yield Finding("fault", sentences.doctor.OWNED_SHARED, sentences.doctor.SHARED_DIRECTORY_ADVICE)
     else:
         yield Finding("hint", sentences.doctor.OWNED, sentences.doctor.OWNED_ADVICE)

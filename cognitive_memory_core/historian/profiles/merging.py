@@ -251,8 +251,8 @@ class ProfileMerging:
 
     def _pause_for_outage(self, error: Exception) -> None:
         """Pause all merges during an outage, at least for the error's ``retry_after``."""
-        wished = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
-        self._rests_until = self._elapsed() + min(max(self._pause, wished or 0.0), LONGEST_PAUSE)
+        requested_pause = error.retry_after if isinstance(error, TransientError | UnavailableError) else None
+        self._rests_until = self._elapsed() + min(max(self._pause, requested_pause or 0.0), LONGEST_PAUSE)
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
         self.trouble.tell(_described(error))
 

@@ -106,7 +106,7 @@ def _spoken(lines: Sequence[str]) -> list[Clause]:
 
 def _is_put(clause: Clause, line: str) -> bool:
     """Return whether a line asks or proposes something, so that a bare "no" answers it."""
-    return clause.asks or clause.wishes or line.rstrip("。！!~ ").endswith("吧")
+    return clause.asks or clause.proposes or line.rstrip("。！!~ ").endswith("吧")
 
 
 def _denials(told: Sequence[Clause], said: Sequence[Clause]) -> list[Disagreement]:
@@ -120,7 +120,7 @@ def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
     if most < _SHARED:
         return None
     nearest = [other for weight, other in overlaps if weight >= _NEAR * most]
-    if not clause.wishes and not any(_asks_alike(clause, other) for other in nearest):
+    if not clause.proposes and not any(_asks_alike(clause, other) for other in nearest):
         return "question"
     supported = {word for other in said for word, product in _compared(clause, other).items() if product > 0}
     has_denial = any(other.denies for other in said)

@@ -136,13 +136,13 @@ _SUFFIX = re.compile("(?:ing|ed|s)$")
 class Clause:
     """The content words of one clause: +1 affirmed, -1 denied, 0 undecided.
 
-    ``asks`` if it is a question, ``wishes`` if it names a wish or a proposal, which may be put as a question.
+    ``asks`` if it is a question, ``proposes`` if it names a wish or a proposal, which may be put as a question.
     ``is_answered`` if it was a question that a later line may answer.
     """
 
     signs: Mapping[str, int]
     asks: bool = False
-    wishes: bool = False
+    proposes: bool = False
     is_answered: bool = False
 
     @property
@@ -152,7 +152,7 @@ class Clause:
 
     def denied(self) -> Clause:
         """Return the clause with the contrary meaning."""
-        return Clause({word: -sign or -1 for word, sign in self.signs.items()}, self.asks, self.wishes)
+        return Clause({word: -sign or -1 for word, sign in self.signs.items()}, self.asks, self.proposes)
 
 
 def clauses_of(text: str) -> list[Clause]:

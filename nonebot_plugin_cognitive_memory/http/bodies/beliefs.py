@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 import cognitive_memory_core as core
 
 from ...replies import http_guide as guide
-from .body import Answer, Asked, Instant, example
+from .body import Answer, Instant, RequestBody, example
 
 _NOW, _BEFORE = "2026-03-06T12:30:00Z", "2026-03-01T00:00:00Z"
 _OLD_ID, BELIEF_ID = "b1f0c3d4e5a60718293a4b5c6d7e8f01", "b1f0c3d4e5a60718293a4b5c6d7e8f02"
@@ -262,7 +262,7 @@ class EvolutionAnswer(Answer):
         )
 
 
-class Strength(Asked):
+class Strength(RequestBody):
     """How strong a belief shall be."""
 
     model_config = example(strength=0.8)

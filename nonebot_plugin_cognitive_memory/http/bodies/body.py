@@ -38,7 +38,7 @@ class Refusal(BaseModel):
     error: str
 
 
-class Asked(BaseModel):
+class RequestBody(BaseModel):
     """The body of a request; unknown fields are refused, because they are mostly misspelt ones."""
 
     model_config = ConfigDict(extra="forbid")

@@ -7,10 +7,10 @@ from pydantic import BaseModel, Field
 import cognitive_memory_core as core
 
 from ...replies import http_guide as guide
-from .body import Answer, Asked, example
+from .body import Answer, RequestBody, example
 
 
-class Question(Asked):
+class Question(RequestBody):
     """A turn: what is asked, where, and by whom; ``budget`` is the most tokens."""
 
     model_config = example(query=guide.ASKED, group_id="10001", user_id="2000001")

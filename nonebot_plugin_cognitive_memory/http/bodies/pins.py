@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 import cognitive_memory_core as core
 
 from ...replies import http_guide as guide
-from .body import Answer, Asked, Instant, example
+from .body import Answer, Instant, RequestBody, example
 
 LONGEST = 4_000  # characters that are accepted; the memory shortens a pin to fewer
 PIN_ID = "5a60718293a4b5c6"
@@ -68,14 +68,14 @@ class OnePin(Answer):
         return cls(pin=PinBody.of(pin))
 
 
-class PinText(Asked):
+class PinText(RequestBody):
     """The new text of a pin."""
 
     model_config = example(text=guide.PINNED)
     text: str = Field(min_length=1, max_length=LONGEST)
 
 
-class NewPin(Asked):
+class NewPin(RequestBody):
     """A new pin and its place."""
 
     model_config = example(text=guide.PINNED, group_id="10001")

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 import cognitive_memory_core as core
 
 from ...replies import http_guide as guide
-from .body import Answer, Asked, Instant, example
+from .body import Answer, Instant, RequestBody, example
 
 _REVISION_ID = "20260305T103000.123456Z"
 _PROFILE = {
@@ -77,7 +77,7 @@ class RevisionList(Answer):
         return cls(revisions=tuple(RevisionBody(id=one.id, profile=ProfileBody.of(one.profile)) for one in revisions))
 
 
-class RevisionWanted(Asked):
+class RevisionWanted(RequestBody):
     """Which past profile shall be restored."""
 
     model_config = example(revision_id=_REVISION_ID)

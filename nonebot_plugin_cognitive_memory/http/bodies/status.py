@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 import cognitive_memory_core as core
 
 from ...replies import http_guide as guide
-from .body import Answer, Asked, Instant, example
+from .body import Answer, Instant, RequestBody, example
 
 _JOB_ID = "0c3d4e5a60718293a4b5c6d7e8f00001"
 
@@ -71,7 +71,7 @@ class FailedJobList(Answer):
     jobs: tuple[FailedJobBody, ...]
 
 
-class Retry(Asked):
+class Retry(RequestBody):
     """Which failed job shall be retried; all without one."""
 
     model_config = example(job_id=_JOB_ID)

@@ -105,8 +105,8 @@ class SqliteArchive:
 
 
 def _import_rows(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
-    wishes = [row for row in rows if isinstance(row, OptOut)]
-    new = sum(add_opt_out(connection, wish.user_id, wish.at) for wish in wishes)
+    opt_outs = [row for row in rows if isinstance(row, OptOut)]
+    new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision, lengths = next_revision(connection), _lengths(connection, rows)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]

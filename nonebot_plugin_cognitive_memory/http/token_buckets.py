@@ -10,7 +10,7 @@ Clock = Callable[[], float]
 CALLERS = 1_000  # remembered, each with its own limit
 
 
-class Pace:
+class TokenBucket:
     """A token bucket: ``burst`` requests at once, then ``per_minute``."""
 
     def __init__(self, per_minute: float, burst: int, clock: Clock = time.monotonic) -> None:
@@ -35,23 +35,23 @@ class Pace:
         return seconds
 
 
-class CallerPaces:
-    """A :class:`Pace` for each caller; the caller heard from longest ago is dropped first."""
+class CallerBuckets:
+    """A :class:`TokenBucket` for each caller; the caller heard from longest ago is dropped first."""
 
     def __init__(self, per_minute: float, burst: int, clock: Clock = time.monotonic) -> None:
         """Give each new caller a full bucket."""
-        self._new = lambda: Pace(per_minute, burst, clock)
-        self._paces: OrderedDict[Hashable, Pace] = OrderedDict()
+        self._new = lambda: TokenBucket(per_minute, burst, clock)
+        self._buckets: OrderedDict[Hashable, TokenBucket] = OrderedDict()
 
     def wait(self, caller: Hashable) -> float:
-        """Return what :meth:`Pace.wait` does for a caller; counts nothing."""
-        pace = self._paces.get(caller)
-        return pace.wait() if pace else 0.0
+        """Return what :meth:`TokenBucket.wait` does for a caller; counts nothing."""
+        bucket = self._buckets.get(caller)
+        return bucket.wait() if bucket else 0.0
 
     def take(self, caller: Hashable) -> float:
-        """Count a request of a caller; return what :meth:`Pace.take` does."""
-        pace = self._paces.pop(caller, None) or self._new()
-        self._paces[caller] = pace
-        if len(self._paces) > CALLERS:
-            self._paces.popitem(last=False)
-        return pace.take()
+        """Count a request of a caller; return what :meth:`TokenBucket.take` does."""
+        bucket = self._buckets.pop(caller, None) or self._new()
+        self._buckets[caller] = bucket
+        if len(self._buckets) > CALLERS:
+            self._buckets.popitem(last=False)
+        return bucket.take()
