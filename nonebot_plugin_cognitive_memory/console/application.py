@@ -86,7 +86,7 @@ class _Login:
     """The page at which a session is opened, by the operator's token or by a code."""
 
     def __init__(self, access: ConsoleAccess, token: str) -> None:
-        """Open sessions through these doors."""
+        """Open sessions in ``access``, by the operator's token or by one of its codes."""
         self._access = access
         self._digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
         self._tries = CallerBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
