@@ -28,6 +28,7 @@ from .struck import spread
 from .tracer import ROOT, Driver, driver
 
 OPENING = "migration with its copy"  # the step of the driver that opens ledger.db
+CALLS = 40  # of each directory, evenly spread over the hundreds that write: a kill and the start after it take a second
 SETTINGS = core.Settings.model_validate(
     {"vector_store": {"backend": "exact"}, "profile": {"merge_delay_seconds": 0, "merge_min_facts": 1}}
 )
@@ -47,7 +48,7 @@ class Found:
 
 
 def f28(extent: Extent) -> Row:
-    """Open each directory, kill its migration before every statement and at every writing call, refuse a later one."""
+    """Open each directory, kill its migration before every statement and at writing calls, refuse a later one."""
     started, found, names = time.monotonic(), Found(), golden.names()
     if extent.quick:
         names = [names[0], names[-1]]
@@ -55,7 +56,7 @@ def f28(extent: Extent) -> Row:
         for name in names:
             _open_whole(Path(scratch, "whole"), name, found)
             _kill_statements(Path(scratch, "statements"), name, extent.of(1, 25), found)
-        _kill_calls(Path(scratch, "calls"), names, extent.of(10_000, 3), found)
+        _kill_calls(Path(scratch, "calls"), names, extent.of(CALLS, 3), found)
         _refuse_later(Path(scratch, "later"), names[-1], found)
     note = (
         f"{found.opened} ledger formats opened, {found.statements} kills at SQL statements and {found.calls} at system "
