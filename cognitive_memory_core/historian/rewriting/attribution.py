@@ -18,7 +18,7 @@ from ...prompts.answers import StatementAnswer
 from ...text.caches import cleared_on_erasure
 from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
-from ...text.identity.persons import leads, reports
+from ...text.identity.persons import leads, opening_voice, reports
 from ...text.identity.written_ids import plain, spoken
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
@@ -280,6 +280,15 @@ def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
 def _is_borrowed(words: AbstractSet[str], own: AbstractSet[str], foreign: AbstractSet[str]) -> bool:
     taken = len(words & foreign)
     return taken >= _TAKEN_UP and taken > _TIMES_OWN * len(words & own)
+
+
+def speaks_for_another(text: str, task: RewriteTask, job_context: JobContext) -> bool:
+    """Return whether a text begins with the words of a person who sent none of the lines, and whom none quotes."""
+    voice = opening_voice(plain(text))
+    if not voice or voice in task.speakers:
+        return False
+    person = job_context.named(voice)
+    return not any(name and name in task.original for name in (person.id, person.name, *person.aliases))
 
 
 def is_translated(text: str, original: str) -> bool:

@@ -19,8 +19,9 @@ CONFIDENCE = 0.6
 
 
 def cited_lines(batch: RewriteBatch, dialogue: Dialogue) -> list[Message]:
-    """Return the lines cited by the tasks that have no usable text, in the order of the dialogue."""
-    cited = {one for task, best in batch.outcomes() if best is None for one in task.message_ids}
+    """Return the lines cited by the tasks without a text to be stored, in the order of the dialogue."""
+    left = [task for task, best in batch.outcomes() if best is None or not best.is_statement]
+    cited = {one for task in left for one in task.message_ids}
     return [line for line in dialogue.messages if line.id in cited]
 
 
@@ -29,14 +30,15 @@ async def quotations(
 ) -> list[Statement]:
     """Quote the lines that a model contradicted, and return what the rules make of the others.
 
-    A line that a model worded in another language, or with wrong ids, is quoted if the rules keep nothing of it.
+    A line that a model worded in another language, with wrong ids or as a line of chat is quoted if the rules keep
+    nothing of it.
     """
     contradicted = {one for task in batch.contradicted for one in task.message_ids}
     quoted = [_quoted(line, batch) for line in lines if line.id in contradicted]
     left = tuple(line for line in lines if line.id not in contradicted)
     worded = await rules.triage(replace(dialogue, messages=left), batch.job_context) if left else []
     kept = {one for statement in worded for one in statement.message_ids}
-    misworded = {one for task in batch.misworded for one in task.message_ids} - kept
+    misworded = {one for task in (*batch.misworded, *batch.unsettled) for one in task.message_ids} - kept
     return [*quoted, *worded, *(_quoted(line, batch) for line in left if line.id in misworded)]
 
 

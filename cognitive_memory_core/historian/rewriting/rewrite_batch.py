@@ -14,7 +14,8 @@ from ...prompts.answers import StatementAnswer
 from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
-from .attribution import RewriteTask, borrows, called, echoes, is_translated, stated
+from ...text.statements.lexicon import is_talk
+from .attribution import RewriteTask, borrows, called, echoes, is_translated, speaks_for_another, stated
 from .statement_gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt
@@ -33,6 +34,11 @@ class Attempt:
     def rank(self) -> tuple[bool, int]:
         """Sort key of attempts: usable ones rank higher, then those with fewer offences."""
         return (self.verdict.is_usable, -len(self.verdict.offences))
+
+    @property
+    def is_statement(self) -> bool:
+        """Whether the text may be stored as a statement; one with "I" or "you" is a line of chat, to be quoted."""
+        return self.verdict.is_usable and not any(map(is_talk, self.verdict.offences))
 
 
 @dataclass
@@ -84,6 +90,11 @@ class RewriteBatch:
             yield task, attempt if attempt and attempt.verdict.is_usable else None
 
     @property
+    def unsettled(self) -> list[RewriteTask]:
+        """The tasks whose best text is usable but still speaks as a line of chat does."""
+        return [task for task, best in self.outcomes() if best and not best.is_statement]
+
+    @property
     def contradicted(self) -> list[RewriteTask]:
         """The tasks whose last text contradicted its lines."""
         return [one for one in self.tasks if (last := self._last.get(one.number)) and CONTRARY & {*last.verdict.faults}]
@@ -110,7 +121,8 @@ class RewriteBatch:
         """Add the fault "unfounded" if a text shares no word with what was heard, else any contradictions."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.original):
             return verdict
-        if not echoes(text, task.original, self.job_context) or borrows(text, task, self.job_context):
+        is_founded = echoes(text, task.original, self.job_context) and not borrows(text, task, self.job_context)
+        if not is_founded or speaks_for_another(text, task, self.job_context):
             return replace(verdict, faults=("unfounded",))
         return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
 

@@ -184,7 +184,7 @@ class ModelHistorian:
 
     async def _found(self, batch: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
         outcomes = list(batch.outcomes())
-        found = [(task, best) for task, best in outcomes if best is not None]
+        found = [(task, best) for task, best in outcomes if best is not None and best.is_statement]
         degraded = sum(not best.verdict.is_absolute for _, best in found)
         if degraded:
             _warn(batch, sentences.log.GATE_GAVE_UP.format(count=degraded))

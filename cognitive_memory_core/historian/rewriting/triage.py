@@ -12,8 +12,9 @@ from ...domain.message import Message
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue, shortened
 from ...prompts.answers import StatementAnswer, TriageAnswer
+from ...text.identity.labelling import labelled
 from ...text.identity.names import one_line
-from ...text.identity.persons import speaks_of_others
+from ...text.identity.persons import opening_voice, speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
 from ...text.statements.authority import dictates
@@ -47,15 +48,26 @@ def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobC
     """Return the distinct lines of people that an observation cites, in their order.
 
     For an observation that cites no line, or only lines without a word of it, the line with most of its words is taken.
+    So is that of the person whose words it begins to quote, if it cites lines of others.
     """
     of_people = [line for line in messages if line.sender_id and line.text.strip()]
     numbers = {number for number in said.lines if 0 < number <= len(messages)}
     cited = [line for line in (messages[number - 1] for number in sorted(numbers)) if line in of_people]
     text = said.text[:READ]
+    if own := _of_voice(text, cited, of_people, job_context):
+        return [own]
     if any(echoes(text, line.text, job_context) for line in cited):
         return cited
     found = likeliest(text, of_people, job_context)
     return [found] if found and (cited or not said.lines) else cited
+
+
+def _of_voice(text: str, cited: Sequence[Message], lines: Sequence[Message], job_context: JobContext) -> Message | None:
+    """Return the line of the person whose words a text begins to quote, if it cites none of theirs."""
+    voice = opening_voice(plain(labelled(text, (job_context.speaker, *job_context.people))))
+    if not voice or voice in {line.sender_id for line in cited}:
+        return None
+    return likeliest(text, [line for line in lines if line.sender_id == voice], job_context)
 
 
 def _task(

@@ -35,12 +35,21 @@ _OWN = re.compile(
     "我|俺|咱|本人|自己|老子|老娘|(?<![a-z'])(?:i|me|my|mine|myself|we|us|our|ours|ourselves)(?![a-z])", re.IGNORECASE
 )
 
+_VOICE = re.compile(
+    r"(?![听据])[^\s：:“”()（）]{1,48}[(（]([0-9A-Za-z_-]{1,128})[)）](?:〔[^〕]*〕)? ?(?:说|表示)?[：:]"
+)
 _SPEAKER = re.compile(r"^[^\s：“”]{1,48}\([^()\s]{1,128}\)(?:〔[^〕]*〕)?(?:：(?=“)| 说：)")
 
 
 def without_speaker(text: str) -> str:
     """Remove the speaker in front of a statement, name(id)：“…” or name(id) 说：…."""
     return _SPEAKER.sub("", text, count=1)
+
+
+def opening_voice(text: str) -> str:
+    """Return the id of the person whose words a text begins to quote, as name(id)：… or name(id) 说：…; else ""."""
+    voice = _VOICE.match(text)
+    return voice[1] if voice else ""
 
 
 def reports(text: str, user_id: str) -> bool:

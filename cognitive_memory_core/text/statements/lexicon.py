@@ -83,6 +83,12 @@ _PLACE = Pattern(f"{_PLACES}|{_ENGLISH_PLACES}")
 _GROUP = Pattern(_GROUP_NOUN)
 _PATTERNS: tuple[tuple[Kind, Pattern], ...] = (("pronoun", _PERSON), ("place", _PLACE))
 _FINE = Pattern(f"{_NOBODY}|{_ENGLISH_NOBODY}")
+_TALK = Pattern("[我你您咱俺]|本人|(?:i|me|my|mine|myself|you|yours?|yourself|we|us|ours?)(?![a-z])")
+
+
+def is_talk(offence: Offence) -> bool:
+    """Return whether a word stands for whoever speaks or is spoken to, so that its text is a line and no statement."""
+    return offence.kind == "pronoun" and bool(_TALK.compiled.match(folded(offence.word)))
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:

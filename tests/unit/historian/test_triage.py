@@ -226,6 +226,35 @@ async def test_offences_to_the_end_are_marked(caplog: pytest.LogCaptureFixture) 
     assert "is_absolute=false" in caplog.text
 
 
+@pytest.mark.parametrize("bad", ["老齐(28471095)我养了一只猫", "老齐(28471095)你养了一只猫"])
+async def test_a_text_that_speaks_as_a_line_is_quoted(bad: str) -> None:
+    """After the retries a text with I or you gives way to the line as it was said, with its speaker before it."""
+    (statement,) = await judged(found(bad, 3), retries=(statements(bad),) * 2)
+    assert statement.text == "老齐(28471095)：“我养了一只猫”"
+    assert (statement.speaker, statement.message_ids) == ("28471095", ("m3",))
+
+
+@pytest.mark.parametrize("label", ["老齐(28471095)：", "老齐：", "老齐(28471095) 说："])
+async def test_the_words_of_somebody_rest_on_their_line(label: str) -> None:
+    """A text that begins with a person's words rests on a line of theirs, though a line of another is cited."""
+    (statement,) = await judged(found(f"{label}养了一只猫", 1))
+    assert (statement.speaker, statement.message_ids) == ("28471095", ("m3",))
+
+
+async def test_nobody_speaks_in_the_line_of_another() -> None:
+    """If the person whose words a text begins with said no such thing, it is asked again and never stored."""
+    bad = "老齐(28471095)：对花生过敏"
+    (statement,) = await judged(found(bad, 1), retries=(statements(bad),) * 2)
+    assert (statement.text, statement.speaker) == ("阿棠(2000001)：“我对花生过敏”", "2000001")
+
+
+async def test_a_forwarded_line_keeps_whom_it_quotes() -> None:
+    """A line that quotes somebody by name may be told with their words in front."""
+    lines = (a_message("老齐：养了一只猫，叫年糕", id="m1"),)
+    (statement,) = await judged(found("老齐(28471095)：养了一只猫，叫年糕", 1), lines=lines)
+    assert (statement.speaker, statement.message_ids) == ("2000001", ("m1",))
+
+
 @pytest.mark.parametrize("bad", ["没有新信息", "老齐(28471095)和7654321养了一只猫", "猫" * 2_000])
 async def test_what_stays_unusable_gives_way_to_the_rules(bad: str, caplog: pytest.LogCaptureFixture) -> None:
     """If nothing usable is made of a line, the rules' wording is stored and counted in the log."""

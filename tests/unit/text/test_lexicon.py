@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.statements.lexicon import Offence, offences
+from cognitive_memory_core.text.statements.lexicon import Offence, is_talk, offences
 
 PIECES = "我你他这那里群昨天周三的《》“”((2000001)阿棠"
 _OFFENCE = re.compile("(pronoun|time|place):(.*?)(?= (?:pronoun|time|place):|$)")
@@ -79,6 +79,14 @@ def test_a_pronoun_as_a_name_disarms_nothing() -> None:
 def test_a_word_as_a_name_disarms_nothing(name: str) -> None:
     """A nickname that is a relative word, or only digits, does not hide that word elsewhere."""
     assert offences(f"{name}昨天来了", names=[name]) == offences(f"{name}昨天来了")
+
+
+def test_words_of_whoever_speaks_are_talk() -> None:
+    """I and you are words of a line; he, she and yesterday may stand in a statement that is not absolute."""
+    for text in ("我养猫", "你养猫", "咱们养猫", "I have a cat"):
+        assert [is_talk(one) for one in offences(text)] == [True], text
+    for text in ("他养猫", "昨天养猫", "She has a cat"):
+        assert [is_talk(one) for one in offences(text)] == [False], text
 
 
 def test_quotations_pass() -> None:

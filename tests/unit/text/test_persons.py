@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.identity.persons import leads, reports
+from cognitive_memory_core.text.identity.persons import leads, opening_voice, reports
 from tests.support.costs import LINEAR, growth
+
+
+def test_the_voice_that_a_text_opens_with() -> None:
+    """Only a label with a colon behind it, or behind 说, opens somebody's words."""
+    for text in ("甲(12345)：养猫", "甲（12345）说：养猫", "甲(12345) 说: 养猫", "甲(12345)〔当时叫乙〕：“养猫”"):
+        assert opening_voice(text) == "12345", text
+    for text in ("甲(12345)养猫", "甲(12345)说养猫：两只", "听甲(12345)说：养猫，乙", "甲：养猫", "", "：(12345)"):
+        assert not opening_voice(text), text
 
 
 @pytest.mark.parametrize(
