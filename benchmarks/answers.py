@@ -13,6 +13,7 @@ import asyncio
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from .answers_judge import VERDICTS, Graded, graded
@@ -21,7 +22,7 @@ from .answers_modes import MODES, Life, Trial, life
 from .answers_pages import write_pages
 from .answers_sets import begun, chat_of, drawn
 from .answers_shown import WINDOW, Shown
-from .chat_set import Chat
+from .chat_set import Chat, with_role
 from .labelled import Tuning, mean
 from .measure import Cell, Report, percentile
 
@@ -37,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder for contexts and questions, answers, and events")
     parser.add_argument("--first", type=int, metavar="N", help="only the first N lines of the chat")
     parser.add_argument("--questions", type=int, metavar="N", help="only N questions, drawn at random")
+    parser.add_argument(
+        "--owners", nargs="+", metavar="ID", help="people who own their groups, which a set may not tell"
+    )
     parser.add_argument("--seed", type=int, default=7, help="of that draw")
     add_model_arguments(parser)
     parser.add_argument("--query", nargs="*", default=[], metavar="KEY=VALUE", help="settings of query that differ")
@@ -47,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> Report:
     """Let a memory live through the chat once a mode, and ask for a context at each question's time."""
     chat = chat_of(options.data)
+    chat = _owned(chat, options.owners) if options.owners else chat
     chat = begun(chat, options.first) if options.first else chat
     chat = drawn(chat, options.questions, options.seed) if options.questions else chat
     query: dict[str, object] = dict(pair.split("=", 1) for pair in options.query)
@@ -60,6 +65,10 @@ def run(options: argparse.Namespace) -> Report:
     if options.misses:
         _print_misses(chat, lives[0].shown)
     return report
+
+
+def _owned(chat: Chat, owners: Sequence[str]) -> Chat:
+    return replace(chat, lines=tuple(replace(line, message=with_role(line.message, owners)) for line in chat.lines))
 
 
 async def _judged(lives: Sequence[Life], address: Address | None) -> Judged:

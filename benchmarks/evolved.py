@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ from cognitive_memory_core.text.statements.group_rules import orders_memory, set
 from cognitive_memory_core.text.statements.stance import stance_of
 
 from .answers_shown import Memory, Shown, shown_by
-from .chat_set import Chat, Line, OptOutRequest, Question, read
+from .chat_set import Chat, Line, OptOutRequest, Question, read, with_role
 from .labelled import WAIT, SetClock, mean, opened
 from .measure import Report
 
@@ -235,7 +235,7 @@ async def lived_weeks(chat: Chat, agreements: Sequence[Agreement], kind: str, *,
         for moment in sorted(moments, key=_at):
             clock.at = max(clock.at, _at(moment))
             if isinstance(moment, Line):
-                await memory.observe(_with_role(moment.message) if has_owners else moment.message)
+                await memory.observe(with_role(moment.message, OWNERS) if has_owners else moment.message)
             elif isinstance(moment, OptOutRequest):
                 await memory.forget_user(moment.scene, moment.scene.user_id)
             elif isinstance(moment, Question):
@@ -275,11 +275,6 @@ def _ends(chat: Chat) -> list[datetime]:
 def _groups(chat: Chat) -> list[core.Scene]:
     ids = dict.fromkeys(line.message.scene.group_id for line in chat.lines if line.message.scene.kind == "group")
     return [core.Scene.operator(group_id=one) for one in ids]
-
-
-def _with_role(message: core.Message) -> core.Message:
-    is_owner = message.scene.kind == "group" and message.scene.user_id in OWNERS
-    return replace(message, scene=replace(message.scene, is_admin=is_owner))
 
 
 async def _memories(memory: core.CognitiveMemory, chat: Chat) -> list[Memory]:
