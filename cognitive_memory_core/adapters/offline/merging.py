@@ -15,6 +15,7 @@ from ...domain.profile import Profile
 from ...ports.models import ProfileContent
 from ...settings import Live, Settings
 from ...text.identity.names import NAME_LENGTH, one_line
+from ...text.statements.group_rules import lays_down_rule
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, without
 from .lasting_facts import EndedState, ended_states, lasting_clause, speaks_of_rank_or_debt
@@ -241,7 +242,7 @@ def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
 def _field_of(fact: Fact) -> str:
     if fact.key.entity_type != "group":
         return _FIELDS.get(fact.kind, "topics")
-    if _RULE.search(fact.text):
+    if _RULE.search(fact.text) or lays_down_rule(fact.text):
         return "rules"
     if _MEMBER.search(fact.text):
         return "members"

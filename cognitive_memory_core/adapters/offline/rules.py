@@ -14,6 +14,7 @@ from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
+from ...text.statements.group_rules import lays_down_rule
 from .choosing import chosen, corrected_line, is_dated, is_serious, retracts
 from .known_people import KnownPeople
 from .lasting_facts import begins_with_speaker, ended_states, lasting_clause
@@ -46,7 +47,8 @@ class RuleHistorian:
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return what people disclosed, planned, decided or asked to remember, as quotations of their senders.
 
-        A short answer that settles somebody else's line is quoted with that line. Lines whose sender takes them back,
+        A rule that the group's owner or an admin lays down is about the group. A short answer that settles somebody
+        else's line is quoted with that line. Lines whose sender takes them back,
         and announcements made on 1 April, are left out.
         """
         by_id = {message.id: message for message in (*job_context.answered, *dialogue.messages)}
@@ -90,17 +92,17 @@ class RuleHistorian:
         for passage in chosen(text, others):
             quotation = quoting.quote(passage, when)
             lasting = lasting_clause(passage, others)
+            holds = bool(lasting or ended_states(passage))
+            is_rule = message.scene.is_admin and not holds and lays_down_rule(passage)
             yield Statement(
                 quotation.text,
                 lasting.kind if lasting else _kind(passage),
-                subjects=_subjects(
-                    quotation, passage, sender, known_people, holds=bool(lasting or ended_states(passage))
-                ),
+                subjects=_subjects(quotation, passage, sender, known_people, holds=holds),
                 speaker=sender.id,
                 confidence=CONFIDENCE,
                 is_absolute=quotation.is_absolute,
                 is_own=True,
-                is_of_place=quoting.is_of_place(passage),
+                is_of_place=is_rule or quoting.is_of_place(passage),
                 message_ids=(wrong.id, message.id) if wrong else (message.id,),
                 happened_at=message.sent_at,
             )

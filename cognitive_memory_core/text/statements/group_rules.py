@@ -12,6 +12,13 @@ _RULES = Pattern(
     "|就叫|叫做|约定|习惯|一般都|大家都|谁[^，。！!？?谁]{1,8}谁"
     "|(?<![a-z])(?:rule|from now on|always|never|every (?:day|week|month))(?![a-z])"
 )
+_LAYS_DOWN = Pattern(
+    "立[^，。,]{0,3}规矩|群规|规矩[：:是]|(?:以后|今后|往后|从此)[^，。！!？?]{0,16}(?:都|别|不|统一|一律|必须|要|只|谁|每|改|先|在)"
+    "|从(?:今|这|下|明|本)[^，。！!？? ]{0,5}起|谁[都也](?:别|不)|不许|不准|不得|禁止|严禁|一律|必须|务必"
+    "|(?:[周例月早晚]会|开会|每[周月天])[^，。！!？?]{0,8}(?:改|挪|换|停|照旧|取消|顺延|定)"
+    "|(?<![a-z])(?:from now on|new rule|(?:nobody|everyone|no one) (?:may|must))(?![a-z])"
+)
+_OPEN = Pattern("[?？吗]|能不能|要不要|是不是|行不行|(?<![一-龥])我(?!们)")
 _FORBIDS = Pattern(
     "不(?:许|准|要|能|得|可以|可|让|再|往|说|谈|讨论|收|带|用|在|发|艾特|剧透|受理)|别|勿|莫|禁|忌|严禁|谢绝|避免|只(?:有|能|许|准)|必须|务必|统一|一律"
     "|(?<![a-z])(?:no|not|never|don't|must|forbidden)(?![a-z])"
@@ -35,6 +42,12 @@ _OF_MEMORY = Pattern(
 def sets_rules(text: str) -> bool:
     """Return whether a line of chat may set, change or end a rule of a group."""
     return bool(_RULES.compiled.search(folded(text[:_READ])))
+
+
+def lays_down_rule(text: str) -> bool:
+    """Return whether a line states how the group does something from then on; no question, and nobody's own plan."""
+    read = folded(text[:_READ])
+    return bool(_LAYS_DOWN.compiled.search(read)) and not _OPEN.compiled.search(read)
 
 
 def ends_rules(text: str) -> bool:

@@ -324,3 +324,12 @@ async def test_a_group_has_headings_of_its_own() -> None:
     assert "负责" in body.partition("## 成员")[2].partition("##")[0]
     assert body.startswith("读科幻的群。")
     assert "- 手写的" in body
+
+
+async def test_a_rule_that_is_laid_down_stands_under_rules() -> None:
+    """A line of an admin that lays down a rule stands under 规矩, also without a word such as 必须."""
+    key = ProfileKey.group("10001")
+    fact = Fact(key, "e1", "老齐(28471095)：“另外以后周报统一发邮箱”", "event", NOON)
+    profile = await merged(fact, person=Person("10001", "读书会"))
+    assert "## 规矩" in profile.summary
+    assert "周报统一发邮箱" in profile.summary

@@ -521,3 +521,13 @@ async def test_absolute_means_no_offences(text: str, name: str) -> None:
         assert set(statement.subjects) <= {person.id for person in known}
         names = [clean_name(name), "老齐", "木鱼", "读书会"]
         assert not statement.is_absolute or not offences(statement.text, names=[item for item in names if item])
+
+
+async def test_a_rule_of_an_admin_is_about_the_group() -> None:
+    """What the owner or an admin lays down is about the group; what others say so is not, nor what an admin plans."""
+    admin = Scene.group("10001", QI.id, user_name=QI.name, group_name="读书会", is_admin=True)
+    for text, is_of_place in (("以后周报统一发邮箱", True), ("我以后都不吃辣了 肠胃炎", False)):
+        (told,) = await triaged(a_message(text, admin))
+        assert told.is_of_place is is_of_place, text
+    (said,) = await triaged(by(QI, "以后周报统一发邮箱"))
+    assert not said.is_of_place
