@@ -27,7 +27,7 @@ REACH = 4  # lines before and after a line that count as its neighbours
 SHOWN = 2  # of them are returned with a hit
 PAUSE = timedelta(minutes=30)  # ends a session
 LONGEST_TOPIC = 20  # lines of a session that count as one topic
-SAME_PERSON = 0.5  # factor of an adjacent line by the same person, who does not answer their own line
+MONOLOGUE = 0.5  # factor of an adjacent line by the same person in private: remarks of a diary, not an answer
 ECHO = 0.6  # share of the query: a recent line that contains as much is taken for the query itself
 READ = 600  # characters of a line
 _FULL_LENGTH = 60  # terms from which a line counts as long
@@ -38,9 +38,9 @@ COVERAGE_SATURATION = 1.0  # see saturated; a smaller one lets age and people ou
 class Weights:
     """Weights of the parts of a line's score relative to its own words (1); 0 disables a part."""
 
-    window: float = 0.2  # for the adjacent line; halved with each line of distance, and for a line by the same person
+    window: float = 0.2  # for the adjacent line; halved with each line of distance, and within a monologue in private
     reply: float = 0.5
-    session: float = 0.15  # for lines of the same topic of the session, unless one person alone says them
+    session: float = 0.15  # for lines of the same topic of the session, unless they are a monologue in private
     label: float = 0.3  # for its speaker's name and day: lines by somebody tell less about them than lines about them
     substance: float = 0.3  # gain of a long line over an empty one
     single: float = 0.7  # factor of a single character compared with a pair or word
@@ -62,6 +62,11 @@ class _TalkLine:
     label: frozenset[str]
     talk: tuple[int, int]
     topic: tuple[int, int]
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the line was said in a private chat."""
+        return self.message.scene.kind == "private"
 
 
 def hits_of(
@@ -186,16 +191,24 @@ def _coverage(
 
 
 def _shared(lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]]) -> Mapping[tuple[int, int], frozenset[str]]:
-    """Map each topic to the terms that its lines lend to each other; a topic of one person's lines is not in it.
+    """Map each topic to the terms that its lines lend to each other; a monologue in private is not in it.
 
-    What one person remarks in a row need not belong together; an answer belongs to its question.
+    What one person remarks there in a row need not belong together; an answer belongs to its question.
     """
     shared: dict[tuple[int, int], set[str]] = defaultdict(set)
-    speakers: dict[tuple[int, int], set[str]] = defaultdict(set)
     for line, terms in zip(lines, lending, strict=True):
         shared[line.topic] |= terms
-        speakers[line.topic].add(line.message.sender_id)
-    return {topic: frozenset(terms) for topic, terms in shared.items() if len(speakers[topic]) > 1}
+    monologues = _monologues(lines)
+    return {topic: frozenset(terms) for topic, terms in shared.items() if topic not in monologues}
+
+
+def _monologues(lines: Iterable[_TalkLine]) -> frozenset[tuple[int, int]]:
+    """Return the topics of private chats in which one side alone speaks."""
+    speakers: dict[tuple[int, int], set[str]] = defaultdict(set)
+    for line in lines:
+        if line.is_private:
+            speakers[line.topic].add(line.message.sender_id)
+    return frozenset(topic for topic, of_topic in speakers.items() if len(of_topic) == 1)
 
 
 def _near(
@@ -211,8 +224,8 @@ def _near(
         for distance, share in shares if terms and weights.window else ():
             for other in (at - distance, at + distance):
                 if 0 <= other < len(lines) and lines[other].talk == line.talk:
-                    is_same = lines[other].message.sender_id == line.message.sender_id
-                    near[other].append((terms, share * SAME_PERSON if is_same else share))
+                    goes_on = line.is_private and lines[other].message.sender_id == line.message.sender_id
+                    near[other].append((terms, share * MONOLOGUE if goes_on else share))
     for at, answered in _replies(lines) if weights.reply else ():
         near[answered].append((lending[at], weights.reply))
         near[at].append((lending[answered], weights.reply))

@@ -37,11 +37,6 @@ def a_talk(*texts: str) -> Passage:
     return tuple(a_line(text, minutes) for minutes, text in enumerate(texts))
 
 
-def a_chat(*texts: str) -> Passage:
-    """Return messages of two people in turn, a minute apart."""
-    return tuple(a_line(text, minutes, scene=MAN if minutes % 2 else GROUP) for minutes, text in enumerate(texts))
-
-
 def asked(question: str, *passages: Passage, weights: Weights = WEIGHTS) -> list[Hit]:
     """Search passages for a question."""
     return hits_of(query_terms(question, characters=True), passages, weights)
@@ -145,7 +140,7 @@ def test_what_everybody_says_is_worth_no_more_than_one() -> None:
 def test_a_pause_ends_what_is_said_round_a_line() -> None:
     """A pause of more than half an hour separates messages."""
     minutes = PAUSE / timedelta(minutes=1)
-    near, far = ((a_line("去学陶艺"), a_line("好", minutes + more, scene=MAN)) for more in (0, 0.01))
+    near, far = ((a_line("去学陶艺"), a_line("好", minutes + more)) for more in (0, 0.01))
     for weights in (WINDOW, SESSION):
         assert set(worths("陶艺", near, weights=weights)) == {"去学陶艺", "好"}
         assert set(worths("陶艺", far, weights=weights)) == {"去学陶艺"}
@@ -153,7 +148,7 @@ def test_a_pause_ends_what_is_said_round_a_line() -> None:
 
 def test_lines_of_two_passages_are_not_next_to_each_other() -> None:
     """Words are not shared across passages, because messages may be missing; the session still continues."""
-    first, second = (a_line("去学陶艺"),), (a_line("好", 2, scene=MAN),)
+    first, second = (a_line("去学陶艺"),), (a_line("好", 2),)
     assert set(worths("陶艺", first, second, weights=WINDOW)) == {"去学陶艺"}
     assert set(worths("陶艺", first, second, weights=SESSION)) == {"去学陶艺", "好"}
     assert neighbours(asked("陶艺", first, second), "去学陶艺") == []
@@ -180,7 +175,7 @@ def test_a_reply_points_into_its_own_place() -> None:
 
 def test_a_session_speaks_of_what_its_lines_say() -> None:
     """Every message of a session gets a small share of the session's words; other sessions and scopes get none."""
-    here = a_chat("去学陶艺", *(f"好{number}" for number in range(8)))
+    here = a_talk("去学陶艺", *(f"好{number}" for number in range(8)))
     later = (a_line("晚了", 300),)
     elsewhere = (a_line("别处", 1, scene=OTHER_GROUP), a_line("私下", 2, scene=PRIVATE))
     found = worths("陶艺", here, later, elsewhere[:1], elsewhere[1:], weights=SESSION)
@@ -198,38 +193,43 @@ def test_another_place_is_another_session_though_it_follows_at_once() -> None:
 def test_a_session_counts_once() -> None:
     """Several messages with the same word add no more to the session than one."""
     once, twice = (
-        worths("陶艺", talk, weights=SESSION) for talk in (a_chat("陶艺", "好"), a_chat("陶艺", "学陶艺", "好"))
+        worths("陶艺", talk, weights=SESSION) for talk in (a_talk("陶艺", "好"), a_talk("陶艺", "学陶艺", "好"))
     )
     assert once["好"] == twice["好"]
 
 
-def test_one_person_alone_is_no_session() -> None:
-    """What one person remarks in a row lends nothing to the session, and half as much to the next remark."""
-    alone, answered = a_talk("去学陶艺", "好"), a_chat("去学陶艺", "好")
-    assert set(worths("陶艺", alone, weights=SESSION)) == {"去学陶艺"}
+def test_a_monologue_in_private_is_no_session() -> None:
+    """What one person remarks alone in a private chat lends nothing to the session, and half to the next remark."""
+    remarks = (a_line("去学陶艺", scene=PRIVATE), a_line("好", 1, scene=PRIVATE))
+    answered = (remarks[0], a_line("好", 1, scene=PRIVATE, is_bot=True))
+    assert set(worths("陶艺", remarks, weights=SESSION)) == {"去学陶艺"}
     assert set(worths("陶艺", answered, weights=SESSION)) == {"去学陶艺", "好"}
-    assert 0.0 < worths("陶艺", alone, weights=WINDOW)["好"] < worths("陶艺", answered, weights=WINDOW)["好"]
+    alone, near = (worths("陶艺", talk, weights=WINDOW)["好"] for talk in (remarks, answered))
+    assert 0.0 < alone < near
+    assert worths("陶艺", a_talk("去学陶艺", "好"), weights=WINDOW)["好"] == near
 
 
 def test_a_long_session_speaks_of_more_than_one_thing() -> None:
     """In a long session a word counts for twenty messages; adjacent messages count it beyond that."""
     texts = [*(f"好{number}" for number in range(19)), "去学陶艺", *(f"行{number}" for number in range(40))]
-    found = worths("陶艺", a_chat(*texts), weights=SESSION)
+    found = worths("陶艺", a_talk(*texts), weights=SESSION)
     assert set(found) == set(texts[:20])
     later = worths("陶艺", a_talk(*texts[19:21], *texts[:19]), weights=WINDOW)
     assert set(later) == {"去学陶艺", "行0", "好0", "好1", "好2"}
     assert "行0" in worths("陶艺", a_talk(*texts), weights=WINDOW)
-    again = worths("陶艺", a_chat(*texts[:19], "嗯", *texts[20:30], "陶艺课"), weights=SESSION)
+    again = worths("陶艺", a_talk(*texts[:19], "嗯", *texts[20:30], "陶艺课"), weights=SESSION)
     assert set(again) == {*texts[20:30], "陶艺课"}
 
 
 def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
     """Twenty messages count from the session's beginning, whatever came before the pause or from elsewhere."""
     before = [a_line(f"早{number}", number - 600) for number in range(10)]
-    here = a_chat("去学陶艺", *(f"好{number}" for number in range(19)))
+    here = [a_line(text, at) for at, text in enumerate(["去学陶艺", *(f"好{number}" for number in range(19))])]
     assert set(worths("陶艺", (*before, *here), weights=SESSION)) == {line.text for line in here}
     elsewhere = (a_line("别处", 0.5, scene=OTHER_GROUP),)
-    assert set(worths("陶艺", here[:1], elsewhere, here[1:], weights=SESSION)) == {line.text for line in here}
+    assert set(worths("陶艺", tuple(here[:1]), elsewhere, tuple(here[1:]), weights=SESSION)) == {
+        line.text for line in here
+    }
 
 
 def test_only_the_beginning_of_a_line_is_read() -> None:
@@ -277,10 +277,10 @@ def test_a_long_line_says_more() -> None:
     """Of two messages with the same matching words the longer comes first, up to a limit of length."""
     short, long = "陶艺嗯", "陶艺工作室周六下午三点开门，记得带围裙和水杯，第一次去的人要先交押金"
     (*talk,) = a_talk(short, long, long + "甲" * 3, "吃面", "喝汤")
-    with_absolute_text, plain = (worths("陶艺", tuple(talk), weights=weights) for weights in (SUBSTANCE, ALONE))
+    lifted, plain = (worths("陶艺", tuple(talk), weights=weights) for weights in (SUBSTANCE, ALONE))
     assert plain[short] == plain[long]
-    assert with_absolute_text[short] < with_absolute_text[long] <= plain[long]
-    assert with_absolute_text[long] == pytest.approx(with_absolute_text[long + "甲" * 3], rel=0.02)
+    assert lifted[short] < lifted[long] <= plain[long]
+    assert lifted[long] == pytest.approx(lifted[long + "甲" * 3], rel=0.02)
 
 
 def test_saying_it_again_counts_less_and_less() -> None:
