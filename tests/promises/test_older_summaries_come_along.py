@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from pathlib import Path
 
+import pytest
+
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.migration.conversion import Conversion
 from tests.support.onebot import AHE, GROUP, OTHER_GROUP, data_of, open_bot
-from tests.support.waiting import until
+from tests.support.telling import a_memory
+from tests.support.waiting import PATIENCE, until
 
 ONLY = 'from nonebot import require\n\nrequire("nonebot_plugin_cognitive_memory")\n'
 OLD = [
@@ -30,3 +38,27 @@ async def test_what_the_older_mode_noted_is_found(tmp_path: Path) -> None:
         assert "栖霞山" not in await client.ask("/记忆 搜索 露营", group=OTHER_GROUP, user=AHE)
         assert "有 1 处没有搬" in bot.log()
     assert [row["summary"] for row in json.loads(file.read_text("utf-8"))] == [row["summary"] for row in OLD]
+
+
+async def test_the_bot_works_while_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the file is still read, turns are accepted and contexts built; closing in the middle loses nothing."""
+    (tmp_path / "end_summaries.json").write_text(json.dumps(OLD, ensure_ascii=False), "utf-8")
+    here, goes_on, run = Scene.group(str(GROUP), str(AHE)), threading.Event(), Conversion.run
+
+    def held_up(conversion: Conversion, scratch: Path) -> None:
+        assert goes_on.wait(PATIENCE)
+        run(conversion, scratch)
+
+    async def is_told() -> bool:
+        return "养了一只猫" in (await memory.context(here, "猫")).text
+
+    monkeypatch.setattr(Conversion, "run", held_up)
+    async with a_memory(tmp_path) as memory:
+        await memory.remember(Turn(here, memo="答了", observations=(f"阿禾({AHE}) 养了一只猫",)))
+        await until(is_told)
+        assert len(await memory.events(here)) == 1
+        asyncio.get_running_loop().call_later(0.05, goes_on.set)  # while the memory is closed
+    async with a_memory(tmp_path) as memory:
+        assert await memory.drain(PATIENCE)
+        assert any("栖霞山" in event.text for event in await memory.events(here))
+        assert len(await memory.events(here)) == 2

@@ -9,7 +9,6 @@ import logging
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,12 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import sentences
 from cognitive_memory_core.disk import Disk
-from cognitive_memory_core.migration.conversion import Conversion
 from cognitive_memory_core.migration.takeover import COPY, SummaryTakeover, keep_summaries
 from tests.support.bot_homes import ENV, BotHome
 from tests.support.disk import Fault, FaultyDisk
 from tests.support.older_system import GROUP, PERSON, summary, write_json
 from tests.support.sizes import sized
-from tests.support.waiting import PATIENCE, until
+from tests.support.waiting import PATIENCE
 
 ROOT = Path(__file__).absolute().parents[2]
 EXACT: dict[str, Any] = {"vector_store": {"backend": "exact"}}
@@ -151,27 +149,6 @@ async def test_a_place_forgotten_before_it_ran_does_not_come(tmp_path: Path) -> 
         for name in (COPY, "end_summaries.json"):
             assert GROUP not in (tmp_path / name).read_text("utf-8")
     assert await events_of(tmp_path) == ["第 2 次帮忙查了资料"]
-
-
-async def test_the_bot_works_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the file is still read, turns are accepted and contexts are built; closing in the middle loses nothing."""
-    lay(tmp_path)
-    goes_on, run = threading.Event(), Conversion.run
-
-    def held_up(conversion: Conversion, scratch: Path) -> None:
-        assert goes_on.wait(PATIENCE)
-        run(conversion, scratch)
-
-    async def is_told() -> bool:
-        return "养了一只猫" in (await memory.context(HERE, "猫")).text
-
-    monkeypatch.setattr(Conversion, "run", held_up)
-    async with core.CognitiveMemory.open(SETTINGS, tmp_path) as memory:
-        await memory.remember(core.Turn(HERE, memo="答了", observations=(f"Null({PERSON}) 养了一只猫",)))
-        await until(is_told)
-        assert len(await memory.events(OPERATOR)) == 1
-        asyncio.get_running_loop().call_later(0.05, goes_on.set)  # while the memory is closed
-    assert len(await events_of(tmp_path)) == ROWS + 1
 
 
 async def test_who_opted_out_before_it_ran_is_left_out(tmp_path: Path) -> None:
