@@ -365,17 +365,17 @@ class Probing:
     async def _trusted(self, store: ChromaStore) -> str:
         """Open a store as a bot does and search for its rows; return how damage was noticed, "" if it was not."""
         book = InMemoryLedger().book
-        await book.note(self.build_id, self.checkpoint)
+        await book.note(self.build_id, self.mark)
         follower, step = IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL), "noticed"
         try:
             await follower.follow()
             step = "noticed by asking"
             for _ in range(DAYS):
-                follower.last_error = ""
+                follower.loop.trouble.end()
                 while await follower.examine():
                     pass
                 await follower.follow()
-                if not follower.last_error:
+                if not follower.loop.trouble.error:
                     break
                 await follower.reconcile()
         except Noticed:

@@ -26,6 +26,7 @@ REFUSED = {
 ALLOWED = {
     "a_server": "server = socket.create_server(('127.0.0.1', 0)); socket.create_connection(server.getsockname())",
     "a_pair": "socket.socketpair()",
+    "a_number": "socket.getaddrinfo('2852039166', 80)",
     "a_socket_file": "socket.socket(socket.AF_UNIX).bind('\\0' + os.urandom(8).hex())",
 }
 HEAD = f"""

@@ -63,7 +63,18 @@ def _host(event: str, arguments: tuple[object, ...]) -> str | None:
         named = address[0] if isinstance(address, tuple) and address else None
     else:
         named = arguments[0] if event in _NAMED else None
+        if event == "socket.getaddrinfo" and isinstance(named, str) and _is_number(named):
+            return None  # no name server is asked; a connection to it is refused
     return named.decode("ascii", "replace") if isinstance(named, bytes) else named if isinstance(named, str) else None
+
+
+def _is_number(host: str) -> bool:
+    """Return whether a host is an IPv4 address, in any of its notations ("2852039166", "0xA9FEA9FE")."""
+    try:
+        sys.modules["_socket"].inet_aton(host)  # loaded: its event is being handled
+    except (OSError, UnicodeError):
+        return False
+    return True
 
 
 def _is_local(host: str) -> bool:

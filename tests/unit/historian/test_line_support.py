@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.profile_lines import NOW, Portrayed, stored_keys
+from benchmarks.profile_lines import NOW, Portrayed, labelled_profiles
 from cognitive_memory_core.historian.profiles.line_support import LineSupport
 
-PEOPLE = list(stored_keys())
+PEOPLE = list(labelled_profiles())
 FACTS = ("糖糖(3320185567) 对花生过敏", "糖糖(3320185567) 每月8号交房租1650元", "糖糖(3320185567) 住在南京，做测试")
 SUPPORT = LineSupport(FACTS, ("糖糖", "3320185567"), NOW)
 

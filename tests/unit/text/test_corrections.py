@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.statements.corrections import corrected_line
+from cognitive_memory_core.text.statements.corrections import puts_right
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,10 @@ from cognitive_memory_core.text.statements.corrections import corrected_line
 )
 def test_a_change_is_told_by_its_word(text: str) -> None:
     """A text that changes or withdraws an earlier statement is recognised by such a word."""
-    assert corrected_line(text)
+    assert puts_right(text)
 
 
 @pytest.mark.parametrize("text", ["晚上吃什么", "阿棠喜欢乌龙茶", "改革开放", "是不是周二", "a notion", ""])
 def test_ordinary_lines_have_none(text: str) -> None:
     """Ordinary lines, and words that only look alike, are not corrections."""
-    assert not corrected_line(text)
+    assert not puts_right(text)
