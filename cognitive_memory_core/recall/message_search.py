@@ -19,7 +19,7 @@ from .deadlines import with_deadline, with_timeout
 from .line_scores import REACH, WEIGHTS, Weights, hits_of, parts_of
 from .narrowing import NARROWED, narrowed
 from .query import Query
-from .ranking import collapsed, decayed, naming, preferring
+from .ranking import collapsed, counting, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .trace import NO_TRACE, SearchTrace
 
@@ -125,5 +125,6 @@ def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a threa
         trace.parts = parts_of(query.terms, lines, weights, asked_since=since)
     found = trace.note("found", [hit for hit in hits if reading.admits(hit.event)])
     named = trace.note("people", naming(found, query.people))
-    ordered = trace.note("age", decayed(trace.note("time", preferring(named, query.window)), decay, now))
+    counted = trace.note("numbers", counting(named, query.said))
+    ordered = trace.note("age", decayed(trace.note("time", preferring(counted, query.window)), decay, now))
     return tuple(trace.note("duplicates", collapsed(ordered, limit)))

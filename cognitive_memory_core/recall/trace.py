@@ -11,11 +11,12 @@ from ..domain.scope import Scope
 from ..settings import Settings
 from .line_scores import Parts
 
-# "found", "judged", "widened", "relevance", "time", "people", "kind", "age", "lines", "duplicates", "diversity"
+# "found", "judged", "widened", "relevance", "time", "people", "numbers", "kind", "age", "lines", "duplicates",
+# "diversity"
 Step = str
 FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "lines", "diversity")  # each multiplies the score
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
-LINE_FACTORS: tuple[Step, ...] = ("people", "time", "age")  # of lines of the log
+LINE_FACTORS: tuple[Step, ...] = ("people", "numbers", "time", "age")  # of lines of the log
 LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "untold")
 
 

@@ -226,6 +226,7 @@ WORDS: Mapping[str, str] = {
     "score.judged": "by the reranker",
     "score.time": "Time",
     "score.people": "People",
+    "score.numbers": "Numbers",
     "score.kind": "Kind",
     "score.age": "Age",
     "score.lines": "Lines",
@@ -234,7 +235,7 @@ WORDS: Mapping[str, str] = {
     "question.line_candidates": "{count} raw lines",
     "question.how_lines": (
         "Relevance is the sum of what the line says itself, its speaker and day, the lines beside it, replies, and the "
-        "topic; times people, time and age it is the score."
+        "topic; times people, numbers, time and age it is the score."
     ),
     "part.words": "Own words",
     "part.label": "Speaker, day",

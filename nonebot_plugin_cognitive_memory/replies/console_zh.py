@@ -215,13 +215,16 @@ WORDS: Mapping[str, str] = {
     "score.judged": "重排给的",
     "score.time": "时间",
     "score.people": "人",
+    "score.numbers": "数",
     "score.kind": "种类",
     "score.age": "新旧",
     "score.lines": "原话",
     "score.diversity": "避免重复",
     "score.score": "得分",
     "question.line_candidates": "原话 {count} 句",
-    "question.how_lines": "相关 = 自己的字词 + 说话人和日子 + 旁边的话 + 回复 + 话题；再乘上人、时间、新旧就是得分。",
+    "question.how_lines": (
+        "相关 = 自己的字词 + 说话人和日子 + 旁边的话 + 回复 + 话题；再乘上人、数、时间、新旧就是得分。"
+    ),
     "part.words": "自己的字词",
     "part.label": "谁、哪天",
     "part.neighbours": "旁边的话",

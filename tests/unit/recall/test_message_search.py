@@ -19,7 +19,9 @@ from cognitive_memory_core.historian.messages.message_buffer import MessageBuffe
 from cognitive_memory_core.recall.line_scores import REACH, Weights
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
+from cognitive_memory_core.recall.ranking import NUMBER
 from cognitive_memory_core.recall.retriever import MAX_RESULTS, SearchResult
+from cognitive_memory_core.recall.trace import SearchTrace, lines_of
 from cognitive_memory_core.settings import Decay
 from tests.inmemory import InMemoryLedger
 from tests.inmemory.passages import PassagesOf
@@ -377,3 +379,16 @@ async def test_weights_are_given() -> None:
     ledger = await a_log(a_line("谁去学陶艺"), a_line("我去", 1))
     alone = Weights(window=0.0, session=0.0)
     assert texts(await found(ledger, "陶艺", weights=alone)) == ["谁去学陶艺"]
+
+
+async def test_a_question_for_a_number_raises_lines_with_one() -> None:
+    """Of two lines that share as much with a question, the one with a number comes first if a number is asked for."""
+    talk = (a_line("陶艺课的票今年又贵了", id="dear"), a_line("陶艺课的票今年58元", 600, id="price"))
+    for lines in (talk, talk[::-1]):
+        ledger = await a_log(*lines)
+        assert (await found(ledger, "陶艺课的票多少钱"))[0].event.id == "price"
+    trace = SearchTrace()
+    query = query_of("陶艺课的票多少钱", GROUP, NOON)
+    await a_search(ledger).search(ReadFilter(GROUP), query, top_k=5, decay=None, trace=trace)
+    factors = {one.line.id: dict(one.factors)["numbers"] for one in lines_of(trace)}
+    assert factors == {"price": 1.0 + NUMBER, "dear": 1.0}

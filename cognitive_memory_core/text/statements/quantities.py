@@ -1,0 +1,27 @@
+"""Detection of questions for a number, and of lines that contain one."""
+
+from __future__ import annotations
+
+from ..lexical.folding import folded
+from ..patterns import Pattern
+
+_READ = 600  # characters of a text
+_ASKS = Pattern(
+    "多少|几[点号个次天月岁条位成分块楼页张台]|多[大久长远高快贵]|价|花了|版本|收费|收钱|bpm"
+    "|(?<![a-z])(?:how (?:many|much|long|old|often|far|tall|big)|what (?:time|price|size|percentage|number)|which year)"
+    "(?![a-z])"
+)
+_HOLDS = Pattern(
+    "[0-9]|[一二两三四五六七八九十百千万半][个点号块元天月年岁次条位成分周%毛张]"
+    "|(?<![a-z])(?:one|two|three|four|five|six|seven|eight|nine|ten|twice|dozen|hundred)(?![a-z])"
+)
+
+
+def asks_for_number(text: str) -> bool:
+    """Return whether a question asks for a number, a price, an hour or a size."""
+    return bool(_ASKS.compiled.search(folded(text[:_READ])))
+
+
+def holds_number(text: str) -> bool:
+    """Return whether a line contains a number, in figures or in words."""
+    return bool(_HOLDS.compiled.search(folded(text[:_READ])))
