@@ -426,8 +426,8 @@ class Recall:
         inside = [row for row in self.standing if row.event.group_id == group_id]
         best = _exact(inside, asked, self.limit)
         try:
-            reading = ReadFilter(Scene.group(group_id, "1"))
-            found = {event_id for event_id, _ in await store.nearest(generation, asked, reading, self.limit)}
+            read_filter = ReadFilter(Scene.group(group_id, "1"))
+            found = {event_id for event_id, _ in await store.nearest(generation, asked, read_filter, self.limit)}
         except UnavailableError:
             self.errors += 1
             return

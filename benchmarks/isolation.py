@@ -97,11 +97,11 @@ async def _compare(report: Report, scenes: int, dice: random.Random, path: Path)
 async def _readers(
     ledger: SqliteLedger, path: Path, events: Sequence[Event], scene: Scene, vector: list[float]
 ) -> dict[str, set[str]]:
-    reading = ReadFilter(scene)
-    where = chroma_filter(reading)
-    listed = await ledger.events.recent(reading, MEMORIES)
-    worded = await ledger.lexical.events([WORD], reading, MEMORIES)
-    nearest = await ledger.index.nearest(array("f", vector), reading, MEMORIES)
+    read_filter = ReadFilter(scene)
+    where = chroma_filter(read_filter)
+    listed = await ledger.events.recent(read_filter, MEMORIES)
+    worded = await ledger.lexical.events([WORD], read_filter, MEMORIES)
+    nearest = await ledger.index.nearest(array("f", vector), read_filter, MEMORIES)
     return {
         "SQL of the rule": await asyncio.to_thread(_by_sql, path, scene),
         "Chroma filter": {event.id for event in events if matches(where, event_metadata(event))},

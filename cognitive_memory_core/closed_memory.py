@@ -43,7 +43,7 @@ class NullReads:
 
         return Explanation(NOTHING)
 
-    async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
+    async def hits(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Return no hits."""
         return []
 

@@ -85,12 +85,12 @@ class EventForgetting:
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
         """Remove what these events state from profiles and their revisions; return the changed keys."""
         corrected = {event.id: await self._active_corrections(event) for event in expired}
-        told: dict[ProfileKey, list[Event]] = {}
+        events_by_key: dict[ProfileKey, list[Event]] = {}
         for event in expired:
             for key in keys_of(event):
-                told.setdefault(key, []).append(event)
+                events_by_key.setdefault(key, []).append(event)
         reword = self.around.profiles.reword
-        return [key for key, events in told.items() if await reword(key, untelling(events, corrected))]
+        return [key for key, events in events_by_key.items() if await reword(key, untelling(events, corrected))]
 
     async def _active_corrections(self, old: Event) -> list[Event]:
         """Return the active events that corrections made of an event: those with its date, speaker and sources."""

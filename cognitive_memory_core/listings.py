@@ -56,7 +56,7 @@ class Listings:
         if not self.access.may_search(scene):
             return SearchResult()
         is_chat = place is not None and place.kind == "private"
-        reading = ReadFilter(
+        read_filter = ReadFilter(
             Scene.private(place.place_id, agent=agent) if place and is_chat else scene,
             listing.user_id,
             place.group_id if place else "",
@@ -64,8 +64,8 @@ class Listings:
             listing.window,
             self.access.hidden_people,
         )
-        found = await self.searching.find(reading, text[:LONGEST], top_k=limit)
-        hits = self.access.hits(reading, await self.names.of_hits(found.hits))
+        found = await self.searching.find(read_filter, text[:LONGEST], top_k=limit)
+        hits = self.access.hits(read_filter, await self.names.of_hits(found.hits))
         return SearchResult(tuple(hit for hit in hits if place in (None, hit.event.scope)), found.degraded)
 
     async def event(self, scene: Scene, event_id: str) -> Event:
@@ -94,8 +94,8 @@ class Listings:
             else Scene.private(scope.place_id, agent=agent)
         )
         lines = await self.log.find(scope, frozenset(event.message_ids)) if event.message_ids else []
-        reading = ReadFilter(here, group_id=scope.group_id, without=self.access.hidden_people)
-        passages = await self.log.around(lines, reading, reach) if lines else []
+        read_filter = ReadFilter(here, group_id=scope.group_id, without=self.access.hidden_people)
+        passages = await self.log.around(lines, read_filter, reach) if lines else []
         return self.access.shown(here, [line for passage in passages for line in passage])
 
     async def places(self, scene: Scene, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
@@ -114,7 +114,7 @@ class Listings:
         found = await self.rows.people(_agent(scene), user_id, ALIKE)
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 
-    async def worn_names(self, scene: Scene, user_id: str) -> list[SeenName]:
+    async def seen_names(self, scene: Scene, user_id: str) -> list[SeenName]:
         """Return the names that a person had, the last seen first; none of a person who opted out."""
         return [] if user_id in self.access.hidden_people else await self.rows.names(_agent(scene), user_id)
 

@@ -178,11 +178,11 @@ class CognitiveMemory:
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
         """
-        reading = _reading(scene, user_id, group_id, kinds)
-        reading = replace(reading, window=interval_of(time_from, time_to, self._settings.current.zone))
+        read_filter = _read_filter(scene, user_id, group_id, kinds)
+        read_filter = replace(read_filter, window=interval_of(time_from, time_to, self._settings.current.zone))
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
         with self._stopwatches.timed("search_events"):
-            return await self._state.reads.hits(reading, query[:MAX_QUERY], top_k=limit)
+            return await self._state.reads.hits(read_filter, query[:MAX_QUERY], top_k=limit)
 
     async def events(self, scene: Scene, *, limit: int = 20, offset: int = 0) -> list[Event]:
         """Return the events that the scene may read, newest first."""
@@ -603,7 +603,7 @@ def _transfer() -> ModuleType:
     return transfer
 
 
-def _reading(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> ReadFilter:
+def _read_filter(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> ReadFilter:
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
     for kind in wanted:
         if kind not in (*MEMORY_KINDS, "message"):

@@ -39,8 +39,10 @@ class ProfileHistory:
         await self._permit(scene, key)
         if key.user_id in self.access.hidden_people:
             return []
-        untold = await self._untold(key)
-        return [replace(one, profile=_without(one.profile, untold)) for one in await self.store.revisions(key)]
+        remove_forgotten = await self._remover(key)
+        return [
+            replace(one, profile=_without(one.profile, remove_forgotten)) for one in await self.store.revisions(key)
+        ]
 
     async def restore(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile as the present one; raises NotPermitted, UnknownRevision.
@@ -48,7 +50,7 @@ class ProfileHistory:
         What a forgotten event stated is removed from the restored profile; restoring the event brings it back.
         """
         await self._permit(scene, key)
-        restored = await self.store.restore(key, revision_id, self.clock.now(), await self._untold(key))
+        restored = await self.store.restore(key, revision_id, self.clock.now(), await self._remover(key))
         await taken_in(self.store, self.index, key)
         self.reader.forget()
         self.on_restored()
@@ -58,8 +60,8 @@ class ProfileHistory:
         """Return a present or past profile without what forgotten events stated."""
         return await without_forgotten(profile, self.events)
 
-    async def _untold(self, key: ProfileKey) -> Callable[[str], str]:
-        return await _untold(key, self.events)
+    async def _remover(self, key: ProfileKey) -> Callable[[str], str]:
+        return await _remover(key, self.events)
 
     async def _permit(self, scene: Scene, key: ProfileKey) -> None:
         await self.reader.find(scene, key)
@@ -69,14 +71,14 @@ class ProfileHistory:
 
 async def without_forgotten(profile: Profile, events: EventEraser) -> Profile:
     """Return a present or past profile without what forgotten events stated."""
-    return _without(profile, await _untold(profile.key, events))
+    return _without(profile, await _remover(profile.key, events))
 
 
-async def _untold(key: ProfileKey, events: EventEraser) -> Callable[[str], str]:
+async def _remover(key: ProfileKey, events: EventEraser) -> Callable[[str], str]:
     """Return a function that removes from a text of this profile what forgotten events stated."""
-    return untelling([event for event in await events.untold() if key in keys_of(event)])
+    return untelling([event for event in await events.unrepeatable() if key in keys_of(event)])
 
 
-def _without(profile: Profile, untold: Callable[[str], str]) -> Profile:
-    tags = tuple(tag for tag in map(untold, profile.tags) if tag)
-    return replace(profile, tags=tags, summary=untold(profile.summary))
+def _without(profile: Profile, remove_forgotten: Callable[[str], str]) -> Profile:
+    tags = tuple(tag for tag in map(remove_forgotten, profile.tags) if tag)
+    return replace(profile, tags=tags, summary=remove_forgotten(profile.summary))

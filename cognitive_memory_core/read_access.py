@@ -72,13 +72,13 @@ class ReadAccess:
         """Return the items of a list that a scene may see, redacted."""
         return [self._consent.redacted(item) for item in items if self.admits(scene, item)]
 
-    def hits(self, reading: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
+    def hits(self, read_filter: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
         """Return the hits that a read filter admits, with the neighbouring lines that its scene may see, redacted.
 
         A score that the boosts for age and people raised above 1 is returned as 1; the order does not change.
         """
-        reading = replace(reading, without=self.hidden_people)
-        around = replace(reading, user_id="", group_id="", kinds=(), window=None)
+        read_filter = replace(read_filter, without=self.hidden_people)
+        around = replace(read_filter, user_id="", group_id="", kinds=(), window=None)
         return [
             self._consent.redacted_hit(
                 replace(
@@ -88,7 +88,7 @@ class ReadAccess:
                 )
             )
             for hit in hits
-            if reading.admits(hit.event)
+            if read_filter.admits(hit.event)
         ]
 
     def is_shared(self, user_id: str) -> bool:
@@ -152,8 +152,10 @@ class ReadAccess:
             return None
         hide = self._consent.hidden
         by = "" if change.changed_by in self.hidden_people else change.changed_by
-        told = replace(change, old_statement=hide(change.old_statement), new_statement=hide(change.new_statement))
-        return replace(told, change_reason=hide(change.change_reason), changed_by=by)
+        redacted_change = replace(
+            change, old_statement=hide(change.old_statement), new_statement=hide(change.new_statement)
+        )
+        return replace(redacted_change, change_reason=hide(change.change_reason), changed_by=by)
 
     def hidden(self, text: str) -> str:
         """Return a text with people who opted out redacted."""

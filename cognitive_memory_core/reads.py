@@ -79,15 +79,15 @@ class Reads:
             return Explanation(NOTHING)
         return await self.contexts.explained(scene, query, budget=budget, settings=settings)
 
-    async def hits(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
+    async def hits(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
         """Search events, and the log if the kinds of the read filter include "message"."""
-        if not self.access.may_search(reading.scene):
+        if not self.access.may_search(read_filter.scene):
             return []
-        reading = replace(reading, without=self.access.hidden_people)
+        read_filter = replace(read_filter, without=self.access.hidden_people)
         began = time.monotonic()
-        found = await self.search.find(reading, query, top_k=top_k)
+        found = await self.search.find(read_filter, query, top_k=top_k)
         self.tally.took("search", time.monotonic() - began)
-        hits = self.access.hits(reading, await self.names.of_hits(found.hits))
+        hits = self.access.hits(read_filter, await self.names.of_hits(found.hits))
         self.tally.recalled([hit.event.id for hit in hits if hit.event.kind != "message"])
         return hits
 
@@ -95,8 +95,8 @@ class Reads:
         """Return events, newest first."""
         if not self.access.may_recall(scene):
             return []
-        reading = ReadFilter(scene, without=self.access.hidden_people)
-        found = await self.event_ledger.recent(reading, limit, offset)
+        read_filter = ReadFilter(scene, without=self.access.hidden_people)
+        found = await self.event_ledger.recent(read_filter, limit, offset)
         return self.access.shown(scene, await self.names.of_events(found))
 
     async def forgotten(self, scene: Scene, limit: int, offset: int) -> list[Event]:

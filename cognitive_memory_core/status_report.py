@@ -88,7 +88,7 @@ class StatusReport:
         use = self.use_cases
         return [
             *(loop.trouble for loop in (*use.loops, *use.index_loops)),
-            use.buffer.reading,
+            use.buffer.read_errors,
             use.buffer.crowding,
             use.name_observer.renaming.trouble,
             use.adapters.watch.trouble,

@@ -159,17 +159,17 @@ class GuardedLexical:
         self._lexical = lexical
         self._breaker = breaker
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Find events that contain any of the terms."""
-        return await self._breaker.call(lambda: self._lexical.events(terms, reading, limit))
+        return await self._breaker.call(lambda: self._lexical.events(terms, read_filter, limit))
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Find messages that contain any of the terms."""
-        return await self._breaker.call(lambda: self._lexical.messages(terms, reading, limit))
+        return await self._breaker.call(lambda: self._lexical.messages(terms, read_filter, limit))
 
-    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Find messages and the lines around them."""
-        return await self._breaker.call(lambda: self._lexical.passages(searches, reading, reach))
+        return await self._breaker.call(lambda: self._lexical.passages(searches, read_filter, reach))
 
 
 class GuardedStore:
@@ -206,10 +206,10 @@ class GuardedStore:
         return await self._guarded(lambda: self._store.listed(generation))
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
+        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Search one generation."""
-        return await self._breaker.call(lambda: self._store.nearest(generation, vector, reading, limit))
+        return await self._breaker.call(lambda: self._store.nearest(generation, vector, read_filter, limit))
 
     async def is_there(self) -> bool:
         """Return whether a generation is in use; this reads the disk only, so the breaker is not involved."""

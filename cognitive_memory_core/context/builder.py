@@ -47,7 +47,7 @@ from .render import (
 from .token_budget import Part, fitted, section_tokens
 
 MOST_NAMED = 2  # people named by the question who are shown
-TOLD = 8  # more lines of the log than are shown, in place of those that shown events were made of
+SPARE_LINES = 8  # more lines of the log than are shown, in place of those that shown events were made of
 FOLLOWED = 3  # best lines of the log that are shown with the lines after them
 PATIENCE = 6.0  # seconds that a turn waits for any part; the retriever gives its own parts less
 TOGETHER = 10  # candidates of an explanation that are redacted in one go
@@ -101,27 +101,27 @@ class ContextBuilder:
         used = settings or self._settings.current
         trace, lines = SearchTrace(used), SearchTrace(used)
         context = await self._built(scene, text, budget, used, (trace, lines))
-        reading = ReadFilter(scene, without=self._access.hidden_people)
-        told = [one for one in candidates_of(trace) if reading.admits(one.event)]
+        read_filter = ReadFilter(scene, without=self._access.hidden_people)
+        visible = [one for one in candidates_of(trace) if read_filter.admits(one.event)]
         shown: list[Event] = []
-        for start in range(0, len(told), TOGETHER):
-            shown += self._access.shown(scene, [one.event for one in told[start : start + TOGETHER]])
+        for start in range(0, len(visible), TOGETHER):
+            shown += self._access.shown(scene, [one.event for one in visible[start : start + TOGETHER]])
             await asyncio.sleep(0)  # redacting hundreds of texts would hold up the event loop
         named = await self._names.of_events(shown) if self._names else shown
         return Explanation(
             context,
-            tuple(replace(one, event=event) for one, event in zip(told, named, strict=True)),
+            tuple(replace(one, event=event) for one, event in zip(visible, named, strict=True)),
             tuple(section_tokens(section) for section in context.sections),
             await self._explained_lines(scene, lines),
         )
 
     async def _explained_lines(self, scene: Scene, trace: SearchTrace) -> tuple[LineCandidate, ...]:
-        told: list[LineCandidate] = []
+        visible: list[LineCandidate] = []
         for number, one in enumerate(lines_of(trace)):
-            told += [replace(one, line=line) for line in self._access.shown(scene, [one.line])]
+            visible += [replace(one, line=line) for line in self._access.shown(scene, [one.line])]
             if number % TOGETHER == 0:
                 await asyncio.sleep(0)  # as above
-        return tuple(told)
+        return tuple(visible)
 
     async def _built(
         self,
@@ -133,19 +133,20 @@ class ContextBuilder:
     ) -> Context:
         """Build a context; ``traces`` record the searches of events and of lines."""
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
-        reading = ReadFilter(scene, without=self._access.hidden_people)
-        said = asyncio.ensure_future(self._lines_of(reading, query, settings, traces[1]))  # read once, for two parts
+        read_filter = ReadFilter(scene, without=self._access.hidden_people)
+        # the lines are read once, for two parts
+        said = asyncio.ensure_future(self._lines_of(read_filter, query, settings, traces[1]))
         said.add_done_callback(seen)
         parts = [
             self._pins(scene),
             self._profiles_of(scene, query),
             self._beliefs_of(scene, text, query),
-            self._events(reading, query, settings, said, traces[0]),
-            self._quoted(reading.scene, query, settings, said),
+            self._events(read_filter, query, settings, said, traces[0]),
+            self._quoted(read_filter.scene, query, settings, said),
             self._recent_memos(scene, settings),
         ]
         try:
-            found = _told_once(await self._read(parts), settings.query.auto_messages_k, traces[1])
+            found = _without_sources(await self._read(parts), settings.query.auto_messages_k, traces[1])
         finally:
             said.cancel()  # no effect when it is done
         return self._context(found, budget, settings)
@@ -223,7 +224,7 @@ class ContextBuilder:
 
     def _events(
         self,
-        reading: ReadFilter,
+        read_filter: ReadFilter,
         query: Query,
         settings: Settings,
         said: asyncio.Future[QuotedLines],
@@ -232,8 +233,8 @@ class ContextBuilder:
         asked = settings.query
 
         def shown(read: TurnEvents) -> list[PartRead]:
-            admitted = [event for event in read.found if self._access.admits(reading.scene, event)]
-            replacing = [event for event in read.newer if self._access.admits(reading.scene, event)]
+            admitted = [event for event in read.found if self._access.admits(read_filter.scene, event)]
+            replacing = [event for event in read.newer if self._access.admits(read_filter.scene, event)]
             events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
             lines = event_lines(events, settings.zone, replaced)
             part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
@@ -244,7 +245,7 @@ class ContextBuilder:
 
         async def read() -> TurnEvents:
             found = await self._retriever.search(
-                reading,
+                read_filter,
                 query,
                 top_k=asked.auto_top_k,
                 decay=asked.auto_decay,
@@ -253,21 +254,23 @@ class ContextBuilder:
                 lines=said,
             )
             events = [hit.event for hit in found.hits]
-            every = [*events, *await self._retriever.replacing(reading, events)]
+            every = [*events, *await self._retriever.replacing(read_filter, events)]
             if self._names:
-                every = await self._names.of_events(every, _known_people(reading.scene, query))
+                every = await self._names.of_events(every, _known_people(read_filter.scene, query))
             return TurnEvents(every[: len(events)], every[len(events) :], found.degraded)
 
         return PartReader(read, TurnEvents(), shown, lambda: shown(TurnEvents(degraded=("vectors", "lexical"))))
 
-    async def _lines_of(self, reading: ReadFilter, query: Query, settings: Settings, trace: SearchTrace) -> QuotedLines:
+    async def _lines_of(
+        self, read_filter: ReadFilter, query: Query, settings: Settings, trace: SearchTrace
+    ) -> QuotedLines:
         """Find lines of the log, more than will be shown, because sources of shown events are dropped later."""
         asked = settings.query
         if self._quotations is None or not asked.auto_messages_k:
             return QuotedLines()
         window = settings.historian.recent_messages_inject_k
-        wanted = QuotationSearch(asked.auto_messages_k + TOLD, window, asked.min_relevance, asked.auto_decay)
-        return await self._quotations.find(reading, query, wanted, trace)
+        wanted = QuotationSearch(asked.auto_messages_k + SPARE_LINES, window, asked.min_relevance, asked.auto_decay)
+        return await self._quotations.find(read_filter, query, wanted, trace)
 
     def _quoted(
         self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]
@@ -340,19 +343,19 @@ def _known_people(scene: Scene, query: Query) -> KnownPlaces:
     return {scene.scope: names.people} if are_all and _has_place(scene) else NO_PLACES
 
 
-def _told_once(found: Sequence[PartRead], limit: int, trace: SearchTrace) -> list[PartRead]:
+def _without_sources(found: Sequence[PartRead], limit: int, trace: SearchTrace) -> list[PartRead]:
     """Keep the best ``limit`` quoted messages that are no sources of the events shown."""
-    told = frozenset[LineKey]().union(*(one.made_of for one in found))
-    return [_untold(one, told, limit, trace) for one in found]
+    sources = frozenset[LineKey]().union(*(one.made_of for one in found))
+    return [_without_shown_sources(one, sources, limit, trace) for one in found]
 
 
-def _untold(read: PartRead, told: Collection[LineKey], limit: int, trace: SearchTrace) -> PartRead:
+def _without_shown_sources(read: PartRead, sources: Collection[LineKey], limit: int, trace: SearchTrace) -> PartRead:
     if read.quoting is None:
         return read
-    left = [one for one in read.quotations if one.key not in told][:limit]
+    left = [one for one in read.quotations if one.key not in sources][:limit]
     kept = {one.key for one in left}
     trace.note("untold", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept])
-    chosen = _followed(left, kept.union(told))
+    chosen = _followed(left, kept.union(sources))
     return replace(read, part=replace(read.part, section=read.quoting(chosen)))
 
 

@@ -184,13 +184,13 @@ def _label(said: Event, people: Mapping[str, Person], *, then: bool = True) -> s
     """Return the speaker's current label, with the name at that time if it differs."""
     if not said.sender_id:
         return sentences.context.THE_BOT
-    worn = clean_name(said.sender_name)
+    shown_name = clean_name(said.sender_name)
     known = people.get(said.sender_id)
     name = clean_name(known.name) if known else ""
-    label = Person(said.sender_id, name or worn).label
+    label = Person(said.sender_id, name or shown_name).label
     return (
-        sentences.context.NOW_CALLED.format(label=label, then=worn)
-        if then and name and worn and worn != name
+        sentences.context.NOW_CALLED.format(label=label, then=shown_name)
+        if then and name and shown_name and shown_name != name
         else label
     )
 

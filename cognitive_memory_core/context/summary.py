@@ -14,7 +14,7 @@ from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.identity.names import clean_name
-from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
+from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
 
 PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; PIECE_LENGTH in characters
 MOST_PIECES = 8  # the newest ones; older lines are left out
@@ -74,7 +74,7 @@ def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
     bearers: dict[str, set[str]] = {}
     for line in lines:
         if line.sender_id and (name := clean_name(line.scene.user_name)):
-            for form in (name, spoken(name)):
+            for form in (name, short_form(name)):
                 bearers.setdefault(form, set()).add(line.sender_id)
     ids = {line.sender_id for line in lines if line.sender_id}
     written = plain(summary)

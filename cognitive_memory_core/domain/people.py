@@ -50,14 +50,16 @@ class NamePeriod:
 
 def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
     """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier ones are kept."""
-    aliases = tuple(worn.name for worn in names[1 : 1 + most_aliases])
+    aliases = tuple(period.name for period in names[1 : 1 + most_aliases])
     return Person(user_id, names[0].name, aliases, longest_used_name(names))
 
 
 def longest_used_name(names: Sequence[NamePeriod]) -> str:
     """Return the name used longest in the :data:`LATELY` before the last sighting; of equals the first; "" if none."""
-    end = max((worn.last for worn in names), default=0.0)
-    return max(names, key=lambda worn: worn.last - max(worn.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)).name
+    end = max((period.last for period in names), default=0.0)
+    return max(
+        names, key=lambda period: period.last - max(period.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)
+    ).name
 
 
 @dataclass(frozen=True)

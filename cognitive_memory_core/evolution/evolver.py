@@ -198,8 +198,8 @@ class Evolver:
         settings = self.settings.current.evolution
         choice = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
         pieces = summary_pieces(choice.left)
-        told = [line for piece in pieces for line in piece]
-        earlier = await model.summarise(told, SUMMARY_TOKENS) if told else ""
+        remaining = [line for piece in pieces for line in piece]
+        earlier = await model.summarise(remaining, SUMMARY_TOKENS) if remaining else ""
         ask = await asyncio.to_thread(
             model.prompts.evolve,
             [replace(one, statement=self.consent.hidden(one.statement)) for one in given.beliefs],

@@ -15,7 +15,7 @@ from ..domain.message import Message
 from ..domain.people import JobContext
 from ..prompts.answers import Proposal
 from ..text.identity.names import one_line
-from ..text.identity.written_ids import mislabelled, plain, spoken, strange_numbers, unnamed
+from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
 from ..text.statements.agreement import Line, disagreements, opposes
 from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import orders_memory
@@ -283,7 +283,7 @@ def _ids_by_name(job_context: JobContext) -> dict[str, set[str]]:
     ids_by_name: dict[str, set[str]] = {}
     for person in job_context.people:
         for name in (person.name, *person.aliases):
-            for form in {name, spoken(name)} - {""}:
+            for form in {name, short_form(name)} - {""}:
                 ids_by_name.setdefault(plain(form), set()).add(person.id)
     return ids_by_name
 

@@ -139,12 +139,12 @@ def is_founded(draft: str, pattern: Pattern) -> bool:
 
     It must be short enough and harmless, and share most of its words and all of its numbers with the experiences.
     """
-    told = " ".join(text for one in pattern.events for text in (one.pain, one.solution, one.outcome))
+    source = " ".join(text for one in pattern.events for text in (one.pain, one.solution, one.outcome))
     numbers = set(_NUMBER.findall(draft)) - _STEPS
     return (
         len(draft) <= STATEMENT_LENGTH
-        and numbers <= set(_NUMBER.findall(told))
-        and shared(draft, told) >= LEAST_FOUNDED
+        and numbers <= set(_NUMBER.findall(source))
+        and shared(draft, source) >= LEAST_FOUNDED
         and not offences(draft)
         and is_harmless(draft)
     )

@@ -93,11 +93,11 @@ class Suggesting:
         scope = group_of(scene)
         if not self.access.may_recall(scene):
             return []
-        reading = ReadFilter(scene, group_id=scope.group_id, kinds=EXPERIENCE, without=self.access.hidden_people)
-        found = await self.events.recent(reading, MOST_READ)
+        read_filter = ReadFilter(scene, group_id=scope.group_id, kinds=EXPERIENCE, without=self.access.hidden_people)
+        found = await self.events.recent(read_filter, MOST_READ)
         decisions = await self.decisions.decisions(scope)
         decided = [one for decision in decisions for one in decision.event_ids]
-        known = [one for one in await self.events.fetch(decided) if reading.admits(one)]
+        known = [one for one in await self.events.fetch(decided) if read_filter.admits(one)]
         events = await self._told(scene, found)
         same = await self._same(list({one.id: one for one in (*events, *known)}.values()))
         zone = self.settings.current.zone
@@ -113,8 +113,8 @@ class Suggesting:
     async def _word(self, model: EvolverModel, pattern: Pattern) -> None:
         """Let a model word a draft; a draft that adds to the experiences is neither used nor requested again."""
         kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
-        told, erasures = pattern.events[-MOST_TOLD:], self._erasures
-        ask = await asyncio.to_thread(model.prompts.suggest, kind, told, zone, max_chars=STATEMENT_LENGTH)
+        quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
+        ask = await asyncio.to_thread(model.prompts.suggest, kind, quoted, zone, max_chars=STATEMENT_LENGTH)
         try:
             draft = one_line(await model.chat.ask(ask))
         except AWAY as away:
@@ -201,5 +201,5 @@ class Suggesting:
 
 def _key_of(pattern: Pattern) -> str:
     """Return a key made from a pattern's kind and all texts of its experiences."""
-    told = (text for one in pattern.events for text in (one.id, one.pain, one.solution, one.outcome))
-    return derived_id(pattern.kind, *told)
+    texts = (text for one in pattern.events for text in (one.id, one.pain, one.solution, one.outcome))
+    return derived_id(pattern.kind, *texts)

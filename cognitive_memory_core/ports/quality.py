@@ -30,7 +30,7 @@ class StoredCount:
 
 
 @dataclass(frozen=True)
-class SpokenCount:
+class LineCount:
     """How many lines one person has in the log of a place."""
 
     scope: Scope
@@ -102,7 +102,7 @@ class QualityLedger(Protocol):
         """Count the active events by place, speaker and kind."""
         ...
 
-    async def spoken(self) -> list[SpokenCount]:
+    async def line_counts(self) -> list[LineCount]:
         """Count the lines of people in the log by place and person; those of bots are left out."""
         ...
 

@@ -15,7 +15,7 @@ from .models import Vector
 class VectorIndex(Protocol):
     """Nearest-neighbour search over events, within what a read filter admits."""
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Return admitted event ids with their cosine to a unit vector, best first.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
@@ -26,7 +26,7 @@ class VectorIndex(Protocol):
 class NearbyEvents(Protocol):
     """Nearest-neighbour search that returns current events of the ledger, within what a read filter admits."""
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return admitted active events with their cosine to a unit vector, best first.
 
         Raises UnavailableError while it cannot answer for the whole of the ledger.
@@ -79,7 +79,7 @@ class VectorStore(Protocol):
         ...
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
+        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Search one generation as :class:`VectorIndex` does; BadArgument for a vector that :meth:`upsert` rejects."""
         ...

@@ -135,12 +135,12 @@ def beliefs(standing: Iterable[Belief], zone: tzinfo | None) -> str:
     )
 
 
-def experiences(told: Iterable[Event], zone: tzinfo) -> str:
+def experiences(events: Iterable[Event], zone: tzinfo) -> str:
     """List experiences with a problem, numbered from 1, each with its day, its solution and its outcome."""
     return "\n".join(
         f"{number}. [{_day(one.happened_at, zone)}] 问题：{cut(one.pain, TEXT)}；办法：{cut(one.solution, TEXT)}"
         + (f"；结果：{cut(one.outcome, TEXT)}" if one.outcome else "")
-        for number, one in enumerate(told, 1)
+        for number, one in enumerate(events, 1)
     )
 
 
@@ -205,9 +205,9 @@ def _dates(line: Message, roster: Roster, when: datetime) -> str:
     if line.is_bot:
         return ""
     sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])
-    told = dated_words(text, sent_at, roster.names)
+    dated = dated_words(text, sent_at, roster.names)
     today = f"{when.year}年{when.month}月{when.day}日" if sent_at.date() == when.date() else ""
-    notes = [f"{defused(word)}={date}" for word, date in told if not (today and date.startswith(today))]
+    notes = [f"{defused(word)}={date}" for word, date in dated if not (today and date.startswith(today))]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
 
 

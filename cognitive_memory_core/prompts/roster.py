@@ -57,8 +57,8 @@ class Roster:
 
     def called_then(self, user_id: str, name: str) -> str:
         """Return :meth:`called`, plus the name at that time if it differs: other lines may use the old name."""
-        label, worn = self.called(user_id, name), _shown(name)
-        return label if not worn or label.startswith(f"{worn}(") else f"{label}[当时叫{worn}]"
+        label, shown_name = self.called(user_id, name), _shown(name)
+        return label if not shown_name or label.startswith(f"{shown_name}(") else f"{label}[当时叫{shown_name}]"
 
     @cached_property
     def _by_id(self) -> dict[str, Person]:

@@ -56,7 +56,7 @@ class PairTable(Generic[V]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _EventRow:
     """An event, a hash of its text (``key``), and its pairs of characters; only these are kept, to save memory."""
 
     event: ExaminedEvent
@@ -106,39 +106,39 @@ def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_
 
 def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide: Callable[[str], str]) -> None:
     one_of_each = PairTable[str]()  # a pair of characters is held once, however many events have it
-    readings = [_reading(event, one_of_each) for event in events]
-    keys = Counter(reading.key for reading in readings)
+    rows = [_row_of(event, one_of_each) for event in events]
+    keys = Counter(row.key for row in rows)
     found.duplicates += sum(count - 1 for count in keys.values())
-    common = _counted(readings)
-    found.weigh = _rarity(common, len(readings))
-    for compared, (one, other) in enumerate(_candidates(readings, common)):
-        if compared >= MOST_PAIRS:
+    common = _counted(rows)
+    found.weigh = _rarity(common, len(rows))
+    for count, (one, other) in enumerate(_candidates(rows, common)):
+        if count >= MOST_PAIRS:
             found.is_cut = True
             break
         older, newer = (one, other) if one.age <= other.age else (other, one)
         _judge(scope, older, newer, found, hide)
-    while readings:
-        del readings[-FREED:]
+    while rows:
+        del rows[-FREED:]
     common.free()
     one_of_each.free()
 
 
-def _counted(readings: Sequence[_Reading]) -> PairTable[int]:
+def _counted(rows: Sequence[_EventRow]) -> PairTable[int]:
     common = PairTable[int]()
-    for pair in (pair for reading in readings for pair in reading.pairs):
+    for pair in (pair for row in rows for pair in row.pairs):
         part = common.part(pair)
         part[pair] = part.get(pair, 0) + 1
     return common
 
 
-def _candidates(readings: Sequence[_Reading], common: PairTable[int]) -> Iterable[tuple[_Reading, _Reading]]:
+def _candidates(rows: Sequence[_EventRow], common: PairTable[int]) -> Iterable[tuple[_EventRow, _EventRow]]:
     """Yield pairs of texts that share at least two of their rarest pairs of characters."""
     known = PairTable[list[int]]()
-    for at, reading in enumerate(readings):
-        counts = [(common.part(pair)[pair], pair) for pair in reading.pairs]
+    for at, row in enumerate(rows):
+        counts = [(common.part(pair)[pair], pair) for pair in row.pairs]
         rare = [pair for _, pair in sorted(one for one in counts if 1 < one[0] <= COMMON)[:RARE]]
         met = Counter(place for pair in rare for place in known.part(pair).get(pair, ()))
-        yield from ((readings[place], reading) for place, times in met.items() if times >= LEAST_SHARED)
+        yield from ((rows[place], row) for place, times in met.items() if times >= LEAST_SHARED)
         for pair in rare:
             known.part(pair).setdefault(pair, []).append(at)
     known.free()
@@ -149,7 +149,7 @@ def _rarity(common: PairTable[int], texts: int) -> Weigh:
     return lambda words: sum(log1p(texts / common.part(word).get(word, 1)) for word in words)
 
 
-def _judge(scope: Scope, older: _Reading, newer: _Reading, found: _Found, hide: Callable[[str], str]) -> None:
+def _judge(scope: Scope, older: _EventRow, newer: _EventRow, found: _Found, hide: Callable[[str], str]) -> None:
     mine, theirs = {*older.pairs}, {*newer.pairs}
     alike = len(mine & theirs) / len(mine | theirs)
     is_denied = alike >= _opposed_from(older.event, newer.event) and _contradict(older, newer, found)
@@ -169,7 +169,7 @@ def _judge(scope: Scope, older: _Reading, newer: _Reading, found: _Found, hide: 
         pairs.append(EventPair(scope, _quoted(older.event, hide), _quoted(newer.event, hide), round(alike, 3)))
 
 
-def _contradict(older: _Reading, newer: _Reading, found: _Found) -> bool:
+def _contradict(older: _EventRow, newer: _EventRow, found: _Found) -> bool:
     if found.checked >= MOST_CHECKED:
         found.is_cut = True
         return False
@@ -177,7 +177,7 @@ def _contradict(older: _Reading, newer: _Reading, found: _Found) -> bool:
     return older.key != newer.key and contradicts(outspoken(older.event.text), outspoken(newer.event.text))
 
 
-def _is_replaced(older: _Reading, newer: _Reading, found: _Found) -> bool:
+def _is_replaced(older: _EventRow, newer: _EventRow, found: _Found) -> bool:
     """Return whether the newer event gives another value for the subject of the older one, or says that it ended."""
     one, other = older.event, newer.event
     if {*one.subjects} != {*other.subjects} or one.happened_at == other.happened_at or older.key == newer.key:
@@ -217,10 +217,10 @@ def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
     return flaws or ["unworded"]
 
 
-def _reading(event: ExaminedEvent, one_of_each: PairTable[str]) -> _Reading:
+def _row_of(event: ExaminedEvent, one_of_each: PairTable[str]) -> _EventRow:
     pairs = character_pairs(outspoken(event.text))
     held = tuple(one_of_each.part(pair).setdefault(pair, pair) for pair in pairs) if len(pairs) >= LEAST_PAIRS else ()
-    return _Reading(event, hash(duplicate_key(event.text)), held)
+    return _EventRow(event, hash(duplicate_key(event.text)), held)
 
 
 def _quoted(event: ExaminedEvent, hide: Callable[[str], str]) -> QuotedEvent:

@@ -30,9 +30,9 @@ from ..ports.quality import (
     REFUSED,
     RETRIED,
     ExaminedEvent,
+    LineCount,
     LoggedDay,
     QualityLedger,
-    SpokenCount,
     StoredCount,
 )
 from ..settings import Live, Settings
@@ -97,14 +97,14 @@ class Reporting:
     async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
         """Return the figures of places and of who taught there; the counts can be many and are freed in slices."""
         with _uncollected():
-            counts = [await self.ledger.stored()], [await self.ledger.spoken()]
+            counts = [await self.ledger.stored()], [await self.ledger.line_counts()]
 
             def totalled() -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
-                stored, spoken = counts[0].pop(), counts[1].pop()
-                found = _totalled(agent, stored, spoken)
-                while stored or spoken:
+                stored, line_counts = counts[0].pop(), counts[1].pop()
+                found = _totalled(agent, stored, line_counts)
+                while stored or line_counts:
                     del stored[-FREED:]
-                    del spoken[-FREED:]
+                    del line_counts[-FREED:]
                 return found
 
             return await asyncio.to_thread(totalled)
@@ -203,19 +203,19 @@ class _Taught:
 
 
 def _totalled(
-    agent: str | None, stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]
+    agent: str | None, stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
 ) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
     """Return the figures of the places of an agent (None: of all), and who taught in the groups among them."""
-    told = [one for one in stored if agent in (None, one.scope.agent)]
-    said = [one for one in spoken if agent in (None, one.scope.agent)]
-    return tuple(_places(told, said)), list(_taught(told, said))
+    of_agent = [one for one in stored if agent in (None, one.scope.agent)]
+    said = [one for one in line_counts if agent in (None, one.scope.agent)]
+    return tuple(_places(of_agent, said)), list(_taught(of_agent, said))
 
 
-def _taught(stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> Iterator[_Taught]:
+def _taught(stored: Sequence[StoredCount], line_counts: Sequence[LineCount]) -> Iterator[_Taught]:
     events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
     for one in stored:
         events[one.scope][one.sender_id] += one.events
-    for said in spoken:
+    for said in line_counts:
         lines[said.scope][said.sender_id] += said.lines
     for scope, taught in sorted(events.items(), key=lambda item: item[0]):
         people = {*taught, *lines[scope]} - {""}
@@ -223,10 +223,10 @@ def _taught(stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> Ite
             yield _Taught(scope, taught, lines[scope])
 
 
-def _places(stored: Sequence[StoredCount], spoken: Sequence[SpokenCount]) -> list[PlaceQuality]:
+def _places(stored: Sequence[StoredCount], line_counts: Sequence[LineCount]) -> list[PlaceQuality]:
     """Return the places, those with the most events first."""
     lines = Counter[Scope]()
-    for said in spoken:
+    for said in line_counts:
         lines[said.scope] += said.lines
     by_place = defaultdict[Scope, list[StoredCount]](list)
     for one in stored:

@@ -30,7 +30,7 @@ class Pair:
     statement: str
 
 
-class Unhurried(Embedder, Protocol):
+class LowPriorityEmbedder(Embedder, Protocol):
     """An Embedder that also embeds queries at low priority."""
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
@@ -47,7 +47,7 @@ class Calibrating:
 
     def __init__(
         self,
-        embedder: Unhurried,
+        embedder: LowPriorityEmbedder,
         book: CalibrationBook,
         current: Live[Calibration],
         *,

@@ -9,7 +9,7 @@ from ..text.statements.intents import Intent
 
 
 @dataclass(frozen=True)
-class Tilt:
+class IntentWeights:
     """Score factors by kind of memory, and the extra lexical weight ``words``: 0 none, 1 the most.
 
     Kinds that are not listed have factor 1.
@@ -23,19 +23,19 @@ class Tilt:
         return lexical_weight + self.words * lexical_weight * (1.0 - lexical_weight)
 
 
-UPRIGHT = Tilt()
+NO_ADJUSTMENT = IntentWeights()
 LIFT = 1.1
-TILTS: Mapping[Intent, Tilt] = {
-    "identity": Tilt({"preference": LIFT}),
-    "code": Tilt({"experience": LIFT, "knowledge": LIFT}, words=0.6),
-    "preference": Tilt({"preference": LIFT}),
-    "experience": Tilt({"experience": LIFT}),
-    "knowledge": Tilt({"knowledge": LIFT}),
-    "general": UPRIGHT,
+WEIGHTS_BY_INTENT: Mapping[Intent, IntentWeights] = {
+    "identity": IntentWeights({"preference": LIFT}),
+    "code": IntentWeights({"experience": LIFT, "knowledge": LIFT}, words=0.6),
+    "preference": IntentWeights({"preference": LIFT}),
+    "experience": IntentWeights({"experience": LIFT}),
+    "knowledge": IntentWeights({"knowledge": LIFT}),
+    "general": NO_ADJUSTMENT,
 }
 
 
-def tilt_of(intent: Intent, kinds: Collection[str] = ()) -> Tilt:
+def weights_of_intent(intent: Intent, kinds: Collection[str] = ()) -> IntentWeights:
     """Return an intent's tilt, without kind factors if only one kind is requested."""
-    tilt = TILTS.get(intent, UPRIGHT)
-    return Tilt(words=tilt.words) if len(kinds) == 1 else tilt
+    intent_weights = WEIGHTS_BY_INTENT.get(intent, NO_ADJUSTMENT)
+    return IntentWeights(words=intent_weights.words) if len(kinds) == 1 else intent_weights

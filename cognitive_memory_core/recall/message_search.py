@@ -38,21 +38,21 @@ class MessageSearch:
         self,
         log: PassageIndex,
         clock: Clock,
-        settle: Callable[[], Awaitable[object]],
+        flush: Callable[[], Awaitable[object]],
         *,
         patience: float = PATIENCE,
         weights: Weights = WEIGHTS,
     ) -> None:
-        """Search a log; ``settle`` is awaited first, so that the latest lines are written and found."""
+        """Search a log; ``flush`` is awaited first, so that the latest lines are written and found."""
         self._log = log
         self._clock = clock
-        self._settle = settle
+        self._flush = flush
         self._patience = patience
         self._weights = weights
 
     async def search(  # noqa: PLR0913  # what to search for, and how
         self,
-        reading: ReadFilter,
+        read_filter: ReadFilter,
         query: Query,
         *,
         top_k: int,
@@ -64,7 +64,7 @@ class MessageSearch:
     ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
-        Each hit has the surrounding lines that the scene may read, including those that ``reading`` excludes.
+        Each hit has the surrounding lines that the scene may read, including those that ``read_filter`` excludes.
         ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
         and after each; the cost grows with both. If not ``settles``, lines of the last 0.5 s may be missing, and
         nothing waits for the disk. A ``trace`` records the hits after each step, and the parts of their scores.
@@ -75,41 +75,43 @@ class MessageSearch:
         end = asyncio.get_running_loop().time() + self._patience
         if settles:
             with suppress(*_AWAY):  # a log whose writes fail may still be readable
-                await with_timeout(self._patience * SETTLING, self._settle())
+                await with_timeout(self._patience * SETTLING, self._flush())
         try:
-            passages = await with_deadline(end, self._talk(reading, query, candidates or max(limit, CANDIDATES), reach))
-            rank = partial(_ranked, query, reading, passages, self._weights, decay, self._clock.now(), limit, trace)
+            passages = await with_deadline(
+                end, self._talk(read_filter, query, candidates or max(limit, CANDIDATES), reach)
+            )
+            rank = partial(_ranked, query, read_filter, passages, self._weights, decay, self._clock.now(), limit, trace)
             is_quick = _is_short(passages) and not trace.is_kept
             hits = rank() if is_quick else await with_deadline(end, asyncio.to_thread(rank))
         except _AWAY:
             return SearchResult((), ("lexical",))
         return SearchResult(hits)
 
-    async def _talk(self, reading: ReadFilter, query: Query, limit: int, reach: int) -> Sequence[Passage]:
-        searches = [LineSearch(query.terms, reading, limit)]
+    async def _talk(self, read_filter: ReadFilter, query: Query, limit: int, reach: int) -> Sequence[Passage]:
+        searches = [LineSearch(query.terms, read_filter, limit)]
         more = min(limit, NARROWED)
-        searches += [LineSearch(query.terms, narrow, more) for narrow in narrowed(reading, query)]
-        return await self._log.passages(searches, _wide(reading), reach)
+        searches += [LineSearch(query.terms, narrow, more) for narrow in narrowed(read_filter, query)]
+        return await self._log.passages(searches, _wide(read_filter), reach)
 
 
-def _wide(reading: ReadFilter) -> ReadFilter:
+def _wide(read_filter: ReadFilter) -> ReadFilter:
     """Return the read filter for surrounding lines, which admits everything that the scene may read."""
-    return replace(reading, user_id="", kinds=(), window=None)
+    return replace(read_filter, user_id="", kinds=(), window=None)
 
 
 def _is_short(passages: Sequence[Passage]) -> bool:
     return sum(len(line.text) for passage in passages for line in passage) <= INLINE
 
 
-def _readable(passages: Sequence[Passage], reading: ReadFilter) -> list[Passage]:
+def _readable(passages: Sequence[Passage], read_filter: ReadFilter) -> list[Passage]:
     """Remove lines that the scene must not read, whichever store returned them."""
-    wide = _wide(reading)
+    wide = _wide(read_filter)
     return [tuple(line for line in passage if wide.admits_line(line)) for passage in passages]
 
 
 def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a thread
     query: Query,
-    reading: ReadFilter,
+    read_filter: ReadFilter,
     passages: Sequence[Passage],
     weights: Weights,
     decay: Decay | None,
@@ -117,13 +119,13 @@ def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a threa
     limit: int,
     trace: SearchTrace,
 ) -> tuple[Hit, ...]:
-    is_cut = reading == _wide(reading) and query.window is None  # a time that is named may raise any line
+    is_cut = read_filter == _wide(read_filter) and query.window is None  # a time that is named may raise any line
     most = limit + SPARE if is_cut else None
-    lines, since = _readable(passages, reading), now - ASKING
+    lines, since = _readable(passages, read_filter), now - ASKING
     hits = hits_of(query.terms, lines, weights, asked_since=since, most=most)
     if trace.is_kept:
         trace.parts = parts_of(query.terms, lines, weights, asked_since=since)
-    found = trace.note("found", [hit for hit in hits if reading.admits(hit.event)])
+    found = trace.note("found", [hit for hit in hits if read_filter.admits(hit.event)])
     named = trace.note("people", naming(found, query.people))
     counted = trace.note("numbers", counting(named, query.said))
     ordered = trace.note("age", decayed(trace.note("time", preferring(counted, query.window)), decay, now))

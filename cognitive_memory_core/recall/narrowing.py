@@ -12,9 +12,9 @@ NARROWED = 40  # extra candidates for the time and for each person named
 NAMED = 3  # named people that get a search of their own
 
 
-def narrowed(reading: ReadFilter, query: Query) -> Iterator[ReadFilter]:
+def narrowed(read_filter: ReadFilter, query: Query) -> Iterator[ReadFilter]:
     """Yield a narrower read filter for the time, and for each person, that a query names, unless already restricted."""
-    if query.window is not None and reading.window is None:
-        yield replace(reading, window=query.window)
-    for person in sorted(query.people)[:NAMED] if not reading.user_id else ():
-        yield replace(reading, user_id=person)
+    if query.window is not None and read_filter.window is None:
+        yield replace(read_filter, window=query.window)
+    for person in sorted(query.people)[:NAMED] if not read_filter.user_id else ():
+        yield replace(read_filter, user_id=person)

@@ -17,7 +17,7 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 class ExactSearch(NearbyEvents, Protocol):
     """Exact search over all vectors, which reports whether a read filter admits too many rows for it."""
 
-    async def is_wide(self, reading: ReadFilter) -> bool:
+    async def is_wide(self, read_filter: ReadFilter) -> bool:
         """Return whether the vectors that the filter admits are too many to be compared in memory."""
         ...
 
@@ -31,18 +31,18 @@ class NearestVectors:
         self._wide = wide
         self._events = events
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; ids unknown to the ledger are skipped.
 
         A neighbour graph may miss rows hidden behind many equal ones, so a result shorter than ``limit`` is searched
         again exactly.
         """
-        if await self._exact.is_wide(reading):
+        if await self._exact.is_wide(read_filter):
             with contextlib.suppress(UnavailableError, BadArgument):
-                found = await self._wide.nearest(vector, reading, limit)
+                found = await self._wide.nearest(vector, read_filter, limit)
                 if len(found) >= limit:
                     return await self._known(found)
-        return await self._exact.nearest(vector, reading, limit)
+        return await self._exact.nearest(vector, read_filter, limit)
 
     async def _known(self, found: Sequence[tuple[str, float]]) -> list[tuple[Event, float]]:
         events = {event.id: event for event in await self._events.fetch([event_id for event_id, _ in found])}

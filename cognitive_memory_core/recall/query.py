@@ -81,8 +81,8 @@ def _begun(window: Interval | None, reference: datetime) -> Interval | None:
 
 def _intent(lines: list[str]) -> Intent:
     """Return the intent of a batch: that of the last line whose intent is not "general"."""
-    told = map(intent_of, reversed(lines[-LINES:]))
-    after: list[Intent] = [intent for intent in told if intent != "general"]
+    line_intents = map(intent_of, reversed(lines[-LINES:]))
+    after: list[Intent] = [intent for intent in line_intents if intent != "general"]
     return after[0] if after else "general"
 
 

@@ -80,14 +80,14 @@ class Quotations:
         self._window = window
 
     async def find(
-        self, reading: ReadFilter, query: Query, wanted: QuotationSearch, trace: SearchTrace = NO_TRACE
+        self, read_filter: ReadFilter, query: Query, wanted: QuotationSearch, trace: SearchTrace = NO_TRACE
     ) -> QuotedLines:
         """Return quotations, best first; raises UnavailableError if the newest lines of the place are not known."""
         if wanted.limit <= 0 or not query.terms:
             return QuotedLines()
         top_k = max(wanted.limit + wanted.window, SCORED)
         searching = self._messages.search(
-            reading,
+            read_filter,
             query,
             top_k=top_k,
             decay=wanted.decay,
@@ -96,7 +96,7 @@ class Quotations:
             settles=False,
             trace=trace,
         )
-        asked = asyncio.ensure_future(self._newest(reading, wanted.window))
+        asked = asyncio.ensure_future(self._newest(read_filter, wanted.window))
         asked.add_done_callback(seen)
         try:
             found = await searching
@@ -106,26 +106,26 @@ class Quotations:
         relevant = trace.note("relevance", [hit for hit in found.hits if hit.relevance >= wanted.floor])
         older = trace.note("recent", [hit for hit in relevant if _key(hit) not in newest])
         best = trace.note("limit", older[: wanted.limit])
-        replied = await self._replied(reading, best)
+        replied = await self._replied(read_filter, best)
         quotations = (
             Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _following(hit, newest)) for hit in best
         )
         return QuotedLines(tuple(quotations), found.degraded, {_key(hit): hit.score for hit in found.hits[:SCORED]})
 
-    async def _newest(self, reading: ReadFilter, window: int) -> frozenset[LineKey]:
-        scene = reading.scene
+    async def _newest(self, read_filter: ReadFilter, window: int) -> frozenset[LineKey]:
+        scene = read_filter.scene
         if window <= 0 or (scene.kind == "operator" and not scene.group_id):
             return frozenset()
         return frozenset((scene.scope, message_id) for message_id in await self._window(scene.scope, window))
 
-    async def _replied(self, reading: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
+    async def _replied(self, read_filter: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
         """Return the lines that the hits reply to, if the scene may read them."""
         wanted: dict[Scope, list[str]] = {}
         for hit in hits:
             if hit.reply_to:
                 wanted.setdefault(hit.event.scope, []).append(hit.reply_to)
         found = await asyncio.gather(*(self._log.find(scope, ids) for scope, ids in wanted.items())) if wanted else ()
-        readable = replace(reading, user_id="", kinds=(), window=None)
+        readable = replace(read_filter, user_id="", kinds=(), window=None)
         lines = (line for lines in found for line in lines if readable.admits(line.as_event()))
         return {(line.scene.scope, line.id): line for line in lines}
 

@@ -19,7 +19,7 @@ from ..ports.models import Embedder, Reranker
 from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
 from .deadlines import AWAY, finished, shielded, with_deadline
-from .intent import Tilt, tilt_of
+from .intent import IntentWeights, weights_of_intent
 from .naming import KnownNames
 from .narrowing import NARROWED, narrowed
 from .query import Query, query_of
@@ -74,7 +74,7 @@ class SearchResult:
 
 
 @dataclass
-class _Leg:
+class _SearchLeg:
     """One leg of a running search, by meaning or by words: its candidates (None: none yet) and the name of its part."""
 
     part: str
@@ -97,7 +97,7 @@ class _Leg:
 class _SearchRequest:
     """The arguments of a search and the settings at its start."""
 
-    reading: ReadFilter
+    read_filter: ReadFilter
     query: Query
     settings: Settings
     top_k: int
@@ -124,7 +124,7 @@ class _SearchRequest:
         if len(rows) < self.candidates:
             return []
         enough = min(self.limit, self.more)
-        parts = narrowed(self.reading, self.query)
+        parts = narrowed(self.read_filter, self.query)
         return [part for part in parts if sum(part.admits(event) for event, _ in rows) < enough]
 
     @property
@@ -133,9 +133,9 @@ class _SearchRequest:
         return min(max(self.top_k, 0), MAX_RESULTS)
 
     @property
-    def tilt(self) -> Tilt:
+    def intent_weights(self) -> IntentWeights:
         """Return the ranking adjustments for the query's intent."""
-        return tilt_of(self.query.intent, self.reading.kinds)
+        return weights_of_intent(self.query.intent, self.read_filter.kinds)
 
     @property
     def least(self) -> float:
@@ -147,8 +147,8 @@ class _SearchRequest:
         """Return a read filter for each person that an identity query ("who is ...") asks about, else none."""
         if self.query.intent != "identity":
             return []
-        people = [self.reading.user_id] if self.reading.user_id else sorted(self.query.people)[:ASKED_ABOUT]
-        return [replace(self.reading, user_id=person) for person in people]
+        people = [self.read_filter.user_id] if self.read_filter.user_id else sorted(self.query.people)[:ASKED_ABOUT]
+        return [replace(self.read_filter, user_id=person) for person in people]
 
     @property
     def embedded(self) -> str:
@@ -201,7 +201,7 @@ class Retriever:
 
     async def search(
         self,
-        reading: ReadFilter,
+        read_filter: ReadFilter,
         query: Query,
         *,
         top_k: int,
@@ -217,69 +217,70 @@ class Retriever:
         ``lines`` has the log lines found for the same query; events made of these rank higher.
         """
         trace = trace or NO_TRACE
-        wish = _SearchRequest(reading, query, trace.settings or self._settings.current, top_k, decay, floor)
-        if not wish.candidates:
+        request = _SearchRequest(read_filter, query, trace.settings or self._settings.current, top_k, decay, floor)
+        if not request.candidates:
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
-        dense, words = await self._legs(wish)
-        least = 0.0 if trace.is_kept or self._reranker or wish.about else floor  # hits below it are only compared then
-        hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, wish, dense.rows, words.rows, least))
+        dense, words = await self._legs(request)
+        # hits below the floor are kept for comparison only
+        least = 0.0 if trace.is_kept or self._reranker or request.about else floor
+        hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, request, dense.rows, words.rows, least))
         trace.note("found", hits)
-        judged = await self._judged(wish, hits, end)
+        judged = await self._judged(request, hits, end)
         trace.note("judged", judged.hits)
-        wide = await self._with_the_known(wish, judged.hits, end)
+        wide = await self._with_newest_of_people(request, judged.hits, end)
         trace.note("widened", wide.hits)
         said = await _found_in_time(lines, end)
-        best = await _off_loop(len(wide.hits), partial(_chosen, wish, wide.hits, said, self._clock.now(), trace))
+        best = await _off_loop(len(wide.hits), partial(_chosen, request, wide.hits, said, self._clock.now(), trace))
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
-    async def replacing(self, reading: ReadFilter, events: Iterable[Event]) -> list[Event]:
+    async def replacing(self, read_filter: ReadFilter, events: Iterable[Event]) -> list[Event]:
         """Return the events that replace the given ones, and those that replace them; none if the ledger fails."""
         found: dict[str, Event] = {}
         asked = [event.id for event in events]
         end = asyncio.get_running_loop().time() + self._patience * LAST_LOOK
         with contextlib.suppress(*AWAY):
             for _ in range(CHAIN):
-                newer = await with_deadline(end, self._events.replacing(asked, reading)) if asked else []
-                asked = [one.id for one in newer if one.id not in found and reading.admits(one)]
-                found |= {one.id: one for one in newer if reading.admits(one)}
+                newer = await with_deadline(end, self._events.replacing(asked, read_filter)) if asked else []
+                asked = [one.id for one in newer if one.id not in found and read_filter.admits(one)]
+                found |= {one.id: one for one in newer if read_filter.admits(one)}
         return list(found.values())
 
-    async def _judged(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
+    async def _judged(self, request: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Return the best hits, and only these, with the scores of the reranker; all hits unchanged if it fails."""
-        asked = wish.settings.query
+        asked = request.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if self._reranker is None or not asked.enable_rerank or few or not hits:
             return SearchResult(tuple(hits))
-        best = collapsed(_promising(wish, hits))[: wish.candidates]
+        best = collapsed(_promising(request, hits))[: request.candidates]
         try:
-            asking = self._reranker.scores(wish.query.text, [hit.event.text for hit in best])
+            asking = self._reranker.scores(request.query.text, [hit.event.text for hit in best])
             scores = await with_deadline(end, shielded(asking))
             judged = reranked(best, scores)
         except AWAY:
             judged = None
         return SearchResult(tuple(hits), ("rerank",)) if judged is None else SearchResult(tuple(judged))
 
-    async def _with_the_known(self, wish: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
+    async def _with_newest_of_people(self, request: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Add the newest events of the people that an identity query asks about if it has few relevant hits."""
-        if not wish.about or sum(hit.relevance >= wish.least for hit in hits) >= min(FEW, wish.limit):
+        if not request.about or sum(hit.relevance >= request.least for hit in hits) >= min(FEW, request.limit):
             return SearchResult(tuple(hits))
         end = max(end, asyncio.get_running_loop().time() + self._patience * LAST_LOOK)
         try:
-            reads = (self._events.recent(reading, wish.candidates) for reading in wish.about)
+            reads = (self._events.recent(read_filter, request.candidates) for read_filter in request.about)
             read = await with_deadline(end, asyncio.gather(*reads))
         except AWAY:
             return SearchResult(tuple(hits), ("ledger",))
-        known = [event for events in read for event in events if wish.reading.admits(event)]
+        known = [event for events in read for event in events if request.read_filter.admits(event)]
         newest = sorted(known, key=_when, reverse=True)
-        return SearchResult(tuple(widened(hits, newest, wish.least)))
+        return SearchResult(tuple(widened(hits, newest, request.least)))
 
-    async def _legs(self, wish: _SearchRequest) -> tuple[_Leg, _Leg]:
+    async def _legs(self, request: _SearchRequest) -> tuple[_SearchLeg, _SearchLeg]:
         """Run both legs concurrently; each has the candidates that it found within the time limit."""
-        dense, words = _Leg("embedding"), _Leg("lexical")
+        dense, words = _SearchLeg("embedding"), _SearchLeg("lexical")
         searches = (
-            asyncio.create_task(dense.run(self._by_meaning(wish, dense))),
-            asyncio.create_task(words.run(self._by_words(wish, words))),
+            asyncio.create_task(dense.run(self._by_meaning(request, dense))),
+            asyncio.create_task(words.run(self._by_words(request, words))),
         )
         await finished(self._patience, searches)
         for search in searches:
@@ -287,20 +288,20 @@ class Retriever:
                 search.result()
         return dense, words
 
-    async def _by_words(self, wish: _SearchRequest, leg: _Leg) -> None:
-        await _asked(partial(self._lexical.events, wish.query.terms), wish, leg)
+    async def _by_words(self, request: _SearchRequest, leg: _SearchLeg) -> None:
+        await _asked(partial(self._lexical.events, request.query.terms), request, leg)
 
-    async def _by_meaning(self, wish: _SearchRequest, leg: _Leg) -> None:
-        vector = await self._embedder.embed_query(wish.embedded)
+    async def _by_meaning(self, request: _SearchRequest, leg: _SearchLeg) -> None:
+        vector = await self._embedder.embed_query(request.embedded)
         leg.part = "vectors"
         similarity = self._embedder.calibration.similarity
 
-        async def near(reading: ReadFilter, limit: int) -> list[Scored]:
+        async def near(read_filter: ReadFilter, limit: int) -> list[Scored]:
             return [
-                (event, similarity(cosine)) for event, cosine in await self._vectors.nearest(vector, reading, limit)
+                (event, similarity(cosine)) for event, cosine in await self._vectors.nearest(vector, read_filter, limit)
             ]
 
-        await _asked(near, wish, leg)
+        await _asked(near, request, leg)
 
 
 async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Mapping[SourceLine, float]:
@@ -313,10 +314,10 @@ async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Map
         return {}
 
 
-async def _asked(ask: CandidateSearch, wish: _SearchRequest, leg: _Leg) -> None:
+async def _asked(ask: CandidateSearch, request: _SearchRequest, leg: _SearchLeg) -> None:
     """Search for candidates, then for more of each named time or person with too few rows among them."""
-    leg.rows = await ask(wish.reading, wish.candidates)
-    more = [ask(narrow, wish.more) for narrow in wish.outnumbered(leg.rows)]
+    leg.rows = await ask(request.read_filter, request.candidates)
+    more = [ask(narrow, request.more) for narrow in request.outnumbered(leg.rows)]
     for found in await asyncio.gather(*more) if more else ():
         leg.rows = _with(leg.rows, found)
 
@@ -341,29 +342,29 @@ def _when(event: Event) -> datetime:
 
 
 def _joined(
-    wish: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
+    request: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
 ) -> tuple[Hit, ...]:
     """Fuse the two searches, without hits of a relevance below ``least``.
 
     Every row is checked against the read filter, whichever store returned it.
     """
-    lexical = None if words is None else matched(wish.query.terms, words)
-    weight = wish.tilt.weight(wish.settings.lexical_weight)
-    return tuple(hit for hit in fused(dense, lexical, weight, least) if wish.reading.admits(hit.event))
+    lexical = None if words is None else matched(request.query.terms, words)
+    weight = request.intent_weights.weight(request.settings.lexical_weight)
+    return tuple(hit for hit in fused(dense, lexical, weight, least) if request.read_filter.admits(hit.event))
 
 
-def _promising(wish: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
+def _promising(request: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
     """Order hits by relevance and by the time, people and kind that the query names, not by age."""
-    timely = trace.note("time", preferring(above(hits, 0.0), wish.query.window))
-    named = trace.note("people", naming(timely, wish.query.people))
-    return trace.note("kind", leaning(named, wish.tilt.kinds))
+    timely = trace.note("time", preferring(above(hits, 0.0), request.query.window))
+    named = trace.note("people", naming(timely, request.query.people))
+    return trace.note("kind", leaning(named, request.intent_weights.kinds))
 
 
 def _chosen(
-    wish: _SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
+    request: _SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
 ) -> tuple[Hit, ...]:
     """Choose the best hits by relevance, query fit, age and source lines, without duplicates and near-duplicates."""
-    relevant = trace.note("relevance", above(hits, wish.floor))
-    aged = trace.note("age", decayed(_promising(wish, relevant, trace), wish.decay, now))
+    relevant = trace.note("relevance", above(hits, request.floor))
+    aged = trace.note("age", decayed(_promising(request, relevant, trace), request.decay, now))
     distinct = trace.note("duplicates", collapsed(trace.note("lines", backed(aged, said))))
-    return tuple(trace.note("diversity", diversified(distinct, wish.settings.query.diversity, wish.limit)))
+    return tuple(trace.note("diversity", diversified(distinct, request.settings.query.diversity, request.limit)))

@@ -37,47 +37,47 @@ class Search:
         self._settings = settings
         self._sources = sources
 
-    async def find(self, reading: ReadFilter, text: str, *, top_k: int) -> SearchResult:
+    async def find(self, read_filter: ReadFilter, text: str, *, top_k: int) -> SearchResult:
         """Return at most ``top_k`` hits of the read filter's kinds, best first; log lines only for kind "message".
 
         If events are searched, too, the scores of lines are lowered. A line from which an event was made is replaced by
         that event, whose score is then at least :data:`TRACED` times that of the line.
         """
-        query = await self._events.asked(text, reading.scene)
-        if "message" not in reading.kinds:
-            return await self._known(reading, query, top_k)
-        if set(reading.kinds) == {"message"}:
-            return await self._said(reading, query, top_k)
-        events = _without_lines(reading)
-        known, said = await asyncio.gather(self._known(events, query, top_k), self._said(reading, query, 2 * top_k))
+        query = await self._events.asked(text, read_filter.scene)
+        if "message" not in read_filter.kinds:
+            return await self._known(read_filter, query, top_k)
+        if set(read_filter.kinds) == {"message"}:
+            return await self._said(read_filter, query, top_k)
+        events = _without_lines(read_filter)
+        known, said = await asyncio.gather(self._known(events, query, top_k), self._said(read_filter, query, 2 * top_k))
         best = _best(await self._traced(events, known.hits, said.hits), said.hits, top_k)
         return SearchResult(best, (*known.degraded, *(part for part in said.degraded if part not in known.degraded)))
 
-    async def _known(self, reading: ReadFilter, query: Query, top_k: int) -> SearchResult:
-        return await self._events.search(reading, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
+    async def _known(self, read_filter: ReadFilter, query: Query, top_k: int) -> SearchResult:
+        return await self._events.search(read_filter, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
-    async def _said(self, reading: ReadFilter, query: Query, top_k: int) -> SearchResult:
-        lines = replace(reading, kinds=())
+    async def _said(self, read_filter: ReadFilter, query: Query, top_k: int) -> SearchResult:
+        lines = replace(read_filter, kinds=())
         return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
-    async def _traced(self, reading: ReadFilter, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
+    async def _traced(self, read_filter: ReadFilter, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
         """Add the events made from the lines found; each scores at least :data:`TRACED` times its best line."""
         lines = {_key(hit): hit for hit in said}
         if self._sources is None or not lines:
             return list(known)
         try:
-            made = await self._sources.made_of(lines.keys(), reading)
+            made = await self._sources.made_of(lines.keys(), read_filter)
         except AWAY:
             made = []
         found = {hit.event.id: hit for hit in known}
         for event in made:
-            if reading.admits(event) and (of_event := [lines[key] for key in _sources_of(event) if key in lines]):
+            if read_filter.admits(event) and (of_event := [lines[key] for key in _sources_of(event) if key in lines]):
                 found[event.id] = _raised(found.get(event.id), event, max(of_event, key=lambda hit: hit.score))
         return list(found.values())
 
 
-def _without_lines(reading: ReadFilter) -> ReadFilter:
-    return replace(reading, kinds=tuple(kind for kind in reading.kinds if kind != "message"))
+def _without_lines(read_filter: ReadFilter) -> ReadFilter:
+    return replace(read_filter, kinds=tuple(kind for kind in read_filter.kinds if kind != "message"))
 
 
 def _raised(known: Hit | None, event: Event, line: Hit) -> Hit:

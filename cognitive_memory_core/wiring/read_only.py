@@ -107,8 +107,8 @@ class MemoryReader:
         )
         return await reporting.report(None, days=days)
 
-    async def search(self, reading: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
-        """Search what the reading's scene may read, best first, by words and by the vectors in the ledger."""
+    async def search(self, read_filter: ReadFilter, query: str, *, top_k: int) -> list[Hit]:
+        """Search what the filter's scene may read, best first, by words and by the vectors in the ledger."""
         ledger = self._ledger
         retriever = Retriever(
             ledger.events,
@@ -120,9 +120,9 @@ class MemoryReader:
             names=ledger.names,
         )
         lines = MessageSearch(ledger.lexical, self._clock, _settled)
-        reading = replace(reading, without=self._access.hidden_people)
-        found = await Search(retriever, lines, self._settings, ledger.events).find(reading, query, top_k=top_k)
-        return self._access.hits(reading, await CurrentNames(ledger.names).of_hits(found.hits))
+        read_filter = replace(read_filter, without=self._access.hidden_people)
+        found = await Search(retriever, lines, self._settings, ledger.events).find(read_filter, query, top_k=top_k)
+        return self._access.hits(read_filter, await CurrentNames(ledger.names).of_hits(found.hits))
 
     async def export(self, path: Path, *, user_id: str | None, on_row: Callable[[], None]) -> int:
         """Write an export, complete or not at all; ``on_row`` is called for each row of the ledger.

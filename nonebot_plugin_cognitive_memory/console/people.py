@@ -58,7 +58,7 @@ async def person(visit: Visit) -> Response:
     entry = await listings.person(scene, user_id)
     profiles = await listings.profiles(scene, None, user_id, PAGE, 0)
     own = [profile for profile in profiles if profile.key.user_id == user_id]
-    worn = await listings.worn_names(scene, user_id)
+    worn = await listings.seen_names(scene, user_id)
     return await visit.show(
         "person.html",
         person=entry,
@@ -88,7 +88,7 @@ async def erase_person(visit: Visit) -> Response:
     if visit.sent("sure") != user_id or not user_id:
         entry = await listings.person(scene, user_id)
         profiles = [one for one in await listings.profiles(scene, None, user_id, PAGE, 0) if one.key.user_id == user_id]
-        names = await listings.worn_names(scene, user_id)
+        names = await listings.seen_names(scene, user_id)
         return await visit.show(
             "erase_person.html",
             person=entry,

@@ -497,13 +497,13 @@ async def everything(ledger: Ledger) -> list[object]:
     for place in PLACES:
         answers += [await ledger.log.recent(place, 99), await ledger.notes.memos(place, 99)]
         answers += [await ledger.notes.pins(place), await ledger.names.people(place)]
-    for reading in map(ReadFilter, READERS):
-        answers += [await ledger.events.recent(reading, 99)]
+    for read_filter in map(ReadFilter, READERS):
+        answers += [await ledger.events.recent(read_filter, 99)]
         for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
             terms = query_terms(question)
-            answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, reading, 99))]
-            answers += [sorted(line.id for line, _ in await ledger.lexical.messages(terms, reading, 99))]
-        near = await ledger.index.nearest(a_vector(1, 3), reading, 99)
+            answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, read_filter, 99))]
+            answers += [sorted(line.id for line, _ in await ledger.lexical.messages(terms, read_filter, 99))]
+        near = await ledger.index.nearest(a_vector(1, 3), read_filter, 99)
         answers += [sorted((one.id, round(cosine, 4)) for one, cosine in near)]
     return answers
 

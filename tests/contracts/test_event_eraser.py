@@ -82,7 +82,7 @@ async def test_an_equal_event_that_stands_shows_the_lines_again(ledger: Ledger) 
     await committed(ledger, again)
     assert await ledger.events.restore(MOVING.id) == again
     assert await seen(ledger) == {"m-1", "b-1", "m-2"}
-    assert await ledger.event_eraser.untold() == []
+    assert await ledger.event_eraser.unrepeatable() == []
 
 
 async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: Ledger) -> None:
@@ -92,7 +92,7 @@ async def test_what_may_not_be_told_is_what_was_forgotten_or_withdrawn(ledger: L
     await told(ledger)
     await ledger.log.withdraw(GROUP.scope, "w-0", later(minutes=5))
     await ledger.events.retire(retired.id, NOON)
-    assert {event.id for event in await ledger.event_eraser.untold()} == {MOVING.id, withdrawn.id}
+    assert {event.id for event in await ledger.event_eraser.unrepeatable()} == {MOVING.id, withdrawn.id}
     expired = await ledger.event_eraser.expired(later(minutes=1))
     assert {event.id for event in expired} == {MOVING.id, retired.id}
 

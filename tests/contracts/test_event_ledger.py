@@ -55,7 +55,7 @@ async def test_what_is_absent_is_none_or_left_out(ledger: Ledger) -> None:
 
 
 async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
-    """The events that name another one as replaced are found, if the reading admits them and they are active."""
+    """The events that name another one as replaced are found, if the read filter admits them and they are active."""
     old, other = an_event("周会周二开", id="old"), an_event("周会在语音频道", id="other")
     new, private = an_event("周会改到周四", id="new", replaces="old"), an_event("私下说的", PRIVATE, replaces="old")
     await committed(ledger, old, other, new, private)

@@ -48,7 +48,7 @@ KEYS = (
     ProfileKey.group("10001"),
     ProfileKey.group("10002"),
 )
-READINGS = (
+READ_FILTERS = (
     *(ReadFilter(scene) for scene in (*SCENES, OPERATOR)),
     ReadFilter(OPERATOR, user_id="2000003"),
     ReadFilter(GROUP, without=frozenset({"2000002"})),
@@ -272,8 +272,8 @@ async def seen(ledger: Ledger) -> list[object]:
     answers += [people, [person.aliases for person in people]]
     answers += [await learned(ledger), await profiles(ledger)]
     answers += [sorted(await archived(ledger), key=identity)]
-    for reading in READINGS:
-        answers += [await ledger.events.recent(reading, 7, 2), await found(ledger, reading)]
+    for read_filter in READ_FILTERS:
+        answers += [await ledger.events.recent(read_filter, 7, 2), await found(ledger, read_filter)]
     return answers
 
 
@@ -310,12 +310,12 @@ def identity(row: ArchiveRow) -> tuple[str, ...]:
             return ("note", row.id)
 
 
-async def found(ledger: Ledger, reading: ReadFilter) -> list[object]:
+async def found(ledger: Ledger, read_filter: ReadFilter) -> list[object]:
     """Return what is found by words, and by vectors with their cosines."""
     terms = query_terms("乌龙茶 猫")
-    events = [event.id for event, _ in await ledger.lexical.events(terms, reading, 99)]
-    lines = [(line.id, line.scene.scope) for line, _ in await ledger.lexical.messages(terms, reading, 99)]
-    near = await ledger.index.nearest(a_vector(1, 0, 0), reading, 99)
+    events = [event.id for event, _ in await ledger.lexical.events(terms, read_filter, 99)]
+    lines = [(line.id, line.scene.scope) for line, _ in await ledger.lexical.messages(terms, read_filter, 99)]
+    near = await ledger.index.nearest(a_vector(1, 0, 0), read_filter, 99)
     return [sorted(events), sorted(lines), [(event.id, round(cosine, 4)) for event, cosine in near]]
 
 

@@ -17,15 +17,15 @@ from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
 
 
-async def found(ledger: Ledger, query: str, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
+async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the texts of the events that a query finds."""
-    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [event.text for event, _ in await ledger.lexical.events(query_terms(query), asked, limit)]
 
 
-async def logged(ledger: Ledger, query: str, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
+async def logged(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the texts of the messages that a query finds."""
-    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [message.text for message, _ in await ledger.lexical.messages(query_terms(query), asked, limit)]
 
 

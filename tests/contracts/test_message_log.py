@@ -195,23 +195,23 @@ async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:
     assert await texts(ledger) == []
 
 
-async def around(ledger: Ledger, found: Sequence[Message], reading: ReadFilter, reach: int = 1) -> list[str]:
+async def around(ledger: Ledger, found: Sequence[Message], read_filter: ReadFilter, reach: int = 1) -> list[str]:
     """Return the passages around messages, each as one text."""
-    return ["".join(line.text for line in lines) for lines in await ledger.log.around(found, reading, reach)]
+    return ["".join(line.text for line in lines) for lines in await ledger.log.around(found, read_filter, reach)]
 
 
 async def test_the_talk_round_a_message(ledger: Ledger) -> None:
     """A passage holds the lines before and after a message by time; overlapping ones are joined, places never mix."""
     lines = [a_message(text, sent_at=later(minutes=at)) for at, text in enumerate("甲乙丙丁戊己庚辛")]
     await ledger.log.append([*lines[::-1], a_message("别处", OTHER_GROUP, later(minutes=1))])
-    reading = ReadFilter(GROUP)
-    assert await around(ledger, [lines[1]], reading) == ["甲乙丙"]
-    assert await around(ledger, [lines[6], lines[1]], reading) == ["甲乙丙", "己庚辛"]
-    assert await around(ledger, [lines[3], lines[1]], reading) == ["甲乙丙丁戊"]
-    assert await around(ledger, [lines[0], lines[7]], reading, 0) == ["甲", "辛"]
-    assert await around(ledger, [lines[4]], reading, 3) == ["乙丙丁戊己庚辛"]
-    assert await around(ledger, [lines[0]], reading, 100) == ["甲乙丙丁戊己庚辛"]
-    assert await around(ledger, [a_message("没有")], reading) == []
+    read_filter = ReadFilter(GROUP)
+    assert await around(ledger, [lines[1]], read_filter) == ["甲乙丙"]
+    assert await around(ledger, [lines[6], lines[1]], read_filter) == ["甲乙丙", "己庚辛"]
+    assert await around(ledger, [lines[3], lines[1]], read_filter) == ["甲乙丙丁戊"]
+    assert await around(ledger, [lines[0], lines[7]], read_filter, 0) == ["甲", "辛"]
+    assert await around(ledger, [lines[4]], read_filter, 3) == ["乙丙丁戊己庚辛"]
+    assert await around(ledger, [lines[0]], read_filter, 100) == ["甲乙丙丁戊己庚辛"]
+    assert await around(ledger, [a_message("没有")], read_filter) == []
     assert await around(ledger, [lines[0]], ReadFilter(OTHER_GROUP)) == []
 
 

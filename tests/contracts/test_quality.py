@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from cognitive_memory_core.ports.ledger import Spending
-from cognitive_memory_core.ports.quality import LoggedDay, SpokenCount, StoredCount
+from cognitive_memory_core.ports.quality import LineCount, LoggedDay, StoredCount
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
@@ -49,7 +49,7 @@ async def test_lines_are_counted_by_person_and_by_day(ledger: Ledger) -> None:
     lines = [a_message(id="1"), a_message(id="2", sent_at=later(hours=1)), a_message(id="3", sent_at=later(days=2))]
     answer = a_message("好", id="4", is_bot=True, sent_at=later(hours=2))
     await ledger.log.append([*lines, answer])
-    assert await ledger.quality.spoken() == [SpokenCount(GROUP.scope, GROUP.user_id, 3)]
+    assert await ledger.quality.line_counts() == [LineCount(GROUP.scope, GROUP.user_id, 3)]
     weights = [sum(one.weight for one in (*lines[:2], answer)), lines[2].weight]
     days = [NOON.date(), later(days=2).date()]
     assert await ledger.quality.logged() == [LoggedDay(days[0], 3, weights[0]), LoggedDay(days[1], 1, weights[1])]

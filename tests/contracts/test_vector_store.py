@@ -63,9 +63,11 @@ async def generation(store: VectorStore) -> Generation:
     return await store.begin(MODEL, 2)
 
 
-async def found(store: VectorStore, generation: Generation, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
+async def found(
+    store: VectorStore, generation: Generation, read_filter: ReadFilter | Scene, limit: int = 50
+) -> list[str]:
     """Return the ids nearest to the east."""
-    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [event_id for event_id, _ in await store.nearest(generation, EAST, asked, limit)]
 
 
@@ -280,15 +282,15 @@ async def test_nearest_agrees_with_arithmetic_through_many_changes(store: Vector
             await store.remove(generation, [gone])
             del standing[gone]
         if step % 5 == 4:
-            for reading in (ReadFilter(GROUP), ReadFilter(PRIVATE), ReadFilter(OPERATOR, group_id="10002")):
-                assert await found(store, generation, reading) == by_arithmetic(standing, reading)
+            for read_filter in (ReadFilter(GROUP), ReadFilter(PRIVATE), ReadFilter(OPERATOR, group_id="10002")):
+                assert await found(store, generation, read_filter) == by_arithmetic(standing, read_filter)
     assert await store.listed(generation) == set(standing)
 
 
-def by_arithmetic(standing: dict[str, tuple[Event, Vector]], reading: ReadFilter) -> list[str]:
+def by_arithmetic(standing: dict[str, tuple[Event, Vector]], read_filter: ReadFilter) -> list[str]:
     """Return the ids of admitted events by direct computation, nearest to the east first."""
     cosines = {
-        event.id: vector[0] / math.hypot(*vector) for event, vector in standing.values() if reading.admits(event)
+        event.id: vector[0] / math.hypot(*vector) for event, vector in standing.values() if read_filter.admits(event)
     }
     return sorted(cosines, key=lambda event_id: -cosines[event_id])[:50]
 
@@ -322,9 +324,9 @@ async def test_a_search_gives_exactly_what_the_reading_admits(
     circle = (a_vector(math.cos(turn * number), math.sin(turn * number)) for number in range(len(events)))
     await store.upsert(generation, rows(zip(events, circle, strict=True)))
     for scene in scenes:
-        for reading in (ReadFilter(scene), replace(narrowing, scene=scene)):
-            answer = await found(store, generation, reading)
-            assert sorted(answer) == sorted(event.id for event in events if reading.admits(event))
+        for read_filter in (ReadFilter(scene), replace(narrowing, scene=scene)):
+            answer = await found(store, generation, read_filter)
+            assert sorted(answer) == sorted(event.id for event in events if read_filter.admits(event))
 
 
 async def test_what_an_event_was_before_leaves_no_trace(store: VectorStore, generation: Generation) -> None:

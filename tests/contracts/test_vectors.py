@@ -23,9 +23,9 @@ EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))
 
 
-async def nearest(ledger: Ledger, reading: ReadFilter | Scene, limit: int = 50) -> list[str]:
+async def nearest(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the ids of the events nearest to the east."""
-    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
+    asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [event.id for event, _ in await ledger.index.nearest(EAST, asked, limit)]
 
 

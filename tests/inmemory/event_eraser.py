@@ -26,7 +26,7 @@ class InMemoryEventEraser:
             self._state.retire(event_id, at)
             self._state.hide_lines(self._state.events[event_id])
 
-    async def untold(self) -> list[Event]:
+    async def unrepeatable(self) -> list[Event]:
         """Return the retired events that must not be shown anywhere."""
         return [event for event in self._gone() if self._state.active_duplicate(event) is None]
 

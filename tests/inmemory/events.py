@@ -59,27 +59,27 @@ class InMemoryEvents:
         found = [events[event_id] for event_id in event_ids if event_id in events]
         return [event for event in found if event.retired_at is None]
 
-    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
-        """Return the events that the reading admits, newest first."""
+    async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
+        """Return the events that the read filter admits, newest first."""
         start = max(offset, 0)
         newest_first = sorted(
-            (event for event in reversed(self._state.events.values()) if reading.admits(event)),
+            (event for event in reversed(self._state.events.values()) if read_filter.admits(event)),
             key=lambda event: event.happened_at,
             reverse=True,
         )
         return newest_first[start : start + max(limit, 0)]
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
-        """Return the events that the reading admits and that were made from one of these messages."""
+    async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
+        """Return the events that the read filter admits and that were made from one of these messages."""
         state, wanted = self._state, frozenset(lines)
-        resting = (event for event in state.events.values() if reading.admits(event))
+        resting = (event for event in state.events.values() if read_filter.admits(event))
         return [
             one for one in resting if any((one.scope, source) in wanted for source in state.sources.get(one.id, ()))
         ]
 
-    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
-        """Return the events that the reading admits and that name one of these as replaced."""
-        return [one for one in self._state.events.values() if one.replaces in event_ids and reading.admits(one)]
+    async def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
+        """Return the events that the read filter admits and that name one of these as replaced."""
+        return [one for one in self._state.events.values() if one.replaces in event_ids and read_filter.admits(one)]
 
     async def retire(self, event_id: str, at: datetime) -> None:
         """Retire an event, which hides it from every reading."""

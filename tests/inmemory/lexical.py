@@ -37,23 +37,23 @@ class InMemoryLexical:
         self._state = state
         self._log = log
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events that share terms, best first."""
-        place = ReadFilter(reading.scene, group_id=reading.group_id)
+        place = ReadFilter(read_filter.scene, group_id=read_filter.group_id)
         there = (event for event in self._state.events.values() if place.admits(event))
-        return _ranked([_document(event, _event_text(event)) for event in there], terms, reading.admits, limit)
+        return _ranked([_document(event, _event_text(event)) for event in there], terms, read_filter.admits, limit)
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return messages that share terms, best first."""
-        place = ReadFilter(reading.scene, group_id=reading.group_id)
+        place = ReadFilter(read_filter.scene, group_id=read_filter.group_id)
         lines = (message for at, message in self._state.messages.items() if at not in self._state.hidden_lines)
         there = (message for message in lines if place.admits(message.as_event()))
         documents = [_document(message, _message_text(message)) for message in there]
-        return _ranked(documents, terms, lambda message: reading.admits(message.as_event()), limit)
+        return _ranked(documents, terms, lambda message: read_filter.admits(message.as_event()), limit)
 
-    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Return the lines around all messages found."""
-        return await PassagesOf(self, self._log).passages(searches, reading, reach)
+        return await PassagesOf(self, self._log).passages(searches, read_filter, reach)
 
 
 def _ranked(

@@ -55,15 +55,15 @@ class InMemoryLog:
         sources = (ids for event_id, ids in state.sources.items() if state.events[event_id].scope == scope)
         return frozenset(message_ids) & set[str]().union(*sources)
 
-    async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
-        """Return the messages around given ones that the reading admits."""
-        admitted = {(line.scene.scope, line.id) for line in messages if reading.admits(line.as_event())}
+    async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
+        """Return the messages around given ones that the read filter admits."""
+        admitted = {(line.scene.scope, line.id) for line in messages if read_filter.admits(line.as_event())}
         passages: list[Passage] = []
         for scope in dict.fromkeys(scope for scope, _ in sorted(admitted)):
             here = await self.recent(scope, sys.maxsize)
             wanted = [_round(at, reach) for at, line in enumerate(here) if (scope, line.id) in admitted]
             runs = (here[run.start : run.stop] for run in _joined(wanted))
-            passages += (tuple(line for line in run if reading.admits(line.as_event())) for run in runs)
+            passages += (tuple(line for line in run if read_filter.admits(line.as_event())) for run in runs)
         return passages
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:

@@ -17,7 +17,7 @@ class PassagesOf:
     lexical: LexicalIndex
     log: MessageLog
 
-    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Return the lines around all messages found."""
-        found = [await self.lexical.messages(one.terms, one.reading, one.limit) for one in searches]
-        return await self.log.around([message for rows in found for message, _ in rows], reading, reach)
+        found = [await self.lexical.messages(one.terms, one.read_filter, one.limit) for one in searches]
+        return await self.log.around([message for rows in found for message, _ in rows], read_filter, reach)

@@ -8,7 +8,7 @@ from datetime import date, datetime, timezone
 
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.ledger import Spending
-from cognitive_memory_core.ports.quality import ExaminedEvent, LoggedDay, SpokenCount, StoredCount
+from cognitive_memory_core.ports.quality import ExaminedEvent, LineCount, LoggedDay, StoredCount
 
 from .accounts import InMemoryAccounts
 from .state import InMemoryState
@@ -31,11 +31,11 @@ class InMemoryQuality:
             counts.update(events=1, absolute=int(event.is_absolute), recalled=shown, repeats=event.count)
         return [StoredCount(*key, **counts) for key, counts in found.items()]  # type: ignore[arg-type]  # a kind
 
-    async def spoken(self) -> list[SpokenCount]:
+    async def line_counts(self) -> list[LineCount]:
         """Count the lines of people by place and person."""
         said = (line for line in self._state.messages.values() if not line.is_bot)
         found = Counter((line.scene.scope, line.sender_id) for line in said)
-        return [SpokenCount(scope, person, lines) for (scope, person), lines in found.items()]
+        return [LineCount(scope, person, lines) for (scope, person), lines in found.items()]
 
     async def logged(self) -> list[LoggedDay]:
         """Count the lines of the log by day, oldest first."""

@@ -70,12 +70,12 @@ class InMemoryVectorStore:
         return frozenset(self._copy(generation).rows)
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
+        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Return event ids with their cosine, best first."""
         asked = _unit(vector, generation, "query")
         rows = self._copy(generation).rows.values()
-        scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if reading.admits(event)]
+        scored = [(event.id, sum(map(mul, asked, unit))) for event, unit in rows if read_filter.admits(event)]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
     async def is_there(self) -> bool:

@@ -79,7 +79,7 @@ class InMemoryVectors:
 
 
 class InMemoryIndex:
-    """Exact search over the events that a reading admits, with vectors of the followed model."""
+    """Exact search over the events that a read filter admits, with vectors of the followed model."""
 
     def __init__(self, state: InMemoryState) -> None:
         """Use a state that other ports share."""
@@ -89,15 +89,15 @@ class InMemoryIndex:
         """Use only vectors of this model from now on."""
         self._state.fingerprint = fingerprint
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; [] for a vector of another length or without a direction."""
         if not self._state.fingerprint or not has_direction(vector):
             return []
-        admitted = (event for event in reversed(self._state.events.values()) if reading.admits(event))
+        admitted = (event for event in reversed(self._state.events.values()) if read_filter.admits(event))
         scored = [(event, _cosine(vector, other)) for event in admitted if (other := self._like(vector, event.id))]
         return sorted(scored, key=lambda pair: -pair[1])[: max(limit, 0)]
 
-    async def is_wide(self, reading: ReadFilter) -> bool:  # as the other ledger's
+    async def is_wide(self, read_filter: ReadFilter) -> bool:  # as the other ledger's
         """Return False, since no search reads from disk."""
         return False
 

@@ -52,13 +52,13 @@ class Wide:
 
     index: ExactSearch
 
-    async def is_wide(self, reading: ReadFilter) -> bool:  # every search
+    async def is_wide(self, read_filter: ReadFilter) -> bool:  # every search
         """Return True for every search."""
         return True
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Search the exact index nevertheless."""
-        return await self.index.nearest(vector, reading, limit)
+        return await self.index.nearest(vector, read_filter, limit)
 
 
 @asynccontextmanager

@@ -31,7 +31,7 @@ WORDS = ("乌龙", "红茶", "散步", "下雨", "2000002")
 ASKED = (*WORDS, "某位", "3月4日", "没有")
 TEXTS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map("，".join)
 WHICH = st.integers(0, 30)
-READINGS = (
+READ_FILTERS = (
     ReadFilter(SCENES[0]),
     ReadFilter(SCENES[0], user_id=PEOPLE[1]),
     ReadFilter(SCENES[0], without=frozenset({PEOPLE[0]})),
@@ -134,25 +134,25 @@ class HotWordsMachine(RuleBasedStateMachine):
     async def ask_all(self) -> None:
         """Query every index."""
         held = self.ledger.lexical
-        for reading in READINGS:
+        for read_filter in READ_FILTERS:
             for asked in (held.events, held.messages):
-                await asked(ASKED, reading, 100)
+                await asked(ASKED, read_filter, 100)
                 await held.loaded()
-                anew = await self.read_anew(asked.__name__, reading)
-                found = await asked(ASKED, reading, 100)
+                anew = await self.read_anew(asked.__name__, read_filter)
+                found = await asked(ASKED, read_filter, 100)
                 assert found == anew
                 full = await getattr(SqliteLexical(self.ledger._database, held_bytes=0), asked.__name__)(
-                    ASKED, reading, 100
+                    ASKED, read_filter, 100
                 )
                 assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
         assert held._postings_cache.bytes <= held._postings_cache._cache.limit
 
-    async def read_anew(self, kind: str, reading: ReadFilter) -> list[Any]:
+    async def read_anew(self, kind: str, read_filter: ReadFilter) -> list[Any]:
         """Query a new index once it has loaded."""
         anew = SqliteLexical(self.ledger._database)
-        await getattr(anew, kind)(ASKED, reading, 100)
+        await getattr(anew, kind)(ASKED, read_filter, 100)
         await anew.loaded()
-        return await getattr(anew, kind)(ASKED, reading, 100)
+        return await getattr(anew, kind)(ASKED, read_filter, 100)
 
     def teardown(self) -> None:
         """Remove the folder."""

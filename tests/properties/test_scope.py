@@ -1,6 +1,6 @@
 """The scope rule in Python, in SQL and as a Chroma filter gives the same result.
 
-``SCOPE_PAIRS=100000 pytest tests/properties/test_scope.py`` tries that many pairs of an event and a reading.
+``SCOPE_PAIRS=100000 pytest tests/properties/test_scope.py`` tries that many pairs of an event and a read filter.
 """
 
 from __future__ import annotations
@@ -164,10 +164,10 @@ def test_the_rule_is_the_same_in_python_sql_and_chroma() -> None:
         events = said(places, voices)
         with closing(written(events)) as connection:
             for scene, narrowing in product(scenes, (BARE, *narrowings)):
-                reading = replace(narrowing, scene=scene)
-                admitted = {event.id for event in events if reading.admits(event)}
-                assert selected(connection, "events", *sql_filter(reading)) == admitted
-                where = chroma_filter(reading)
+                read_filter = replace(narrowing, scene=scene)
+                admitted = {event.id for event in events if read_filter.admits(event)}
+                assert selected(connection, "events", *sql_filter(read_filter)) == admitted
+                where = chroma_filter(read_filter)
                 indexed = (event for event in events if event.retired_at is None)
                 assert {event.id for event in indexed if matches(where, event_metadata(event))} == admitted
                 tally.note(len(events), len(admitted))
@@ -203,13 +203,13 @@ def test_a_window_begins_with_its_start_and_ends_before_its_stop() -> None:
     place = Scene.group("1", "2")
     moments = [NOON + step * tick for step in range(-2, 3)]
     voices = [Voice("2", (), "event", moment.astimezone(timezone.utc), is_retired=False) for moment in moments]
-    reading = ReadFilter(place, window=Interval(NOON - tick, NOON + tick))
+    read_filter = ReadFilter(place, window=Interval(NOON - tick, NOON + tick))
     events = said([place], voices)
     with closing(written(events)) as connection:
-        assert selected(connection, "events", *sql_filter(reading)) == {"2", "3"}
-    where = chroma_filter(reading)
+        assert selected(connection, "events", *sql_filter(read_filter)) == {"2", "3"}
+    where = chroma_filter(read_filter)
     assert [event.id for event in events if matches(where, event_metadata(event))] == ["2", "3"]
-    assert [event.id for event in events if reading.admits(event)] == ["2", "3"]
+    assert [event.id for event in events if read_filter.admits(event)] == ["2", "3"]
 
 
 @settings(max_examples=max(EXAMPLES // 4, 1))
@@ -223,20 +223,20 @@ def test_the_log_is_read_by_the_same_rule(
     with closing(empty()) as connection:
         messages.append(connection, lines)
         for scene, narrowing in product(scenes, (BARE, *narrowings)):
-            reading = replace(narrowing, scene=scene)
-            admitted = {line.id for line in lines if reading.admits(line.as_event())}
-            assert {line.id for line in lines if reading.admits_line(line)} == admitted
-            assert selected(connection, "messages", *message_filter(reading)) == admitted
+            read_filter = replace(narrowing, scene=scene)
+            admitted = {line.id for line in lines if read_filter.admits(line.as_event())}
+            assert {line.id for line in lines if read_filter.admits_line(line)} == admitted
+            assert selected(connection, "messages", *message_filter(read_filter)) == admitted
 
 
 @given(SCENES, NARROWINGS)
 def test_no_value_of_a_filter_can_be_read_as_an_operator(scene: Scene, narrowing: ReadFilter) -> None:
     """No value can act as an operator: in SQL each is a parameter, in Chroma each is under an explicit operator."""
-    reading = replace(narrowing, scene=scene)
-    clause, values = sql_filter(reading)
+    read_filter = replace(narrowing, scene=scene)
+    clause, values = sql_filter(read_filter)
     assert clause.count("?") == len(values)
     assert all(odd not in clause for odd in ODD_IDS if len(odd) > 1 and not odd.isdigit())
-    assert all(isinstance(leaf, str | float) for leaf in leaves(chroma_filter(reading)))
+    assert all(isinstance(leaf, str | float) for leaf in leaves(chroma_filter(read_filter)))
 
 
 def leaves(where: object) -> list[object]:

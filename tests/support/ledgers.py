@@ -78,9 +78,9 @@ async def embedded(ledger: Ledger, vectors: Iterable[tuple[Event, Vector]], mode
     await ledger.vectors.store(model, [VectorRow(event.id, vector) for event, vector in pairs])
 
 
-async def shown(ledger: Ledger, reading: ReadFilter | Scene, limit: int = 100) -> list[str]:
-    """Return the texts that a reading lists, newest first."""
-    asked = ReadFilter(reading) if isinstance(reading, Scene) else reading
+async def shown(ledger: Ledger, read_filter: ReadFilter | Scene, limit: int = 100) -> list[str]:
+    """Return the texts that a read filter lists, newest first."""
+    asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     return [event.text for event in await ledger.events.recent(asked, limit)]
 
 

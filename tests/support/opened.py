@@ -31,7 +31,7 @@ Make = Literal["sqlite", "in memory", "chroma"]
 
 @dataclass
 class Witness:
-    """Records the rows that stores return and the reading that was asked, before anything is filtered out."""
+    """Records the rows that stores return and the read filter that was asked for, before anything is filtered out."""
 
     seen: list[tuple[ReadFilter, Sequence[Event]]] = field(default_factory=list[tuple[ReadFilter, Sequence[Event]]])
 
@@ -40,14 +40,14 @@ class Witness:
         seen, self.seen = self.seen, []
         return {
             token
-            for reading, events in seen
+            for read_filter, events in seen
             for token in tokens_in([event.text for event in events])
-            if not may_read(standing.planted[token], reading.scene, standing)
+            if not may_read(standing.planted[token], read_filter.scene, standing)
         }
 
-    def note(self, reading: ReadFilter, rows: Sequence[Event | Message]) -> None:
+    def note(self, read_filter: ReadFilter, rows: Sequence[Event | Message]) -> None:
         """Record the rows of one search."""
-        self.seen.append((reading, [row.as_event() if isinstance(row, Message) else row for row in rows]))
+        self.seen.append((read_filter, [row.as_event() if isinstance(row, Message) else row for row in rows]))
 
 
 @dataclass
@@ -57,22 +57,22 @@ class WatchedWords:
     index: Any
     witness: Witness
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events."""
-        found = await self.index.events(terms, reading, limit)
-        self.witness.note(reading, [event for event, _ in found])
+        found = await self.index.events(terms, read_filter, limit)
+        self.witness.note(read_filter, [event for event, _ in found])
         return found
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return log lines."""
-        found = await self.index.messages(terms, reading, limit)
-        self.witness.note(reading, [message for message, _ in found])
+        found = await self.index.messages(terms, read_filter, limit)
+        self.witness.note(read_filter, [message for message, _ in found])
         return found
 
-    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Return log lines with those around them."""
-        found = await self.index.passages(searches, reading, reach)
-        self.witness.note(reading, [line for passage in found for line in passage])
+        found = await self.index.passages(searches, read_filter, reach)
+        self.witness.note(read_filter, [line for passage in found for line in passage])
         return found
 
     def __getattr__(self, name: str) -> Any:
@@ -89,19 +89,19 @@ class WatchedVectors:
     witness: Witness
     reconciler: IndexReconciler | None = None
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events, and report them."""
-        found = await self._found(vector, reading, limit)
-        self.witness.note(reading, [event for event, _ in found])
+        found = await self._found(vector, read_filter, limit)
+        self.witness.note(read_filter, [event for event, _ in found])
         return found
 
-    async def _found(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def _found(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         if self.reconciler is None:
-            return await self.index.nearest(vector, reading, limit)
-        cosines = dict(await self.reconciler.nearest(vector, reading, limit))
+            return await self.index.nearest(vector, read_filter, limit)
+        cosines = dict(await self.reconciler.nearest(vector, read_filter, limit))
         return [(event, cosines[event.id]) for event in await self.adapters.ledger.events.fetch(list(cosines))]
 
-    async def is_wide(self, reading: ReadFilter) -> bool:
+    async def is_wide(self, read_filter: ReadFilter) -> bool:
         """Return False: the memory has only this index."""
         return False
 

@@ -44,9 +44,9 @@ class ListedEvents:
         found = (self._events.get(event_id) for event_id in event_ids)
         return [event for event in found if event is not None and event.retired_at is None]
 
-    async def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
+    async def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
         """Return the events that name one of these as replaced."""
-        return [one for one in self._events.values() if one.replaces in event_ids and reading.admits(one)]
+        return [one for one in self._events.values() if one.replaces in event_ids and read_filter.admits(one)]
 
 
 class ListedWords:
@@ -60,14 +60,14 @@ class ListedWords:
         self._messages = list(messages)
         self.asked: list[tuple[tuple[str, ...], ReadFilter, int]] = []
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return the first rows without applying the reading, as a faulty store might."""
-        self.asked.append((tuple(terms), reading, limit))
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        """Return the first rows without applying the filter, as a faulty store might."""
+        self.asked.append((tuple(terms), read_filter, limit))
         return self._events[:limit]
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
-        """Return the first rows without applying the reading, as a faulty store might."""
-        self.asked.append((tuple(terms), reading, limit))
+    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+        """Return the first rows without applying the filter, as a faulty store might."""
+        self.asked.append((tuple(terms), read_filter, limit))
         return self._messages[:limit]
 
 
@@ -79,8 +79,8 @@ class ListedVectors:
         self._rows = list(rows)
         self.limits: list[int] = []
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return the first rows without applying the reading, as a faulty store might."""
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        """Return the first rows without applying the filter, as a faulty store might."""
         self.limits.append(limit)
         return self._rows[:limit]
 

@@ -20,12 +20,12 @@ Where = dict[str, Any]
 Metadata = dict[str, str | float | bool | list[str]]
 
 
-def chroma_filter(reading: ReadFilter) -> Where:
-    """Compile a reading into a filter over :func:`event_metadata` that matches exactly the admitted events.
+def chroma_filter(read_filter: ReadFilter) -> Where:
+    """Compile a read filter into a filter over :func:`event_metadata` that matches exactly the admitted events.
 
     Retired events are not in the index, so no clause excludes them.
     """
-    return _all([*_of_scene(reading.scene), *_narrowing(reading), *_without_people(reading.without)])
+    return _all([*_of_scene(read_filter.scene), *_narrowing(read_filter), *_without_people(read_filter.without)])
 
 
 def event_metadata(event: Event) -> Metadata:
@@ -58,16 +58,16 @@ def _of_scene(scene: Scene) -> list[Where]:
     return [agent, _any([this_chat, own_words])]
 
 
-def _narrowing(reading: ReadFilter) -> Iterable[Where]:
-    if reading.user_id:
-        person = reading.user_id
+def _narrowing(read_filter: ReadFilter) -> Iterable[Where]:
+    if read_filter.user_id:
+        person = read_filter.user_id
         yield _any([_is("sender_id", person), _is("user_id", person), _holds("subjects", person)])
-    if reading.group_id:
-        yield _is("group_id", reading.group_id)
-    if reading.kinds:
-        yield {"kind": {"$in": [str(kind) for kind in reading.kinds]}}
-    if reading.window is not None:
-        yield from _within(reading.window)
+    if read_filter.group_id:
+        yield _is("group_id", read_filter.group_id)
+    if read_filter.kinds:
+        yield {"kind": {"$in": [str(kind) for kind in read_filter.kinds]}}
+    if read_filter.window is not None:
+        yield from _within(read_filter.window)
 
 
 def _without_people(people: frozenset[str]) -> Iterable[Where]:

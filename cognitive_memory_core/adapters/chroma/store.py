@@ -119,16 +119,16 @@ class ChromaStore:
         return frozenset(_expected(protocol.Listed, await self._written(generation, protocol.Listing(generation))).ids)
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
+        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
-        """Return the ids of the rows nearest to ``vector`` that ``reading`` admits, with cosines, best first.
+        """Return the ids of the rows nearest to ``vector`` that ``read_filter`` admits, with cosines, best first.
 
         Raises UnavailableError, at once while a long request is running.
         """
         block = _float32_bytes(vector, generation, "query")
         if limit <= 0:
             return []
-        request = protocol.Nearest(generation, chroma_filter(reading), min(limit, MOST_HITS), block)
+        request = protocol.Nearest(generation, chroma_filter(read_filter), min(limit, MOST_HITS), block)
         await self._soon_open(generation)
         answer = await self._noted(generation, request, self._supervisor.search(request))
         found = _expected(protocol.NearestIds, answer)

@@ -101,8 +101,8 @@ class EndSummaries:
         """Append to the current content of the file, which other programs may have changed."""
         data, current = self._current_rows()
         known = {str(row["id"]) for row in current if _is_named(row)}
-        told = {_identity_of(cast("Row", row)) for row in current if isinstance(row, dict) and "id" not in row}
-        new = [row for memo_id, row in batch.items() if memo_id not in known and _identity_of(row) not in told]
+        existing = {_identity_of(cast("Row", row)) for row in current if isinstance(row, dict) and "id" not in row}
+        new = [row for memo_id, row in batch.items() if memo_id not in known and _identity_of(row) not in existing]
         if not new:
             return
         rows = _in_order(current, new)

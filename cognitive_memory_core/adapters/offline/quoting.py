@@ -53,12 +53,12 @@ class Quoting:
 
     def answer(self, line: str, when: datetime, answered: str) -> QuotedPassage:
         """Quote a line, and beside it the line of ``addressee`` that it answers; the result is absolute if both are."""
-        told = Quoting(self.known_people, self.addressee or self.speaker).quote(answered, when)
+        answered_quote = Quoting(self.known_people, self.addressee or self.speaker).quote(answered, when)
         begun = shortened(one_line(answered[:_LINE_READ]).translate(_CORNERED), ANSWERED_LENGTH)
         speaker = (self.addressee or self.speaker).label
         beside = sentences.stored_text.ANSWERING.format(speaker=speaker, line=begun)
         quotation = self.quote(line, when, (beside,))
-        return QuotedPassage(quotation.text, quotation.is_absolute and told.is_absolute)
+        return QuotedPassage(quotation.text, quotation.is_absolute and answered_quote.is_absolute)
 
     def quote(self, line: str, when: datetime, first: tuple[str, ...] = ()) -> QuotedPassage:
         """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment.

@@ -58,8 +58,8 @@ class RuleHistorian:
         doubtful = _retracted_ids(dialogue.messages)
         for message in dialogue.messages:
             if not message.is_bot and message.id not in doubtful:
-                told = [*self._kept(message, by_id, known_people, _line_corrected_by(message, dialogue.messages))]
-                kept += told or self._settled(message, by_id, known_people, doubtful)
+                statements = [*self._kept(message, by_id, known_people, _line_corrected_by(message, dialogue.messages))]
+                kept += statements or self._settled(message, by_id, known_people, doubtful)
             await asyncio.sleep(0)
         return kept
 

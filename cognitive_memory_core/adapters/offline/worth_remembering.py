@@ -123,8 +123,8 @@ def statement_length(message: str) -> int:
     said = _plain(text)
     if _COMMAND.match(said) or _ORDER.search(said):
         return 0
-    told = (_NO_WORDS.sub("", _plain(_without_questions(sentence))) for sentence in _sentences(text))
-    return sum(len(_PLEASANTRY.sub("", words)) for words in told)
+    content = (_NO_WORDS.sub("", _plain(_without_questions(sentence))) for sentence in _sentences(text))
+    return sum(len(_PLEASANTRY.sub("", words)) for words in content)
 
 
 def kind_of(text: str) -> EventKind:
@@ -154,8 +154,10 @@ def _sentences(text: str) -> Iterator[str]:
 def _without_questions(sentence: str) -> str:
     """Remove the questions from a sentence."""
     pieces = _CLAUSE_END.split(sentence)
-    told = [(clause, mark) for clause, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if not _asks(clause)]
-    return "".join(clause + mark for clause, mark in told).strip(" ，,")
+    content = [
+        (clause, mark) for clause, mark in zip(pieces[::2], [*pieces[1::2], ""], strict=True) if not _asks(clause)
+    ]
+    return "".join(clause + mark for clause, mark in content).strip(" ，,")
 
 
 def _asks(clause: str) -> bool:

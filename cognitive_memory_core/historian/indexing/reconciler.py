@@ -96,7 +96,7 @@ class IndexReconciler:
         self._sleep.hurry()
         self.loop.hurry()
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Search the generation in use; raises UnavailableError while it may be incomplete.
 
         If the store sleeps, it is started for later queries; this query is refused without waiting for the start.
@@ -107,7 +107,7 @@ class IndexReconciler:
             if self._sleep.is_asleep:
                 self.loop.hurry()
             raise UnavailableError(sentences.storage_errors.INDEX_NOT_WHOLE)
-        return await self._store.nearest(serving.generation, vector, reading, limit)
+        return await self._store.nearest(serving.generation, vector, read_filter, limit)
 
     async def lag(self) -> int:
         """Return how many rows the generation in use lacks, also while it sleeps; all rows if there is none."""

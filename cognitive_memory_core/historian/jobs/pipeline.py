@@ -85,9 +85,9 @@ class Pipeline:
         sources = [Message(one, work.scene, "", _UNKNOWN) for one in work.message_ids]
         if not (lines or sources):
             return work
-        shown, told = await together(self.log.shown(lines), self.log.shown(sources))
+        shown, shown_sources = await together(self.log.shown(lines), self.log.shown(sources))
         recent = tuple(line for line in work.recent_messages if isinstance(line, str) or line in shown)
-        is_gone = bool(sources) and not told
+        is_gone = bool(sources) and not shown_sources
         return replace(work, recent_messages=recent, observations=() if is_gone else work.observations)
 
     def _has_left(self, job: Job) -> bool:
@@ -115,7 +115,7 @@ class Pipeline:
         if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
             return said
         own = said.backers or tuple(filter(None, (said.speaker,)))
-        before = await self.neighbourhood.told_by(said.text, job.work.scene, self.consent.opted_out, names)
+        before = await self.neighbourhood.said_by_others(said.text, job.work.scene, self.consent.opted_out, names)
         others = tuple(one for one in before if one not in own)
         return replace(said, backers=(*own, *others)) if others else said
 

@@ -33,7 +33,7 @@ class MessageBuffer:
         self._sightings = sightings
         self._unwritten = UnwrittenMessages() if unwritten is None else unwritten
         self._turn = asyncio.Lock()
-        self.reading = ErrorState("message log")
+        self.read_errors = ErrorState("message log")
         self.crowding = ErrorState("messages")
         self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, debounce=0.0, longest_pause=LONGEST_PAUSE)
         self.run = self.loop.run
@@ -82,9 +82,9 @@ class MessageBuffer:
         try:
             found = await self._log.recent(scope, limit, before=before, without=without)
         except UnavailableError as refused:
-            self.reading.note(refused)
+            self.read_errors.note(refused)
         else:
-            self.reading.end()
+            self.read_errors.end()
         known = {message.id for message in found}
         unwritten = [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
         return [*found, *await self._shown(unwritten)][-limit:]
@@ -101,7 +101,7 @@ class MessageBuffer:
         try:
             return await self._log.shown(unwritten) if unwritten else []
         except UnavailableError as refused:
-            self.reading.note(refused)
+            self.read_errors.note(refused)
             return [item for item in unwritten if not item.is_bot]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:

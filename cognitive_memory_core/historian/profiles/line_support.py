@@ -80,17 +80,17 @@ class LineSupport:
         return any(text.strip(_ENDS) in source for source in self.sources)
 
     def _share_of_all(self, clauses: Sequence[str]) -> float:
-        told = sum(weight_of(self._terms(clause)) for clause in clauses)
-        return sum(map(self._said, clauses)) / told if told else 1.0
+        weight = sum(weight_of(self._terms(clause)) for clause in clauses)
+        return sum(map(self._said, clauses)) / weight if weight else 1.0
 
     def _share(self, clause: str) -> float:
-        told = weight_of(self._terms(clause))
-        return self._said(clause) / told if told else 1.0
+        weight = weight_of(self._terms(clause))
+        return self._said(clause) / weight if weight else 1.0
 
     def _said(self, clause: str) -> float:
         """Return the weight of the words that a clause has in common with the source nearest to it."""
-        told = self._terms(clause)
-        return max((weight_of(told & source) for source in self._of_sources), default=0.0)
+        terms = self._terms(clause)
+        return max((weight_of(terms & source) for source in self._of_sources), default=0.0)
 
     def _terms(self, text: str) -> frozenset[str]:
         return terms_of([text]) - self._of_names

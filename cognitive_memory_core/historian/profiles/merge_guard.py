@@ -153,8 +153,8 @@ def _wanted(content: _Content, grounds: Grounds) -> float:
 
 def _is_unsupported(sentence: str, content: _Content) -> bool:
     said = terms_of([sentence]) & content.new
-    told = weight_of(said)
-    return told >= SENTENCE and weight_of(said & (content.old | content.given)) < SENTENCE_SUPPORTED * told
+    weight = weight_of(said)
+    return weight >= SENTENCE and weight_of(said & (content.old | content.given)) < SENTENCE_SUPPORTED * weight
 
 
 def _foreign_ids(new: str, grounds: Grounds) -> list[str]:

@@ -226,9 +226,9 @@ class _MergeSession:
         refused = objection(self._drawn_part(content), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
-        if told := self._told_of_withdrawn(content):
+        if part := self._withdrawn_part(content):
             return _Complaint(
-                "withdrawn", sentences.feedback.PROFILE_TELLS_WITHDRAWN.format(told=one_line(told, _QUOTED))
+                "withdrawn", sentences.feedback.PROFILE_TELLS_WITHDRAWN.format(told=one_line(part, _QUOTED))
             )
         length = self._length(content)
         if length > self.limit:
@@ -263,12 +263,12 @@ class _MergeSession:
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
 
-    def _told_of_withdrawn(self, content: ProfileContent) -> str:
+    def _withdrawn_part(self, content: ProfileContent) -> str:
         """Return the part of a profile that states a withdrawn claim, "" if none does."""
         parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(content.summary)))]
         for gone in self.withdrawn:
-            if told := next(filter(gone.is_told_by, filter(None, parts)), ""):
-                return told
+            if part := next(filter(gone.is_told_by, filter(None, parts)), ""):
+                return part
             if gone.is_told_throughout(parts):
                 return gone.text
         return ""
@@ -293,16 +293,16 @@ class _MergeSession:
         """
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
-        told = _words("\n".join((content.summary, *content.tags, *(fact.text for fact in self.facts))))
+        kept_words = _words("\n".join((content.summary, *content.tags, *(fact.text for fact in self.facts))))
         sections = [_worded(one.text) for one in self._own if one.title in self._titles - _PASSING]
-        lost = [[line for line in lines if self._is_lost(line, told)] for lines in sections]
+        lost = [[line for line in lines if self._is_lost(line, kept_words)] for lines in sections]
         has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
         is_much = sum(map(len, lost)) * _MANY > sum(map(len, sections))
         return [line for lines in lost for line in lines] if has_gone or is_much else []
 
-    def _is_lost(self, line: str, told: set[str]) -> bool:
+    def _is_lost(self, line: str, kept_words: set[str]) -> bool:
         words = _words(line) - _words("\n".join(self._who))
-        return len(words & told) < _HARDLY * len(words)
+        return len(words & kept_words) < _HARDLY * len(words)
 
     def _length(self, content: ProfileContent) -> int:
         return len(content.summary) - len(self._others)

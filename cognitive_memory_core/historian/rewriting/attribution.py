@@ -19,7 +19,7 @@ from ...text.caches import cleared_on_erasure
 from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, opening_voice, reports
-from ...text.identity.written_ids import plain, spoken
+from ...text.identity.written_ids import plain, short_form
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import Line
@@ -140,10 +140,10 @@ def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
 
 def said_by(lines: Iterable[Message]) -> dict[str, str]:
     """Return the text of each sender, in the order of their first lines; lines of the bot have no sender."""
-    spoken: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     for line in lines:
-        spoken.setdefault(line.sender_id, []).append(line.text)
-    return {sender: "\n".join(said) for sender, said in spoken.items() if sender}
+        texts.setdefault(line.sender_id, []).append(line.text)
+    return {sender: "\n".join(said) for sender, said in texts.items() if sender}
 
 
 def called(job_context: JobContext) -> tuple[str, ...]:
@@ -155,7 +155,7 @@ def called(job_context: JobContext) -> tuple[str, ...]:
 @lru_cache(maxsize=256)
 def _with_spoken_forms(names: tuple[str, ...]) -> tuple[str, ...]:
     """Cache the names of a place, which every check of a statement there needs."""
-    return tuple(dict.fromkeys((*names, *map(spoken, names))))
+    return tuple(dict.fromkeys((*names, *map(short_form, names))))
 
 
 def _speaker(said: StatementAnswer, text: str, task: RewriteTask, job_context: JobContext) -> str:
@@ -184,9 +184,9 @@ def _backs(text: str, support: Support, job_context: JobContext) -> bool:
     """
     if any(map(refuses, support.said)):
         return False
-    told = "\n".join(line for line in support.said if not all(clause.asks for clause in clauses_of(line)))
+    stated = "\n".join(line for line in support.said if not all(clause.asks for clause in clauses_of(line)))
     is_agreed = any(_covers(line, text, job_context) for line in support.agreed)
-    return is_agreed or echoes(text, told, job_context)
+    return is_agreed or echoes(text, stated, job_context)
 
 
 def _covers(line: str, text: str, job_context: JobContext) -> bool:

@@ -54,8 +54,8 @@ class DialogueContext:
         return tuple(line for line in map(self._shown, found) if line is not None)
 
     async def _newest(self, dialogue: Dialogue) -> list[Event]:
-        reading = ReadFilter(dialogue.scene, without=frozenset(self.consent.opted_out))
-        found = await self.events.recent(reading, NEWEST)
+        read_filter = ReadFilter(dialogue.scene, without=frozenset(self.consent.opted_out))
+        found = await self.events.recent(read_filter, NEWEST)
         return [event for event in found if event.scope == dialogue.scene.scope]
 
     def _shown(self, line: Message) -> Message | None:

@@ -39,7 +39,7 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 class EventSearch(Protocol):
     """The used part of the word search."""
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with any of the terms, best first, with their scores."""
         ...
 
@@ -71,11 +71,11 @@ class RepeatedEvents:
             found = await self.facts.events_of_observations(scene.scope, scene.user_id, asked)
         except UnavailableError:
             return {}
-        reading = ReadFilter(scene, without=frozenset(without))
+        read_filter = ReadFilter(scene, without=frozenset(without))
         return {
             text: event
             for text, event in found.items()
-            if event.sender_id == scene.user_id and event.scope == scene.scope and reading.admits(event)
+            if event.sender_id == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
         }
 
     async def near(
@@ -85,17 +85,17 @@ class RepeatedEvents:
 
         Times and people's names do not count towards nearness.
         """
-        reading, speakers = ReadFilter(work.scene, without=frozenset(without)), _speakers(work)
+        read_filter, speakers = ReadFilter(work.scene, without=frozenset(without)), _speakers(work)
         found: dict[str, tuple[float, Event]] = {}
         for text in _texts(work):
-            for nearness, event in await self._beside(text, names, reading):
+            for nearness, event in await self._beside(text, names, read_filter):
                 is_here = event.scope == work.scene.scope and event.sender_id in {*speakers, ""}
                 if is_here and nearness > found.get(event.id, (0.0, event))[0]:
                     found[event.id] = (nearness, event)
         best = sorted(found.values(), key=lambda pair: -pair[0])
         return tuple(event for _, event in best[:MOST])
 
-    async def told_by(
+    async def said_by_others(
         self, statement: str, scene: Scene, without: Collection[str], names: Collection[str] = ()
     ) -> tuple[str, ...]:
         """Return the ids of the people who, by stored events of the same place, said what a statement says.
@@ -103,23 +103,23 @@ class RepeatedEvents:
         Only events of one speaker count, and only facts: not claims that only their speaker vouches for.
         """
         claim = _claim(statement)
-        reading = ReadFilter(scene, without=frozenset(without))
-        told = _tellers(await self._beside(claim, names, reading), claim, scene, names)
-        if told and isinstance(self.lexical, _SearchedOnce):  # what somebody said may be forgotten since then
+        read_filter = ReadFilter(scene, without=frozenset(without))
+        found_speakers = _speakers_of(await self._beside(claim, names, read_filter), claim, scene, names)
+        if found_speakers and isinstance(self.lexical, _SearchedOnce):  # what somebody said may be forgotten since then
             self.lexical.found.clear()
-            told = _tellers(await self._beside(claim, names, reading), claim, scene, names)
-        return told
+            found_speakers = _speakers_of(await self._beside(claim, names, read_filter), claim, scene, names)
+        return found_speakers
 
-    async def _beside(self, text: str, names: Collection[str], reading: ReadFilter) -> list[tuple[float, Event]]:
+    async def _beside(self, text: str, names: Collection[str], read_filter: ReadFilter) -> list[tuple[float, Event]]:
         terms = query_terms(_content(text, names))
         if not terms:
             return []
         try:
-            rows = await self.lexical.events(terms, reading, LOOKED_AT)
+            rows = await self.lexical.events(terms, read_filter, LOOKED_AT)
         except UnavailableError:
             return []
         least, fewest = (NEAR_TO_CHANGE, 1) if puts_right(text) else (NEAR, min(LEAST_COMMON, len(terms)))
-        common = ((_common(terms, event, names), event) for event, _ in rows if reading.admits(event))
+        common = ((_common(terms, event, names), event) for event, _ in rows if read_filter.admits(event))
         near = ((number / len(terms), event) for number, event in common if number >= fewest)
         return [(nearness, event) for nearness, event in near if nearness >= least]
 
@@ -133,21 +133,23 @@ class _SearchedOnce:
         default_factory=dict[tuple[tuple[str, ...], ReadFilter, int], list[tuple[Event, float]]]
     )
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        question = tuple(terms), reading, limit
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+        question = tuple(terms), read_filter, limit
         if question not in self.found:
-            self.found[question] = await self.search.events(terms, reading, limit)
+            self.found[question] = await self.search.events(terms, read_filter, limit)
         return self.found[question]
 
 
-def _tellers(found: Sequence[tuple[float, Event]], claim: str, scene: Scene, names: Collection[str]) -> tuple[str, ...]:
-    told = (
+def _speakers_of(
+    found: Sequence[tuple[float, Event]], claim: str, scene: Scene, names: Collection[str]
+) -> tuple[str, ...]:
+    found_speakers = (
         event.sender_id
         for nearness, event in found
         if nearness >= SAME and event.is_absolute and event.sender_id and event.scope == scene.scope
         if _says_the_same(claim, _claim(event.text), names)
     )
-    return tuple(dict.fromkeys(told))
+    return tuple(dict.fromkeys(found_speakers))
 
 
 def _claim(text: str) -> str:

@@ -191,8 +191,8 @@ class ModelHistorian:
         if len(found) < len(outcomes):
             _warn(batch, sentences.log.GATE_QUOTED.format(count=len(outcomes) - len(found)))
         statements = [self._stored(task, best, batch) for task, best in found]
-        told = {line for statement in statements for line in statement.message_ids}
-        left = [line for line in cited_lines(batch, dialogue) if line.id not in told]
+        cited_ids = {line for statement in statements for line in statement.message_ids}
+        left = [line for line in cited_lines(batch, dialogue) if line.id not in cited_ids]
         return [*statements, *await quotations(left, dialogue, batch, self._rules)]
 
     def _stored(self, task: RewriteTask, best: Attempt | None, batch: RewriteBatch) -> Statement:
@@ -227,15 +227,15 @@ async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
 def _batch(turn: Turn, job_context: JobContext) -> RewriteBatch:
     """Build the rewrite batch of a turn: each distinct observation once, the scene's person as likeliest speaker."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
-    spoken = {turn.scene.user_id: "", **said_by(lines)}
+    lines_by_sender = {turn.scene.user_id: "", **said_by(lines)}
     texts = _once(turn.observations)
     tasks = [
         RewriteTask(
             number,
             text,
             text,
-            tuple(spoken),
-            spoken,
+            tuple(lines_by_sender),
+            lines_by_sender,
             own=turn.scene.user_id,
             observation=text if is_timeless(text, called(job_context)) else "",
             message_ids=tuple(turn.message_ids),

@@ -12,7 +12,7 @@ from typing import Literal
 from ...domain.event import Statement
 from ...domain.people import JobContext, Person
 from ...text.caches import cleared_on_erasure
-from ...text.identity.written_ids import mislabelled, plain, spoken, standing, strange_numbers, unnamed
+from ...text.identity.written_ids import ids_in, mislabelled, plain, short_form, strange_numbers, unnamed
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import pieces_of
 from ...text.names_and_quotations import Spared, named
@@ -111,7 +111,7 @@ def judge_amid(text: str, original: str, around: Around, job_context: JobContext
         return Verdict(faults=faults)
     written = plain(read)
     ids_by_name = known.ids_by_name(f"{written}\n{said}")
-    lost = set(standing(said, known.ids, ids_by_name)).difference(standing(written, known.ids, ids_by_name))
+    lost = set(ids_in(said, known.ids, ids_by_name)).difference(ids_in(written, known.ids, ids_by_name))
     strange = strange_numbers(unnamed(written, ids_by_name), f"{given.plain}\n{known.remembered}", known.ids)
     foreign = (*strange, *mislabelled(written, ids_by_name, known.ids))
     return Verdict(
@@ -182,7 +182,7 @@ class _Known:
 @lru_cache(maxsize=20_000)  # covers the names of a busy bot's groups, which every statement needs
 def _forms(name: str) -> tuple[str, ...]:
     """Return a name in full, as a prompt shows it, and in spoken form."""
-    return tuple(dict.fromkeys(form for form in (name, defused(name), spoken(name)) if form))
+    return tuple(dict.fromkeys(form for form in (name, defused(name), short_form(name)) if form))
 
 
 @cleared_on_erasure

@@ -74,14 +74,14 @@ def _task(
     number: int, said: StatementAnswer, lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext
 ) -> RewriteTask:
     """Build the task of an observation; its ``own`` is "" if several people said it, or one said it of others."""
-    spoken = said_by(lines)
-    senders = tuple(spoken)
+    lines_by_sender = said_by(lines)
+    senders = tuple(lines_by_sender)
     return RewriteTask(
         number,
         shortened(one_line(said.text[:READ]), PREVIOUS),
         "\n".join(line.text for line in lines),
         senders,
-        spoken,
+        lines_by_sender,
         own=senders[0] if len(senders) == 1 and not _is_of_others(lines) else "",
         voices=senders if len(senders) > 1 else (),
         message_ids=tuple(line.id for line in lines),
@@ -89,7 +89,7 @@ def _task(
         backing=supports(lines, messages),
         dictated_by=next((line.sender_id for line in lines if dictates(line.text)), ""),
         beside="\n".join(_beside(lines, messages, job_context)),
-        others="\n".join(line.text for line in messages if line.sender_id not in spoken and line.sender_id),
+        others="\n".join(line.text for line in messages if line.sender_id not in lines_by_sender and line.sender_id),
         cited=tuple(Line(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),
     )
 

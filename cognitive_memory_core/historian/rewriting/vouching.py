@@ -31,8 +31,8 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
 
 
 def _reported(statement: Statement, job_context: JobContext) -> str:
-    told_by = (statement.dictated_by, statement.speaker, *statement.backers, *statement.voices)
-    speaker = next(filter(None, told_by), "")
+    sources = (statement.dictated_by, statement.speaker, *statement.backers, *statement.voices)
+    speaker = next(filter(None, sources), "")
     label = job_context.named(speaker).label if speaker else ""
     said = sentences.context.SAID_BY.format(speaker=label)
     return (

@@ -48,7 +48,7 @@ class EventLedger(Protocol):
         """Return the active ones among the events, in the given order."""
         ...
 
-    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
+    async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
         """Return events that the read filter admits, newest first by ``happened_at``."""
         ...
 
@@ -64,11 +64,11 @@ class EventLedger(Protocol):
 class TracedEvents(EventLedger, Protocol):
     """An event ledger that knows which events were made from which messages."""
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
+    async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
         """Return the active events that the read filter admits and that have one of these messages as a source."""
         ...
 
-    def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> Awaitable[list[Event]]:
+    def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> Awaitable[list[Event]]:
         """Return the active events that the read filter admits and that name one of these as replaced."""
         ...
 
@@ -76,11 +76,11 @@ class TracedEvents(EventLedger, Protocol):
 class LexicalIndex(Protocol):
     """Full-text search over events and messages, within what a read filter admits."""
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with any of the terms, best first, with their BM25 score (higher is better, unbounded)."""
         ...
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
         """Return messages of the log with any of the terms, best first, with their BM25 score."""
         ...
 
@@ -90,18 +90,18 @@ class LineSearch:
     """One search of the log: at most ``limit`` messages that a read filter admits, with any of the terms."""
 
     terms: Sequence[str]
-    reading: ReadFilter
+    read_filter: ReadFilter
     limit: int
 
 
 class PassageIndex(Protocol):
     """Full-text search over messages that also reads the lines around what it found, in one request."""
 
-    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Return the passages around all messages found.
 
         Messages are found as by :meth:`LexicalIndex.messages` and their passages read as by :meth:`MessageLog.around`:
-        ``reading`` bounds the surrounding lines, ``reach`` of them before and after each message.
+        ``read_filter`` bounds the surrounding lines, ``reach`` of them before and after each message.
         """
         ...
 
@@ -122,7 +122,7 @@ class EventEraser(Protocol):
         """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
         ...
 
-    async def untold(self) -> list[Event]:
+    async def unrepeatable(self) -> list[Event]:
         """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
 
         An event is left out if an equal one is active again.

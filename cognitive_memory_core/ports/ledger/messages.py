@@ -35,7 +35,7 @@ class MessageLog(Protocol):
         """Return which of the messages of a place are sources of an event, active or retired (forgotten, corrected)."""
         ...
 
-    async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Return each message with the admitted ones of the ``reach`` lines before and after it.
 
         Overlapping passages are merged. A message that is gone or not admitted has no passage.

@@ -11,7 +11,7 @@ from ..caches import cleared_on_erasure
 from ..lexical.frequency import FUNCTION_WORDS, telling
 from .names import clean_name
 from .persons import MYSELF
-from .written_ids import spoken
+from .written_ids import short_form
 
 _SHORTEST = 2
 _SHORTEST_NUMBER = 5  # digits; a shorter number is a year, an amount or a time
@@ -60,7 +60,7 @@ def callnames(name: str) -> tuple[str, ...]:
     A name of one character, a small number or a word in general use gives no form.
     """
     whole = clean_name(name)
-    spellings = dict.fromkeys((callname(whole), callname(spoken(whole))))
+    spellings = dict.fromkeys((callname(whole), callname(short_form(whole))))
     return tuple(one for one in spellings if _calls(one))
 
 

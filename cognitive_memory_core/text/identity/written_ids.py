@@ -41,13 +41,13 @@ def plain(text: str) -> str:
     return text if text.isascii() else text.translate(_SPELLED)
 
 
-def spoken(name: str) -> str:
+def short_form(name: str) -> str:
     """Return the leading word of a longer display name: 陈皮 of 陈皮〔已还魂〕."""
     match = _SPOKEN.match(name)
     return match[0] if match else name
 
 
-def standing(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
+def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
     """Return the ids that occur in a plain text: as ``name(id)``, or alone if at least :data:`BARE_ID` characters long.
 
     An id inside a known name does not count: a name cannot impersonate another person's id.

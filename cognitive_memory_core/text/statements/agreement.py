@@ -43,8 +43,8 @@ def disagreements(
     share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
     said = [Line(_bare(line.text[:share], names), line.when) for line in lines]
     quoted = _quoted_by_both(told, said)
-    spoken = [_unasked(line.text, quoted) for line in said]
-    found: list[Disagreement] = _denials(clauses_of(_unasked(told, quoted)), _spoken(spoken))
+    texts = [_unasked(line.text, quoted) for line in said]
+    found: list[Disagreement] = _denials(clauses_of(_unasked(told, quoted)), _spoken(texts))
     if differing_figures(told, said, around):
         found.append("figure")
     return tuple(dict.fromkeys(found))
@@ -95,13 +95,15 @@ def _unasked(text: str, quoted: Collection[str]) -> str:
 def _spoken(lines: Sequence[str]) -> list[Clause]:
     """Return the clauses of all lines; a question that a later line may answer is no longer marked as asked."""
     parsed = [clauses_of(line) for line in lines]
-    spoken: list[Clause] = []
+    said_clauses: list[Clause] = []
     for index, clauses in enumerate(parsed):
-        if spoken and (dismisses(lines[index]) or (declines(lines[index]) and _is_put(spoken[-1], lines[index - 1]))):
-            spoken[-1] = spoken[-1].denied()
+        if said_clauses and (
+            dismisses(lines[index]) or (declines(lines[index]) and _is_put(said_clauses[-1], lines[index - 1]))
+        ):
+            said_clauses[-1] = said_clauses[-1].denied()
         is_answered = any(not any(clause.asks for clause in later) for later in parsed[index + 1 :])
-        spoken += [Clause(one.signs, is_answered=one.asks) if is_answered else one for one in clauses]
-    return spoken
+        said_clauses += [Clause(one.signs, is_answered=one.asks) if is_answered else one for one in clauses]
+    return said_clauses
 
 
 def _is_put(clause: Clause, line: str) -> bool:

@@ -37,12 +37,14 @@ def plan(connection: Connection, query: str, values: tuple[object, ...]) -> list
     return [row[3] for row in connection.execute("EXPLAIN QUERY PLAN " + query, values)]
 
 
-@pytest.mark.parametrize("reading", [ReadFilter(GROUP), ReadFilter(PRIVATE), NARROW, replace(NARROW, scene=PRIVATE)])
+@pytest.mark.parametrize(
+    "read_filter", [ReadFilter(GROUP), ReadFilter(PRIVATE), NARROW, replace(NARROW, scene=PRIVATE)]
+)
 def test_the_newest_of_a_place_are_found_without_walking_over_others(
-    connection: Connection, reading: ReadFilter
+    connection: Connection, read_filter: ReadFilter
 ) -> None:
     """Events of a place, and a person's own in groups, are found through an index."""
-    clause, values = sql_filter(reading)
+    clause, values = sql_filter(read_filter)
     query = select("e.seq", "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT 20")
     assert not [step for step in plan(connection, query, values) if step.startswith("SCAN e")]
 

@@ -205,15 +205,15 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
     little_room = SqliteExactSearch(ledger._database, held_bytes=400_000)
     little_room.follow(MODEL)
     asked = a_vector(*(chance.gauss(0, 1) for _ in range(64)))
-    for reading in (
+    for read_filter in (
         ReadFilter(GROUP),
         ReadFilter(PRIVATE),
         ReadFilter(OPERATOR),
         ReadFilter(OPERATOR, group_id="10002"),
     ):
-        expected = await ledger.index.nearest(asked, reading, 20)
-        assert await without_room.nearest(asked, reading, 20) == expected
-        assert await little_room.nearest(asked, reading, 20) == expected
+        expected = await ledger.index.nearest(asked, read_filter, 20)
+        assert await without_room.nearest(asked, read_filter, 20) == expected
+        assert await little_room.nearest(asked, read_filter, 20) == expected
         assert len(expected) == 20
     assert without_room._cache.bytes == 0
     assert little_room._cache.find((rounded, VectorPlace(MODEL, 64, place_filter(ReadFilter(OPERATOR))))) is not None

@@ -75,11 +75,11 @@ class CountedStore(InMemoryVectorStore):
         return await super().listed(generation)
 
     async def nearest(
-        self, generation: Generation, vector: Vector, reading: ReadFilter, limit: int
+        self, generation: Generation, vector: Vector, read_filter: ReadFilter, limit: int
     ) -> list[tuple[str, float]]:
         """Start if necessary."""
         self._start()
-        return await super().nearest(generation, vector, reading, limit)
+        return await super().nearest(generation, vector, read_filter, limit)
 
     async def sleep(self) -> None:
         """Stop."""
@@ -99,11 +99,11 @@ class Exact:
         """Return this event."""
         self.event = event
 
-    async def is_wide(self, reading: ReadFilter) -> bool:  # every search
+    async def is_wide(self, read_filter: ReadFilter) -> bool:  # every search
         """Return True."""
         return True
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the event."""
         return [(self.event, 1.0)]
 

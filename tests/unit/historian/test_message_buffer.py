@@ -94,10 +94,10 @@ async def test_a_log_that_answers_again_is_no_trouble() -> None:
     log = RefusingLog(ledger.log)
     journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
     assert await journal.recent(GROUP.scope, 5) == []
-    assert journal.reading.error == "满了"
+    assert journal.read_errors.error == "满了"
     log.refuses = False
     await journal.recent(GROUP.scope, 5)
-    assert journal.reading.error == ""
+    assert journal.read_errors.error == ""
 
 
 async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:

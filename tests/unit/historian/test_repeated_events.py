@@ -40,9 +40,9 @@ class ListedFacts:
 class FoundOnce(ListedWords):
     """A lexical index whose rows are forgotten after the first search."""
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the rows, and none from the second search on."""
-        rows = await super().events(terms, reading, limit)
+        rows = await super().events(terms, read_filter, limit)
         return rows if len(self.asked) == 1 else []
 
 
@@ -157,12 +157,12 @@ async def test_a_job_searches_for_the_same_words_once() -> None:
     once = RepeatedEvents(Away(), asked).of_one_job()  # type: ignore[arg-type]  # only words are asked
     for _ in range(2):
         await once.near(a_turn("读书会不许发链接"), ())
-        assert await once.told_by("读书会不许发链接", GROUP, ()) == ()
+        assert await once.said_by_others("读书会不许发链接", GROUP, ()) == ()
     assert len(asked.asked) == 1
     for search, backers in ((ListedWords([(rule, 1.0)]), ("2000009",)), (FoundOnce([(rule, 1.0)]), ())):
         once = RepeatedEvents(Away(), search).of_one_job()  # type: ignore[arg-type]  # only words are asked
         await once.near(a_turn("读书会不许发链接"), ())
-        assert await once.told_by("读书会不许发链接", GROUP, ()) == backers
+        assert await once.said_by_others("读书会不许发链接", GROUP, ()) == backers
 
 
 async def test_an_index_that_is_away_knows_no_neighbours() -> None:

@@ -60,17 +60,22 @@ def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
     given = {
         "log": PassagesOf(lexical, log),
         "clock": FrozenClock(NOON + timedelta(days=1)),
-        "settle": settled,
+        "flush": settled,
         **parts,
     }
     return MessageSearch(**given)
 
 
 async def found(
-    ledger: InMemoryLedger, question: str | Query, reading: ReadFilter | Scene = GROUP, *, top_k: int = 50, **parts: Any
+    ledger: InMemoryLedger,
+    question: str | Query,
+    read_filter: ReadFilter | Scene = GROUP,
+    *,
+    top_k: int = 50,
+    **parts: Any,
 ) -> list[Hit]:
     """Search a ledger's log."""
-    where = ReadFilter(reading) if isinstance(reading, Scene) else reading
+    where = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
     query = query_of(question, where.scene, NOON) if isinstance(question, str) else question
     answer = await a_search(ledger, **parts).search(where, query, top_k=top_k, decay=None)
     assert answer.degraded == ()
@@ -100,7 +105,7 @@ async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
 @pytest.mark.parametrize("asked_for", [Query("？？？"), Query("")])
 async def test_a_question_without_a_word_finds_nothing(asked_for: Query) -> None:
     """A question without a word finds nothing and calls no store."""
-    away = {"lexical": Away(), "log": Away(), "settle": hanging}
+    away = {"lexical": Away(), "log": Away(), "flush": hanging}
     assert await found(InMemoryLedger(), asked_for, **away) == []
 
 
@@ -186,8 +191,8 @@ async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, 
     """Messages of other scopes and of people who opted out are filtered again, even if the store returns them."""
     stray = a_line("陶艺别处", 1, OTHER_GROUP)
     leaky = Leaky((a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2)), (stray,))
-    reading = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
-    hits = await found(InMemoryLedger(), "陶艺", reading, log=leaky)
+    read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
+    hits = await found(InMemoryLedger(), "陶艺", read_filter, log=leaky)
     assert texts(hits) == ["陶艺课", "好"]
     assert round_it(hits[0]) == ["好"]
 
@@ -256,12 +261,12 @@ async def test_what_the_tool_narrows_the_question_does_not_widen(
     narrowing: dict[str, Any], asked: list[tuple[str, bool]]
 ) -> None:
     """A time or person given to the search is not widened by those in the question."""
-    words, reading = ListedWords(), ReadFilter(GROUP, **narrowing)
+    words, read_filter = ListedWords(), ReadFilter(GROUP, **narrowing)
     window = Interval(NOON - timedelta(days=1), NOON)
     query = Query("陶艺", ("陶艺",), window, people=frozenset({"2000001", "2000002"}))
-    await found(InMemoryLedger(), query, reading, lexical=words)
+    await found(InMemoryLedger(), query, read_filter, lexical=words)
     assert sorted((one.user_id, one.window is not None) for _, one, _ in words.asked) == sorted(asked)
-    assert all(one.window in (reading.window, reading.window or window) for _, one, _ in words.asked)
+    assert all(one.window in (read_filter.window, read_filter.window or window) for _, one, _ in words.asked)
 
 
 async def test_a_crowd_of_names_asks_a_few_times() -> None:
@@ -297,7 +302,7 @@ async def test_a_log_that_cannot_be_written_is_read(error: Exception | None) -> 
     """If pending messages cannot be written, or writing hangs, the written ones are searched."""
     ledger = await a_log(a_line("陶艺"))
     away = Away(error) if error else _Hanging()
-    search = a_search(ledger, settle=away.settle, patience=0.2 if error is None else 5.0)
+    search = a_search(ledger, flush=away.settle, patience=0.2 if error is None else 5.0)
     answer = await search.search(ReadFilter(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
     assert [hit.event.text for hit in answer.hits] == ["陶艺"]
 
@@ -325,7 +330,7 @@ async def test_what_was_said_a_moment_ago_is_found() -> None:
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     journal.take(a_line("陶艺课开了"))
     assert await ledger.log.recent(GROUP.scope, 5) == []
-    assert texts(await found(ledger, "陶艺", settle=journal.flush)) == ["陶艺课开了"]
+    assert texts(await found(ledger, "陶艺", flush=journal.flush)) == ["陶艺课开了"]
 
 
 async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
@@ -335,7 +340,7 @@ async def test_a_log_that_refuses_writes_is_searched_all_the_same() -> None:
         return False
 
     ledger = await a_log(a_line("陶艺课开了"))
-    assert texts(await found(ledger, "陶艺", settle=refused)) == ["陶艺课开了"]
+    assert texts(await found(ledger, "陶艺", flush=refused)) == ["陶艺课开了"]
 
 
 async def test_of_two_equal_lines_the_newer_wins_where_age_counts() -> None:

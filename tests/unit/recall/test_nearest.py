@@ -23,11 +23,11 @@ EXACT, WIDE = (an_event(name, id=name) for name in ("exact", "wide"))
 class Exact:
     """An exact index that returns one event."""
 
-    async def is_wide(self, reading: ReadFilter) -> bool:
+    async def is_wide(self, read_filter: ReadFilter) -> bool:
         """Return whether an operator reads."""
-        return reading.scene.kind == "operator"
+        return read_filter.scene.kind == "operator"
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the event."""
         return [(EXACT, 1.0)]
 
@@ -40,22 +40,22 @@ class Wide:
         self.ids = ids or ("wide",)
         self.is_away = is_away
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[str, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Return the ids, or fail."""
         if self.is_away:
             raise UnavailableError("away")
         return [(one, 1.0 - rank / 10) for rank, one in enumerate(self.ids)]
 
 
-async def answers(wide: Wide, reading: ReadFilter, limit: int = 1, events: Any = None) -> list[tuple[str, float]]:
+async def answers(wide: Wide, read_filter: ReadFilter, limit: int = 1, events: Any = None) -> list[tuple[str, float]]:
     """Return the ids of the found events with their cosines."""
     vectors = NearestVectors(Exact(), wide, events or ListedEvents(EXACT, WIDE))
-    return [(event.id, cosine) for event, cosine in await vectors.nearest(ASKED, reading, limit)]
+    return [(event.id, cosine) for event, cosine in await vectors.nearest(ASKED, read_filter, limit)]
 
 
-async def answered(wide: Wide, reading: ReadFilter, limit: int = 1) -> str:
+async def answered(wide: Wide, read_filter: ReadFilter, limit: int = 1) -> str:
     """Return which index answered."""
-    [(event_id, _)] = await answers(wide, reading, limit)
+    [(event_id, _)] = await answers(wide, read_filter, limit)
     return event_id
 
 

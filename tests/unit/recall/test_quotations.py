@@ -51,8 +51,8 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
     clock = FrozenClock(NOON + timedelta(days=1))
     search = MessageSearch(PassagesOf(parts.get("lexical", ledger.lexical), ledger.log), clock, never)
     quotations = Quotations(search, parts.get("log", ledger.log), parts.get("window", buffer.window))
-    reading = ReadFilter(scene, without=parts.get("without", frozenset()))
-    return await quotations.find(reading, query_of(question, scene, NOON), wanted)
+    read_filter = ReadFilter(scene, without=parts.get("without", frozenset()))
+    return await quotations.find(read_filter, query_of(question, scene, NOON), wanted)
 
 
 def ids(lines: QuotedLines) -> list[str]:

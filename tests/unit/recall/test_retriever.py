@@ -47,9 +47,9 @@ def a_retriever(events=None, words=None, vectors=None, embedder=None, *, names=N
     )
 
 
-async def search(retriever, reading=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
+async def search(retriever, read_filter=None, *, query=ASKED, top_k=5, decay=None, floor=0.0):
     """Search in the group."""
-    return await retriever.search(reading or ReadFilter(GROUP), query, top_k=top_k, decay=decay, floor=floor)
+    return await retriever.search(read_filter or ReadFilter(GROUP), query, top_k=top_k, decay=decay, floor=floor)
 
 
 def ids(found):
@@ -256,12 +256,12 @@ async def test_what_the_question_names_is_not_crowded_out(leg, inside, named):
 
 
 class Matching(ListedWords):
-    """A word index that returns those of its rows that the reading admits."""
+    """A word index that returns those of its rows that the read filter admits."""
 
-    async def events(self, terms, reading, limit):
+    async def events(self, terms, read_filter, limit):
         """Return the admitted rows."""
-        self.asked.append((terms, reading, limit))
-        return [row for row in self._events if reading.admits(row[0])][:limit]
+        self.asked.append((terms, read_filter, limit))
+        return [row for row in self._events if read_filter.admits(row[0])][:limit]
 
 
 PEOPLE = frozenset(f"300000{number}" for number in range(9))
@@ -285,16 +285,19 @@ async def test_what_is_asked_for_more_is_bounded_and_narrower():
     """Additional searches cover the time and at most three people, forty rows each, without repetition."""
     rows = [(an_event(f"茶{number}", id=f"e{number}"), 3.0) for number in range(MAX_CANDIDATES + 1)]
     asked = replace(ASKED, window=THEN, people=PEOPLE)
-    for reading, readings in (
+    for read_filter, readings in (
         (ReadFilter(GROUP), 2 + NAMED),
         (ReadFilter(GROUP, window=Interval(NOON - timedelta(days=99), NOON + timedelta(days=1))), 1 + NAMED),
         (ReadFilter(GROUP, user_id=GROUP.user_id), 2),
     ):
         words = Matching(rows)
-        await search(a_retriever(words=words, rerank_candidate_multiplier=99), reading, query=asked, top_k=200)
+        await search(a_retriever(words=words, rerank_candidate_multiplier=99), read_filter, query=asked, top_k=200)
         assert len(words.asked) == len({one for _, one, _ in words.asked}) == readings
         assert [limit for _, _, limit in words.asked] == [MAX_CANDIDATES] + [NARROWED] * (readings - 1)
-        assert all(replace(one, window=reading.window, user_id=reading.user_id) == reading for _, one, _ in words.asked)
+        assert all(
+            replace(one, window=read_filter.window, user_id=read_filter.user_id) == read_filter
+            for _, one, _ in words.asked
+        )
 
 
 async def test_what_was_found_twice_is_one_candidate():
@@ -314,10 +317,10 @@ async def test_a_leg_that_fails_on_the_way_keeps_what_it_has():
     """If an additional search fails, the rows found so far are kept and the part is named."""
 
     class Failing(Matching):
-        async def events(self, terms, reading, limit):
-            if reading.window is not None:
+        async def events(self, terms, read_filter, limit):
+            if read_filter.window is not None:
                 raise UnavailableError("away")
-            return await super().events(terms, reading, limit)
+            return await super().events(terms, read_filter, limit)
 
     rows = [(an_event(f"阿棠喜欢什么茶{number}", id=f"e{number}"), 3.0) for number in range(20)]
     retriever = a_retriever(words=Failing(rows), vectors=ListedVectors())
@@ -449,9 +452,9 @@ class KnownEvents(ListedEvents):
         self.error = error
         self.asked = []
 
-    async def recent(self, reading, limit, offset=0):
+    async def recent(self, read_filter, limit, offset=0):
         """Return all events, including those that the reading does not admit."""
-        self.asked.append(reading)
+        self.asked.append(read_filter)
         if self.error:
             raise self.error
         return sorted(self.listed, key=lambda event: event.happened_at, reverse=True)[:limit]
@@ -466,15 +469,17 @@ async def test_who_somebody_is_is_answered_with_what_is_known():
     retriever = a_retriever(ledger, ListedWords(), ListedVectors())
     found = await search(retriever, query=WHO, floor=0.15)
     assert (ids(found), found.degraded) == (["new", "tea"], ())
-    assert [reading.user_id for reading in ledger.asked] == ["2000001"]
+    assert [read_filter.user_id for read_filter in ledger.asked] == ["2000001"]
 
 
 async def test_what_is_known_of_several_comes_newest_first():
     """For several people, the newest events of all come first."""
 
     class Books(KnownEvents):
-        async def recent(self, reading, limit, offset=0):
-            return [event for event in await super().recent(reading, limit) if reading.user_id == event.sender_id]
+        async def recent(self, read_filter, limit, offset=0):
+            return [
+                event for event in await super().recent(read_filter, limit) if read_filter.user_id == event.sender_id
+            ]
 
     late = replace(NEW, id="late", sender_id="2000002", text="小满在搬家")
     ledger = Books(replace(TEA, id="tea"), late)

@@ -30,7 +30,7 @@ SETTINGS = Settings(query=QuerySettings(lexical_weight=1.0, diversity=0.0, min_r
 
 
 class Told:
-    """A search of events that returns these hits within the reading and the limit, and records its calls."""
+    """A search of events that returns these hits within the read filter and the limit, and records its calls."""
 
     def __init__(self, *hits: Hit, degraded: Sequence[str] = ()) -> None:
         """Find these hits."""
@@ -42,11 +42,11 @@ class Told:
         return Query(text, (text,))
 
     async def search(
-        self, reading: ReadFilter, query: Query, *, top_k: int, decay: object, floor: float = 0.0
+        self, read_filter: ReadFilter, query: Query, *, top_k: int, decay: object, floor: float = 0.0
     ) -> SearchResult:
-        """Return the hits that the reading admits."""
-        self.readings.append(reading)
-        admitted = [hit for hit in self._found.hits if reading.admits(hit.event)]
+        """Return the hits that the read filter admits."""
+        self.readings.append(read_filter)
+        admitted = [hit for hit in self._found.hits if read_filter.admits(hit.event)]
         return SearchResult(tuple(admitted[: max(top_k, 0)]), self._found.degraded)
 
 
@@ -102,7 +102,7 @@ async def test_lines_and_events_named_together_are_both_searched() -> None:
     told = Told(*(a_hit(0.9 - at / 100) for at in range(4)), a_hit(kind="preference"))
     found = await (await a_search(told, *LINES)).find(ReadFilter(GROUP, kinds=BOTH), "陶艺", top_k=12)
     assert sorted(kinds(found)) == ["event"] * 4 + ["message"] * 4
-    assert [reading.kinds for reading in told.readings] == [("event",)]
+    assert [read_filter.kinds for read_filter in told.readings] == [("event",)]
 
 
 async def test_a_reading_narrows_lines_too() -> None:
@@ -110,12 +110,12 @@ async def test_a_reading_narrows_lines_too() -> None:
     man = Scene.group("10001", "2000002", user_name="小满")
     lines = [a_message("陶艺一", sent_at=NOON), a_message("陶艺二", man, NOON + timedelta(hours=2))]
     search = await a_search(Told(), *lines)
-    for reading in (
+    for read_filter in (
         ReadFilter(GROUP, user_id="2000002", kinds=BOTH),
         ReadFilter(GROUP, window=Interval(NOON + timedelta(hours=1), NOON + timedelta(hours=3)), kinds=BOTH),
         ReadFilter(GROUP, without=frozenset({"2000001"}), kinds=BOTH),
     ):
-        found = await search.find(reading, "陶艺", top_k=12)
+        found = await search.find(read_filter, "陶艺", top_k=12)
         assert [hit.event.text for hit in found.hits] == ["陶艺二"]
 
 

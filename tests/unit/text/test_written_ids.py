@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.identity.written_ids import mislabelled, plain, spoken, standing, strange_numbers
+from cognitive_memory_core.text.identity.written_ids import ids_in, mislabelled, plain, short_form, strange_numbers
 
 BEARERS = {"阿棠": {"1"}, "棠": {"2"}, "唐唐": {"2"}, "老齐": {"1", "2"}, "Li": {"3"}}
 
@@ -18,8 +18,8 @@ def test_plain_spelling() -> None:
 
 def test_spoken_names() -> None:
     """An addition to a name is removed; a name of one character is kept."""
-    assert spoken("陈皮〔已还魂〕") == "陈皮"
-    assert spoken("🥟") == "🥟"
+    assert short_form("陈皮〔已还魂〕") == "陈皮"
+    assert short_form("🥟") == "🥟"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_spoken_names() -> None:
 def test_standing(text: str, found: list[str]) -> None:
     """An id counts in brackets, or alone from five characters on, but not inside a word or a name."""
     ids = ["2000001", "20000", "7", "user_one"]
-    assert standing(text, ids, ["阿棠", "20000"]) == found
+    assert ids_in(text, ids, ["阿棠", "20000"]) == found
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class SqliteEventEraser:
         """Retire an event and hide the lines that retell it, in one transaction."""
         await self._database.write(hidden_lines.forget, event_id, at)
 
-    async def untold(self) -> list[Event]:
+    async def unrepeatable(self) -> list[Event]:
         """Return the forgotten or withdrawn events for which there is no equal active event."""
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 

@@ -69,8 +69,8 @@ class Rewording:
         """Hide the person in facts learned in the person's places, and in the errors of failed merges."""
         self._texts(connection, "facts", _FACTS)
         for *key, error in connection.execute(_ERRORS).fetchall():
-            told = bound(self.hide(error))
-            connection.execute(update("merge_failures", ("error",), OF_KEY), (*told, *key))
+            hidden_error = bound(self.hide(error))
+            connection.execute(update("merge_failures", ("error",), OF_KEY), (*hidden_error, *key))
 
     def profiles(self, connection: Connection) -> None:
         """Hide the person in the profiles of other people and groups, as it is done in the profile files."""

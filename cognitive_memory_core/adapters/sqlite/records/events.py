@@ -46,20 +46,20 @@ class SqliteEvents:
         """Return the active events among these, in the order of ``event_ids``."""
         return await self._database.read(_fetch, event_ids)
 
-    async def recent(self, reading: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
-        """List what the reading admits, newest first."""
-        return await self._database.read(_recent, reading, bounded(limit), bounded(offset))
+    async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
+        """List what the read filter admits, newest first."""
+        return await self._database.read(_recent, read_filter, bounded(limit), bounded(offset))
 
-    async def made_of(self, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
-        """Return the active events that the reading admits and that have one of these messages as a source."""
-        return await self._database.read(_made_of, lines, reading) if lines else []
+    async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
+        """Return the active events that the read filter admits and that have one of these messages as a source."""
+        return await self._database.read(_made_of, lines, read_filter) if lines else []
 
-    def replacing(self, event_ids: Collection[str], reading: ReadFilter) -> Awaitable[list[Event]]:
-        """Return the active events that the reading admits and that name one of these as replaced."""
-        return self._database.read(_replacing, event_ids, reading)
+    def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> Awaitable[list[Event]]:
+        """Return the active events that the read filter admits and that name one of these as replaced."""
+        return self._database.read(_replacing, event_ids, read_filter)
 
     async def retire(self, event_id: str, at: datetime) -> None:
-        """Retire an event: no reading returns it any more."""
+        """Retire an event: no read returns it any more."""
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
@@ -128,30 +128,30 @@ def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
     return [found[event_id] for event_id in event_ids if event_id in found]
 
 
-def _recent(connection: Connection, reading: ReadFilter, limit: int, offset: int) -> list[Event]:
-    clause, values = EVENTS.filter_of(reading)
+def _recent(connection: Connection, read_filter: ReadFilter, limit: int, offset: int) -> list[Event]:
+    clause, values = EVENTS.filter_of(read_filter)
     query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
-    return list(EVENTS.admitted(reading, connection.execute(query, (*values, limit, offset))).values())
+    return list(EVENTS.admitted(read_filter, connection.execute(query, (*values, limit, offset))).values())
 
 
-def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], reading: ReadFilter) -> list[Event]:
+def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
     by_scope: dict[str, list[str]] = {}
     for scope, message_id in lines:
         by_scope.setdefault(scope.key, []).append(message_id)
-    clause, values = EVENTS.filter_of(reading)
+    clause, values = EVENTS.filter_of(read_filter)
     resting = "event_sources s CROSS JOIN events e ON e.seq = s.seq"  # CROSS forces the index of sources first
     query = select(EVENTS.columns, resting, f"s.message_id IN {LISTED} AND e.scope = ? AND {clause}")
     found: dict[int, Event] = {}
     for scope, ids in by_scope.items():
-        found |= EVENTS.admitted(reading, connection.execute(query, (listed(ids), *bound(scope), *values)))
+        found |= EVENTS.admitted(read_filter, connection.execute(query, (listed(ids), *bound(scope), *values)))
     return list(found.values())
 
 
-def _replacing(connection: Connection, event_ids: Collection[str], reading: ReadFilter) -> list[Event]:
-    clause, values = EVENTS.filter_of(reading)
+def _replacing(connection: Connection, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
+    clause, values = EVENTS.filter_of(read_filter)
     by_replaced = "events e INDEXED BY events_replacing"  # without it every event of the place is read
     query = select(EVENTS.columns, by_replaced, f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
-    return list(EVENTS.admitted(reading, connection.execute(query, (listed(event_ids), *values))).values())
+    return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
 
 
 def _retire(connection: Connection, event_id: str, at: datetime) -> None:

@@ -51,9 +51,9 @@ class SqliteLog:
         """Return those of ``message_ids`` that are sources of an event of the place."""
         return await self._database.read(_learned, scope, message_ids)
 
-    async def around(self, messages: Sequence[Message], reading: ReadFilter, reach: int) -> list[Passage]:
-        """Return the lines around messages, as far as the reading admits them."""
-        return await self._database.read(passages_around, messages, reading, bounded(reach))
+    async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
+        """Return the lines around messages, as far as the read filter admits them."""
+        return await self._database.read(passages_around, messages, read_filter, bounded(reach))
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
         """Return the lines without those that were withdrawn or retell a forgotten event."""

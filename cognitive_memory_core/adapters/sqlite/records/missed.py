@@ -50,10 +50,10 @@ def _note(connection: Connection, case: MissedEvent) -> None:
         )
 
 
-def _cases(connection: Connection, reading: Filter, limit: int, offset: int) -> list[MissedEvent]:
+def _cases(connection: Connection, chosen: Filter, limit: int, offset: int) -> list[MissedEvent]:
     columns = "m.id, m.scope, m.user_id, m.text, e.id, m.at_us, e.text"
     source = "missed m JOIN events e ON e.seq = m.event_seq"
-    clause, values = reading
+    clause, values = chosen
     query = select(columns, source, clause, "ORDER BY m.seq DESC LIMIT ? OFFSET ?")
     rows = connection.execute(query, (*values, limit, offset))
     return [

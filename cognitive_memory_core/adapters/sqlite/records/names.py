@@ -86,10 +86,10 @@ def _is_news(connection: Connection, alias: Alias) -> bool:
 def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
     where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
     query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
-    borne: dict[str, list[NamePeriod]] = {}
-    for user_id, *worn in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
-        borne.setdefault(user_id, []).append(NamePeriod(*worn))
-    return [person_of(user_id, worn, most_aliases=MOST_ALIASES) for user_id, worn in borne.items()]
+    periods: dict[str, list[NamePeriod]] = {}
+    for user_id, *recorded in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
+        periods.setdefault(user_id, []).append(NamePeriod(*recorded))
+    return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
 
 
 def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:

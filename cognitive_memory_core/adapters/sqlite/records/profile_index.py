@@ -158,8 +158,8 @@ def _stored_keys(connection: Connection, keys: Collection[ProfileKey]) -> frozen
 
 def _values(profile: Profile) -> tuple[str, ...]:
     tags = json.dumps(bound(*profile.tags))
-    told = (profile.name, tags, profile.summary, profile.updated_at.isoformat())
-    return (*key_values(profile.key), *bound(*told, profile.source_event_id, profile.version), _words(profile))
+    texts = (profile.name, tags, profile.summary, profile.updated_at.isoformat())
+    return (*key_values(profile.key), *bound(*texts, profile.source_event_id, profile.version), _words(profile))
 
 
 def profile_of(row: Row) -> Profile:

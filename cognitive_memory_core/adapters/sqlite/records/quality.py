@@ -11,7 +11,7 @@ from typing import Any
 from ....domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ....domain.scope import Scope
 from ....ports.ledger import Spending
-from ....ports.quality import ExaminedEvent, LoggedDay, SpokenCount, StoredCount
+from ....ports.quality import ExaminedEvent, LineCount, LoggedDay, StoredCount
 from ..database.database import Database
 from ..database.rows import Row, bound, micros, moment_of
 from ..database.statements import bounded, insert, select
@@ -56,10 +56,10 @@ class SqliteQuality:
         found = await self._added("events", _STORED, 3)
         return await self._database.read(_stored_counts, found)
 
-    async def spoken(self) -> list[SpokenCount]:
+    async def line_counts(self) -> list[LineCount]:
         """Count the lines of people by place and person."""
         found = await self._added("messages", _SPOKEN, 2)
-        return await self._database.read(_spoken_counts, found)
+        return await self._database.read(_line_counts, found)
 
     async def logged(self) -> list[LoggedDay]:
         """Count the lines of the log by day, oldest first."""
@@ -107,9 +107,9 @@ def _stored_counts(_: Connection, found: _Added) -> list[StoredCount]:
     return [StoredCount(scopes[scope], *key, *counts) for (scope, *key), counts in found.items()]
 
 
-def _spoken_counts(_: Connection, found: _Added) -> list[SpokenCount]:
+def _line_counts(_: Connection, found: _Added) -> list[LineCount]:
     scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
-    return [SpokenCount(scopes[scope], person, *counts) for (scope, person), counts in found.items()]
+    return [LineCount(scopes[scope], person, *counts) for (scope, person), counts in found.items()]
 
 
 def _statements(connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:

@@ -26,7 +26,7 @@ class Corpus(Generic[T]):
     """Events, or the log: their tables, conversion and access rule.
 
     ``standing`` is the SQL condition of rows that may be shown at all. ``terms_of`` returns the terms of a row of the
-    columns ``words_from``; ``place_of`` returns the smallest cached place with all that a reading admits, or None.
+    columns ``words_from``; ``place_of`` returns the smallest cached place with all that a read filter admits, or None.
     """
 
     table: str
@@ -45,35 +45,35 @@ class Corpus(Generic[T]):
         """The columns for :meth:`admitted`: seq and the fields, from the table as ``e``."""
         return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
 
-    def admitted(self, reading: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
-        """Convert rows, and drop those that the reading does not admit, whatever the query returned."""
+    def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
+        """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
         found = ((row[0], self.read(row[1:])) for row in rows)
-        return {seq: item for seq, item in found if self.admits(reading, item)}
+        return {seq: item for seq, item in found if self.admits(read_filter, item)}
 
-    def at(self, connection: Connection, reading: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
-        """Return the rows that the reading admits, by seq, in the order asked for."""
+    def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
+        """Return the rows that the read filter admits, by seq, in the order asked for."""
         query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
-        found = self.admitted(reading, connection.execute(query, (listed(seqs),)))
+        found = self.admitted(read_filter, connection.execute(query, (listed(seqs),)))
         return {seq: found[seq] for seq in seqs if seq in found}
 
-    def seqs_within(self, connection: Connection, reading: ReadFilter) -> NDArray[np.int64]:
-        """Return the seqs of all rows that the reading admits."""
-        clause, values = self.filter_of(reading)
+    def seqs_within(self, connection: Connection, read_filter: ReadFilter) -> NDArray[np.int64]:
+        """Return the seqs of all rows that the read filter admits."""
+        clause, values = self.filter_of(read_filter)
         found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
         return np.fromiter((row[0] for row in found), np.int64, len(found))
 
 
-def _admits_event(reading: ReadFilter, event: Event) -> bool:
-    return reading.admits(event)
+def _admits_event(read_filter: ReadFilter, event: Event) -> bool:
+    return read_filter.admits(event)
 
 
-def _admits_message(reading: ReadFilter, message: Message) -> bool:
-    return reading.admits_line(message)
+def _admits_message(read_filter: ReadFilter, message: Message) -> bool:
+    return read_filter.admits_line(message)
 
 
-def _place_of(reading: ReadFilter) -> Filter | None:
-    is_bounded = reading.scene.kind != "operator" or reading.group_id
-    return place_filter(reading) if is_bounded else None
+def _place_of(read_filter: ReadFilter) -> Filter | None:
+    is_bounded = read_filter.scene.kind != "operator" or read_filter.group_id
+    return place_filter(read_filter) if is_bounded else None
 
 
 EVENTS = Corpus(

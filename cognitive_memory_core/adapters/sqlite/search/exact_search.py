@@ -26,14 +26,14 @@ from .vector_changes import dimensions_of
 from .vector_rows import FLOAT_BYTES, Form, VectorPlace, changes_of, compared, count_of, scanned
 
 HELD_BYTES = 64 * 1024 * 1024
-SPARE = 8  # extra rows fetched beyond the limit before a narrow reading costs a second query
+SPARE = 8  # extra rows fetched beyond the limit before a narrow filter costs a second query
 COST_OF_A_FILTER = 4  # measured: 15,431 rows of 100,000 take 182 ms from the disk and 349 through Chroma's filter
 _SAVED = 3  # a place held rounded may be this many times larger; includes room to grow
 _FORMS = (whole, rounded)
 
 
 class SqliteExactSearch:
-    """Cosine search over all events that a reading admits, among vectors of the current model.
+    """Cosine search over all events that a read filter admits, among vectors of the current model.
 
     A large place is loaded into memory in slices after its first search; until it is whole, searches read its vectors
     from the disk.
@@ -56,14 +56,14 @@ class SqliteExactSearch:
         """Drop all cached vectors: erased data must not stay in memory."""
         self._cache.clear()
 
-    async def nearest(self, vector: Vector, reading: ReadFilter, limit: int) -> list[tuple[Event, float]]:
+    async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with their cosine, best first; [] for a vector of another length, or without a direction."""
         asked = _direction(vector)
         if asked is None or limit <= 0 or not self._fingerprint:
             return []
         self._dimensions = asked.size
-        place = VectorPlace(self._fingerprint, asked.size, place_filter(reading))
-        found, is_loading = await self._database.read(self._nearest, asked, place, reading, bounded(limit))
+        place = VectorPlace(self._fingerprint, asked.size, place_filter(read_filter))
+        found, is_loading = await self._database.read(self._nearest, asked, place, read_filter, bounded(limit))
         if is_loading and place not in self._loading:
             self._loading[place] = asyncio.create_task(self._load(place))
         return found
@@ -83,15 +83,15 @@ class SqliteExactSearch:
         finally:
             del self._loading[place]
 
-    async def is_wide(self, reading: ReadFilter) -> bool:
+    async def is_wide(self, read_filter: ReadFilter) -> bool:
         """Return whether an approximate index is likely faster, because a search would read many vectors from disk.
 
         Such an index applies a filter row by row: for a filtered place it pays only from several times the cache limit.
         """
-        place = VectorPlace(self._fingerprint, self._dimensions, place_filter(reading))
+        place = VectorPlace(self._fingerprint, self._dimensions, place_filter(read_filter))
         if self._held_form(place) is not None:
             return False
-        is_filtered = reading.scene.kind != "operator" or bool(reading.group_id)
+        is_filtered = read_filter.scene.kind != "operator" or bool(read_filter.group_id)
         bound = self._cache.limit * (COST_OF_A_FILTER if is_filtered else 1)
         return await self._database.read(self._is_over, place, bound)
 
@@ -118,16 +118,18 @@ class SqliteExactSearch:
         return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(
-        self, connection: Connection, asked: Cosines, place: VectorPlace, reading: ReadFilter, limit: int
+        self, connection: Connection, asked: Cosines, place: VectorPlace, read_filter: ReadFilter, limit: int
     ) -> tuple[list[tuple[Event, float]], bool]:
         """Return the events, and whether the vectors of their place are still to be loaded."""
         rows, is_loading = self._compared(connection, asked, place)
         first = rows.best(limit + SPARE)
-        found = _admitted(connection, reading, dict(islice(first.items(), limit)))
+        found = _admitted(connection, read_filter, dict(islice(first.items(), limit)))
         if len(found) < limit < len(first):
-            found = _admitted(connection, reading, first)
-        if len(found) < limit and len(first) < len(rows.seqs):  # too many of the nearest lie outside a narrow reading
-            found = _admitted(connection, reading, rows.within(EVENTS.seqs_within(connection, reading)).best(limit))
+            found = _admitted(connection, read_filter, first)
+        if len(found) < limit and len(first) < len(rows.seqs):  # too many of the nearest lie outside a narrow filter
+            found = _admitted(
+                connection, read_filter, rows.within(EVENTS.seqs_within(connection, read_filter)).best(limit)
+            )
         return found[:limit], is_loading
 
     def _compared(
@@ -212,6 +214,6 @@ def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice)
     return old.after(changes) if len(changes.touched) or not old.is_whole else old
 
 
-def _admitted(connection: Connection, reading: ReadFilter, first: Mapping[int, float]) -> list[tuple[Event, float]]:
-    events = EVENTS.at(connection, reading, list(first))
+def _admitted(connection: Connection, read_filter: ReadFilter, first: Mapping[int, float]) -> list[tuple[Event, float]]:
+    events = EVENTS.at(connection, read_filter, list(first))
     return [(event, first[seq]) for seq, event in events.items()]

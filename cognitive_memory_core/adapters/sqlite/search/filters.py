@@ -23,29 +23,29 @@ _STATES: Mapping[EventState, str] = {
 }
 
 
-def sql_filter(reading: ReadFilter) -> Filter:
-    """Compile a reading over ``events e``: the clause selects exactly the rows that the reading admits."""
-    parts: list[Filter] = [scene_filter(reading.scene), ("e.retired_at IS NULL", ()), *_common(reading)]
-    if reading.user_id:
-        person = reading.user_id
+def sql_filter(read_filter: ReadFilter) -> Filter:
+    """Compile a read filter over ``events e``: the clause selects exactly the rows that the read filter admits."""
+    parts: list[Filter] = [scene_filter(read_filter.scene), ("e.retired_at IS NULL", ()), *_common(read_filter)]
+    if read_filter.user_id:
+        person = read_filter.user_id
         parts.append((f"(e.sender_id = ? OR e.user_id = ? OR {_SPEAKS_OF})", (person, person, listed([person]))))
-    if reading.kinds:
-        parts.append((f"e.kind IN {LISTED}", (listed(reading.kinds),)))
-    if reading.without:
-        names = listed(sorted(reading.without))
+    if read_filter.kinds:
+        parts.append((f"e.kind IN {LISTED}", (listed(read_filter.kinds),)))
+    if read_filter.without:
+        names = listed(sorted(read_filter.without))
         parts.append((f"e.sender_id NOT IN {LISTED} AND NOT {_SPEAKS_OF}", (names, names)))
     return _all(parts)
 
 
-def message_filter(reading: ReadFilter) -> Filter:
-    """Compile a reading over ``messages e``; a line of the bot counts for the person it was addressed to."""
-    parts: list[Filter] = [scene_filter(reading.scene), (NOT_HIDDEN, ()), *_common(reading)]
-    if reading.user_id:
-        parts.append(("e.user_id = ?", (reading.user_id,)))
-    if reading.kinds and "message" not in reading.kinds:
+def message_filter(read_filter: ReadFilter) -> Filter:
+    """Compile a read filter over ``messages e``; a line of the bot counts for the person it was addressed to."""
+    parts: list[Filter] = [scene_filter(read_filter.scene), (NOT_HIDDEN, ()), *_common(read_filter)]
+    if read_filter.user_id:
+        parts.append(("e.user_id = ?", (read_filter.user_id,)))
+    if read_filter.kinds and "message" not in read_filter.kinds:
         parts.append(_NOTHING)
-    if reading.without:
-        parts.append((f"e.user_id NOT IN {LISTED}", (listed(sorted(reading.without)),)))
+    if read_filter.without:
+        parts.append((f"e.user_id NOT IN {LISTED}", (listed(sorted(read_filter.without)),)))
     return _all(parts)
 
 
@@ -89,21 +89,21 @@ def scene_filter(scene: Scene) -> Filter:
     return f"(e.scope = ? OR ({own_words}))", (scene.scope.key, scene.agent, scene.user_id)
 
 
-def place_filter(reading: ReadFilter) -> Filter:
-    """Compile the smallest whole place that holds all that a reading admits: the unit of caching."""
-    scene = reading.scene
-    if scene.kind == "operator" and reading.group_id:
-        scene = Scene.operator(scene.agent, group_id=reading.group_id)
+def place_filter(read_filter: ReadFilter) -> Filter:
+    """Compile the smallest whole place that holds all that a read filter admits: the unit of caching."""
+    scene = read_filter.scene
+    if scene.kind == "operator" and read_filter.group_id:
+        scene = Scene.operator(scene.agent, group_id=read_filter.group_id)
         return "e.scope = ?", (scene.scope.key,)
     return scene_filter(scene)
 
 
-def _common(reading: ReadFilter) -> list[Filter]:
+def _common(read_filter: ReadFilter) -> list[Filter]:
     parts: list[Filter] = []
-    if reading.group_id:
-        parts.append(("e.group_id = ?", (reading.group_id,)))
-    if reading.window is not None:
-        parts.append(_within(reading.window))
+    if read_filter.group_id:
+        parts.append(("e.group_id = ?", (read_filter.group_id,)))
+    if read_filter.window is not None:
+        parts.append(_within(read_filter.window))
     return parts
 
 

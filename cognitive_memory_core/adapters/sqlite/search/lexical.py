@@ -25,7 +25,7 @@ from .postings_cache import HELD_BYTES, PostingsCache
 from .top_rows import best
 from .words import match
 
-SPARE = 8  # extra matches fetched beyond the limit before a narrow reading costs a second query
+SPARE = 8  # extra matches fetched beyond the limit before a narrow filter costs a second query
 T = TypeVar("T")
 ScoredRows = list[tuple[T, float]]
 _Place = tuple[Corpus[Any], Filter]
@@ -41,24 +41,24 @@ class SqliteLexical:
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
-    async def events(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[Event]:
+    async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> ScoredRows[Event]:
         """Return at most ``limit`` events that contain one of ``terms`` or more, highest BM25 score first.
 
-        ``reading`` bounds which events may be returned; empty without terms.
+        ``read_filter`` bounds which events may be returned; empty without terms.
         """
-        return await self._search(EVENTS, terms, reading, bounded(limit))
+        return await self._search(EVENTS, terms, read_filter, bounded(limit))
 
-    async def messages(self, terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[Message]:
+    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> ScoredRows[Message]:
         """Return at most ``limit`` messages that contain one of ``terms`` or more, highest BM25 score first.
 
-        ``reading`` bounds which messages may be returned; empty without terms.
+        ``read_filter`` bounds which messages may be returned; empty without terms.
         """
-        return await self._search(MESSAGES, terms, reading, bounded(limit))
+        return await self._search(MESSAGES, terms, read_filter, bounded(limit))
 
-    async def passages(self, searches: Sequence[LineSearch], reading: ReadFilter, reach: int) -> list[Passage]:
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
         """Return the lines around the messages that the searches find, all read in one request."""
-        asked = [_LexicalSearch(MESSAGES, tuple(one.terms), one.reading, bounded(one.limit)) for one in searches]
-        found, loading = await self._database.read(_passages, self._postings_cache, asked, reading, bounded(reach))
+        asked = [_LexicalSearch(MESSAGES, tuple(one.terms), one.read_filter, bounded(one.limit)) for one in searches]
+        found, loading = await self._database.read(_passages, self._postings_cache, asked, read_filter, bounded(reach))
         for search in loading:
             self._begin_loading(search)
         return found
@@ -71,17 +71,19 @@ class SqliteLexical:
         """Wait until the postings of all places searched so far are loaded."""
         await asyncio.gather(*self._loading.values())
 
-    async def _search(self, corpus: Corpus[T], terms: Sequence[str], reading: ReadFilter, limit: int) -> ScoredRows[T]:
+    async def _search(
+        self, corpus: Corpus[T], terms: Sequence[str], read_filter: ReadFilter, limit: int
+    ) -> ScoredRows[T]:
         if not limit:
             return []
-        search = _LexicalSearch(corpus, tuple(terms), reading, limit)
+        search = _LexicalSearch(corpus, tuple(terms), read_filter, limit)
         found, is_loading = await self._database.read(_searched, self._postings_cache, search)
         if is_loading:
             self._begin_loading(search)
         return found
 
     def _begin_loading(self, search: _LexicalSearch[Any]) -> None:
-        corpus, place = search.corpus, search.corpus.place_of(search.reading)
+        corpus, place = search.corpus, search.corpus.place_of(search.read_filter)
         if place and (corpus, place) not in self._loading:
             self._loading[corpus, place] = asyncio.create_task(self._load(corpus, place))
 
@@ -104,7 +106,7 @@ class _LexicalSearch(Generic[T]):
 
     corpus: Corpus[T]
     terms: Sequence[str]
-    reading: ReadFilter
+    read_filter: ReadFilter
     limit: int
 
 
@@ -112,11 +114,11 @@ class _Ranking(Protocol):
     """The scores of the rows of a place for a query, as a dictionary by row number."""
 
     def best(self, limit: int) -> dict[int, float]:
-        """Return the best rows of the place; a narrow reading may not admit all of them."""
+        """Return the best rows of the place; a narrow filter may not admit all of them."""
         ...
 
     def best_within(self, limit: int) -> dict[int, float]:
-        """Return the best rows that the reading admits; it costs more."""
+        """Return the best rows that the read filter admits; it costs more."""
         ...
 
 
@@ -133,7 +135,7 @@ class _PostingsRanking:
         return best(self._seqs, self._scores, limit)
 
     def best_within(self, limit: int) -> dict[int, float]:
-        inside = np.isin(self._seqs, self._request.corpus.seqs_within(self._connection, self._request.reading))
+        inside = np.isin(self._seqs, self._request.corpus.seqs_within(self._connection, self._request.read_filter))
         return best(self._seqs[inside], self._scores[inside], limit)
 
 
@@ -150,7 +152,7 @@ class _FtsRanking:
 
     def best_within(self, limit: int) -> dict[int, float]:
         corpus = self._request.corpus
-        clause, values = corpus.filter_of(self._request.reading)
+        clause, values = corpus.filter_of(self._request.read_filter)
         source = f"{corpus.words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS forces the word index first
         where = f"{corpus.words} MATCH ? AND {clause}"
         query = select("w.rowid, -w.rank", source, where, "ORDER BY w.rank LIMIT ?")
@@ -161,11 +163,11 @@ def _searched(
     connection: Connection, postings_cache: PostingsCache, search: _LexicalSearch[T]
 ) -> tuple[ScoredRows[T], bool]:
     """Return rows, and whether the postings of their place are still to be loaded."""
-    place = search.corpus.place_of(search.reading)
+    place = search.corpus.place_of(search.read_filter)
     words = postings_cache.advance(connection, search.corpus, place) if place else None
     if words is not None and not len(words.missing):
         return _found(connection, search, _PostingsRanking(connection, search, words.postings)), False
-    expression = match(search.terms, search.reading)
+    expression = match(search.terms, search.read_filter)
     if expression is None:
         return [], words is not None
     return _found(connection, search, _FtsRanking(connection, search, expression)), words is not None
@@ -175,26 +177,26 @@ def _passages(
     connection: Connection,
     postings_cache: PostingsCache,
     asked: Sequence[_LexicalSearch[Message]],
-    reading: ReadFilter,
+    read_filter: ReadFilter,
     reach: int,
 ) -> tuple[list[Passage], list[_LexicalSearch[Message]]]:
     """Return passages, and the questions whose places' postings are still to be loaded."""
     answers = [(search, *_searched(connection, postings_cache, search)) for search in asked if search.limit]
     messages = [message for _, rows, _ in answers for message, _ in rows]
     loading = [search for search, _, is_loading in answers if is_loading]
-    return passages_around(connection, messages, reading, reach), loading
+    return passages_around(connection, messages, read_filter, reach), loading
 
 
 def _found(connection: Connection, search: _LexicalSearch[T], ranking: _Ranking) -> ScoredRows[T]:
     limit, at = search.limit, search.corpus.at
     ranked = ranking.best(limit + SPARE)
     seqs = list(ranked)
-    found = at(connection, search.reading, seqs[:limit])
+    found = at(connection, search.read_filter, seqs[:limit])
     if len(found) < min(limit, len(seqs)):
-        found = at(connection, search.reading, seqs)
-    if len(found) < limit and len(ranked) == limit + SPARE:  # too many of the best lie outside a narrow reading
+        found = at(connection, search.read_filter, seqs)
+    if len(found) < limit and len(ranked) == limit + SPARE:  # too many of the best lie outside a narrow filter
         ranked = ranking.best_within(limit)
-        found = at(connection, search.reading, list(ranked))
+        found = at(connection, search.read_filter, list(ranked))
     return [(item, ranked[seq]) for seq, item in found.items()][:limit]
 
 

@@ -19,17 +19,17 @@ _AFTER = select("at_us, seq", "messages", "scope = ? AND (at_us, seq) > (?, ?)",
 
 
 def passages_around(
-    connection: Connection, messages: Sequence[Message], reading: ReadFilter, reach: int
+    connection: Connection, messages: Sequence[Message], read_filter: ReadFilter, reach: int
 ) -> list[Passage]:
-    """Return the lines around each message; only messages and lines that the reading admits are read."""
-    admitted = sorted({(line.scene.scope, line.id) for line in messages if reading.admits_line(line)})
+    """Return the lines around each message; only messages and lines that the read filter admits are read."""
+    admitted = sorted({(line.scene.scope, line.id) for line in messages if read_filter.admits_line(line)})
     windows: dict[str, list[list[_Place]]] = {}
     for scope, message_id in admitted:
         key, identifier = bound(scope.key, message_id)
         for found in connection.execute(select("at_us, seq", "messages", "scope = ? AND id = ?"), (key, identifier)):
             windows.setdefault(key, []).append(_window(connection, key, found, reach))
     runs = [run for here in windows.values() for run in _joined(here)]
-    lines = MESSAGES.at(connection, reading, [seq for run in runs for _, seq in run])
+    lines = MESSAGES.at(connection, read_filter, [seq for run in runs for _, seq in run])
     passages = (tuple(lines[seq] for _, seq in run if seq in lines) for run in runs)
     return [passage for passage in passages if passage]
 

@@ -107,7 +107,7 @@ def message_terms(row: Row) -> list[str]:
     return _terms("" if is_bot else name, moment_of(sent_at), text)
 
 
-def match(terms: Sequence[str], reading: ReadFilter) -> str | None:
+def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
     """Build a query for any of the terms within the places of a scene; None if no term can be searched.
 
     At most ``SEARCHED`` terms are used: the rarest in the language, because counting the rows of each term would
@@ -115,7 +115,7 @@ def match(terms: Sequence[str], reading: ReadFilter) -> str | None:
     """
     rarest = sorted(terms, key=lambda term: -math.prod(map(telling, term)))[:SEARCHED]
     asked = [f'"{word}"' for word in map(_plain, rarest) if word]
-    return f"({_where(reading)}) AND body : ({' OR '.join(asked)})" if asked else None
+    return f"({_where(read_filter)}) AND body : ({' OR '.join(asked)})" if asked else None
 
 
 def refresh(connection: Connection) -> None:
@@ -151,11 +151,11 @@ def _words(scope: Scope, sender_id: str, body: Sequence[str]) -> Words:
     return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
 
 
-def _where(reading: ReadFilter) -> str:
-    scene = reading.scene
+def _where(read_filter: ReadFilter) -> str:
+    scene = read_filter.scene
     if scene.kind == "operator":
-        if reading.group_id:
-            return f"place : {_token('s', Scope(scene.agent, 'group', reading.group_id).key)}"
+        if read_filter.group_id:
+            return f"place : {_token('s', Scope(scene.agent, 'group', read_filter.group_id).key)}"
         return f"place : {_token('a', scene.agent)}"
     here = f"place : {_token('s', scene.scope.key)}"
     return here if scene.kind == "group" else f"{here} OR voice : {_token('u', scene.agent, scene.user_id)}"
