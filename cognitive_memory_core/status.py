@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from .domain.backlog import IndexState, MergeState
 from .domain.job import QueueCounts
-from .ports.ledger import PurgeState, Spending, Totals
+from .ports.ledger import LEDGER_ROWS, PurgeState, Spending, Totals
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class Status:
     def tokens_today(self) -> int:
         """Number of tokens used today."""
         return sum(spending.tokens for spending in self.spent_today)
+
+    @property
+    def has_damaged_rows(self) -> bool:
+        """Whether the ledger's file has damaged rows; ``failing`` says which, and what to do."""
+        return any(name == LEDGER_ROWS for name, _ in self.failing)
 
     def with_error(self, error: str) -> Status:
         """Return the status with another ``last_error``."""

@@ -92,6 +92,7 @@ class StatusReport:
             use.buffer.crowding,
             use.name_observer.renaming.trouble,
             use.adapters.watch.trouble,
+            use.integrity.trouble,
             *use.worker.error_states,
             *use.merging.error_states,
             *use.profile_indexer.error_states,

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.configuration import Configuration
+from cognitive_memory_core.wiring.read_only import opened_reader
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
@@ -132,7 +133,7 @@ async def judge(data: Path, where: str, whole: Shown, seen: Seen) -> None:
 
 
 async def shown(data: Path) -> Shown:
-    """Open a directory, read everything, do the jobs, and read it again."""
+    """Open a directory, read everything, do the jobs, and examine the ledger as the doctor and a running bot do."""
     configuration = Configuration({"vector_store": {"backend": "exact"}}, data)
     async with core.CognitiveMemory.open(configuration.settings, data, background=False, clock=_clock()) as memory:
         ids, words = set[str](), set[str]()
@@ -155,6 +156,8 @@ async def shown(data: Path) -> Shown:
         await memory.drain(30)
         is_reported = bool(status.last_error or status.failing or configuration.problems) or _is_aside(data)
         is_reported = is_reported or len(await memory.failed_jobs()) > len(failed)
+    async with opened_reader(configuration.settings, data) as reader:
+        is_reported = is_reported or bool((await reader.examine(LONGEST)).damages)
     return Shown(frozenset(ids), frozenset(words), is_reported)
 
 

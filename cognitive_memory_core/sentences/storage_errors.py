@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .values import shown
 
 STORAGE_REFUSED = "写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"
@@ -69,6 +71,14 @@ def ledger_too_new(path: object, found: int, known: int, release: str) -> str:
     return (
         f"账本 {path} 是更新的版本写的（格式 {found}，这里只认到 {known}），需要更新的版本："
         "什么都没有改动，请升级插件，或按 docs/upgrading.md 换回升级前留下的副本"
+    )
+
+
+def rows_damaged(damages: Sequence[str]) -> str:
+    """Return the message that the ledger works, but has damaged rows, with the first of them and what to do."""
+    return (
+        f"账本有 {len(damages)} 处坏了（{damages[0]}）：其余照常，坏的可能找不到、读不出或变了样。"
+        "请停下机器人，复制整个数据目录，再从备份恢复"
     )
 
 

@@ -16,7 +16,7 @@ from ..domain.hit import Hit, ReadFilter
 from ..domain.job import FailedJob, QueueCounts
 from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
-from ..ports.ledger import ArchiveRow, ClockState, Spending, Totals
+from ..ports.ledger import ArchiveRow, ClockState, LedgerExamination, Spending, Totals
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten
 from ..quality.reporting import Reporting
@@ -83,6 +83,10 @@ class MemoryReader:
             await ledger.clock_book.find(),
             tuple(self._consent.place_switches()),
         )
+
+    async def examine(self, seconds: float) -> LedgerExamination:
+        """Find damaged rows of the ledger, for at most ``seconds``."""
+        return await self._ledger.examiner.examine(seconds)
 
     async def report(self, *, days: int) -> QualityReport:
         """Return the quality report of all agents; what the bot counted in the last minute is missing."""

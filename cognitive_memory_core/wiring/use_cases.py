@@ -25,6 +25,7 @@ from ..evolution.suggesting import Suggesting
 from ..historian.indexing.indexer import Indexer
 from ..historian.indexing.null_reconciler import NullReconciler
 from ..historian.indexing.reconciler import IndexReconciler
+from ..historian.integrity_watch import IntegrityWatch
 from ..historian.jobs.admission import Admission
 from ..historian.jobs.intake import Intake
 from ..historian.jobs.memo_writer import MemoWriter
@@ -100,6 +101,7 @@ class UseCases:
         self.event_correcting = EventCorrecting(ledger.events, self.consent, settings)
         self.upkeep = LogPruning(ledger.log, settings, adapters.watch.horizon, self._erase_due)
         self.history = self._history()
+        self.integrity = IntegrityWatch(ledger.examiner)
         self.takeover = self._takeover()
         self.reads = self._reads()
         self.listings = self._listings()
@@ -108,7 +110,8 @@ class UseCases:
     @property
     def loops(self) -> list[BackgroundLoop]:
         """The loops that run whenever the memory is open."""
-        return [self.buffer.loop, self.name_observer.loop, self.upkeep.loop, *self.adapters.loops]
+        own = self.buffer.loop, self.name_observer.loop, self.upkeep.loop, self.integrity.loop
+        return [*own, *self.adapters.loops]
 
     @property
     def index_loops(self) -> list[BackgroundLoop]:

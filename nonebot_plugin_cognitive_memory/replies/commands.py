@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Literal
@@ -342,10 +342,15 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
         remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"))
     if now.refused:
         remarks.append(("bad", f"来得太多、没有收下的有 {now.refused} 次"))
+    return [*remarks, *toned("bad", _store_lines(now))]
+
+
+def _store_lines(now: core.Status) -> Iterator[str]:
+    if now.has_damaged_rows:
+        yield "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"
     away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
     if away:
-        remarks.append(("bad", f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"))
-    return remarks
+        yield f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"
 
 
 _PARTS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,7 @@ async def found(memory: CognitiveMemory) -> list[str]:
 
 def vectors(data: Path) -> set[tuple[str, bytes]]:
     """Return each event's vector as the ledger holds it."""
-    with sqlite3.connect(f"file:{data / 'ledger.db'}?mode=ro", uri=True) as ledger:
+    with closing(sqlite3.connect(f"file:{data / 'ledger.db'}?mode=ro", uri=True)) as ledger:
         (table,) = ledger.execute(
             "SELECT name FROM sqlite_master WHERE name LIKE '%vector%' AND type = 'table'"
         ).fetchone()

@@ -122,6 +122,18 @@ async def test_status_of_refusals_and_index(stage: Stage) -> None:
     assert "向量库休眠中，还差 7 条" in figures
 
 
+async def test_status_of_damaged_rows(stage: Stage) -> None:
+    """The status says that the ledger has damaged rows and what to run, and the figures name the first."""
+    from nonebot_plugin_cognitive_memory.replies import commands
+
+    failing = (("ledger rows", "账本有 1 处坏了（memos: row 1）"),)
+    damaged = core.Status(is_running=True, last_error=failing[0][1], failing=failing)
+    assert "cognitive-memory doctor" in _status_of(damaged)
+    assert "memos: row 1" not in _status_of(damaged)
+    assert "memos: row 1" in commands.stats(damaged, core.Activity())
+    assert "坏了" not in _status_of(core.Status(is_running=True))
+
+
 def _status_of(now: core.Status) -> str:
     from nonebot_plugin_cognitive_memory.replies import commands
 

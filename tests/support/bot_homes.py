@@ -7,6 +7,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,11 @@ class BotHome:
         assert owner.stdout.readline() == "open\n"
         return owner
 
+    def change_ledger(self, statement: str) -> None:
+        """Change the ledger with SQL; at least one row must change."""
+        with closing(sqlite3.connect(self.data_dir / "ledger.db", isolation_level=None)) as connection:
+            assert connection.execute(statement).rowcount
+
     def spoil_ledger(self) -> None:
         """Overwrite the ledger with what is no database."""
         for path in self.data_dir.glob("ledger.db*"):
@@ -95,7 +101,7 @@ def end(owner: subprocess.Popen[str]) -> None:
 
 def integrity(data_dir: Path) -> str:
     """Return what SQLite says of the ledger."""
-    with sqlite3.connect(data_dir / "ledger.db") as connection:
+    with closing(sqlite3.connect(data_dir / "ledger.db")) as connection:
         return connection.execute("PRAGMA integrity_check").fetchone()[0]
 
 

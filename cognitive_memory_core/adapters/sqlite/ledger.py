@@ -9,6 +9,7 @@ from sqlite3 import Connection
 from ...completion import released_on_failure
 from ...ports.clock import Clock
 from .database.database import Check, Database
+from .database.integrity import SqliteExaminer
 from .erasure.eraser import SqliteEraser
 from .erasure.event_eraser import SqliteEventEraser
 from .records import hidden_lines
@@ -50,6 +51,7 @@ class SqliteLedger:
         self.log = SqliteLog(database)
         self.notes = SqliteNotes(database)
         self.clock_book = SqliteClockBook(database)
+        self.examiner = SqliteExaminer(database)
         self.consent = SqliteConsent(database)
         self.incognito = SqliteIncognito(database)
         self.names = SqliteNames(database)

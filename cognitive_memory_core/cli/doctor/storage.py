@@ -12,14 +12,17 @@ from pathlib import Path
 from ... import sentences
 from ...adapters.files.directory_owner import is_owned
 from ...errors import BadArgument, CognitiveMemoryError
+from ...ports.ledger import LedgerExamination
+from ...settings import Settings
 from ...wiring.lost_ledger import LEDGER, refuse_lost_ledger
-from ...wiring.read_only import opened_reader
+from ...wiring.read_only import DirectorySnapshot, opened_reader
 from ..bot_directory import shared_dir
 from .findings import ExaminedBot, Finding
 
 GIGABYTE = 1_000_000_000
 LOW, TOO_LOW = 2 * GIGABYTE, GIGABYTE // 4
 CLOCK_BEHIND = timedelta(minutes=10)
+LONGEST = 1800.0  # seconds that the ledger is examined
 
 
 def own_directory(examined: ExaminedBot) -> Iterator[Finding]:
@@ -84,11 +87,22 @@ async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
     settings = examined.configuration.settings
     try:
         async with opened_reader(settings, data_dir) as reader:
-            snapshot = await reader.snapshot()
+            snapshot, examination = await reader.snapshot(), await reader.examine(LONGEST)
     except CognitiveMemoryError as unreadable:
         yield Finding("fault", str(unreadable), sentences.doctor.LEDGER_ADVICE)
         return
     yield Finding("fine", sentences.doctor.LEDGER_READ.format(events=snapshot.totals.events))
+    for finding in (*_damage(examination), *_state(snapshot, settings)):
+        yield finding
+
+
+def _damage(examination: LedgerExamination) -> Iterator[Finding]:
+    if examination.damages:
+        what = sentences.storage_errors.rows_damaged(examination.damages)
+        yield Finding("fault", what, sentences.doctor.DAMAGE_ADVICE)
+
+
+def _state(snapshot: DirectorySnapshot, settings: Settings) -> Iterator[Finding]:
     if snapshot.jobs.failed:
         what = sentences.doctor.FAILED_JOBS.format(count=snapshot.jobs.failed)
         yield Finding("hint", what, sentences.doctor.FAILED_JOBS_ADVICE)

@@ -13,11 +13,12 @@ from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
 from .missed import MissedBook
 from .notes import NoteBook, PinBook
-from .operation import Accounts, ClockState, ClockStore, Spending
+from .operation import LEDGER_ROWS, Accounts, ClockState, ClockStore, LedgerExamination, LedgerExaminer, Spending
 from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook
 from .profile_index import IndexedProfile, ProfileIndex
 
 __all__ = [
+    "LEDGER_ROWS",
     "MOST_ALIASES",
     "MOST_NAMES",
     "Accounts",
@@ -42,6 +43,8 @@ __all__ = [
     "HidingLog",
     "IncognitoBook",
     "IndexedProfile",
+    "LedgerExamination",
+    "LedgerExaminer",
     "LexicalIndex",
     "LineSearch",
     "MessageLog",

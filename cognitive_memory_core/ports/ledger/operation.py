@@ -1,10 +1,12 @@
-"""Records of operation: model calls by day, and whether the machine's clock is trusted."""
+"""Records of operation: model calls by day, whether the machine's clock is trusted, and the state of the file."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
+
+LEDGER_ROWS = "ledger rows"  # name in the status under which damage of the ledger's file is reported
 
 
 @dataclass(frozen=True)
@@ -70,4 +72,20 @@ class ClockStore(Protocol):
 
     async def redate_tombstones(self, after: datetime, to: datetime) -> int:
         """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
+        ...
+
+
+@dataclass(frozen=True)
+class LedgerExamination:
+    """What is damaged in the ledger's file, a line each in SQLite's words; ``is_complete``: all of it was examined."""
+
+    damages: tuple[str, ...] = ()
+    is_complete: bool = True
+
+
+class LedgerExaminer(Protocol):
+    """Finds rows that are damaged although the file can be read."""
+
+    async def examine(self, seconds: float) -> LedgerExamination:
+        """Compare tables with their indexes and rows with themselves, for at most ``seconds``; change nothing."""
         ...

@@ -226,6 +226,15 @@ def test_a_damaged_ledger(home: BotHome) -> None:
     assert "不见了" in the_only(home, "ledger", "--offline")["what"]
 
 
+def test_damaged_rows(home: BotHome) -> None:
+    """A ledger that can be read, but has a row that contradicts itself, is a fault to mend from a backup."""
+    home.fill()
+    home.change_ledger("UPDATE events SET user_id = user_id || '1', group_id = group_id || '1'")
+    one = the_only(home, "ledger", "--offline")
+    assert "events: row" in one["what"]
+    assert "备份" in one["advice"]
+
+
 def test_failed_jobs(home: BotHome) -> None:
     """Failed jobs are counted, with the commands that show and repeat them."""
     home.fill()

@@ -125,7 +125,7 @@ class Database:
             if not self._read_only:
                 self._writer = _writer(self.path)
             for _ in range(READERS):
-                self._readers.put(_reader(self.path))
+                self._readers.put(opened_for_reading(self.path))
             if self._read_only:
                 with self._a_reader() as connection:
                     schema.check(connection, self.path)
@@ -211,7 +211,7 @@ class Database:
             raise StorageRefused(
                 sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=refused)
             ) from refused
-        except sqlite3.DatabaseError as damage:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:  # SQLite's own message may quote the damage
             raise UnavailableError(
                 sentences.storage_errors.LEDGER_DAMAGED.format(path=self.path, reason=damage)
             ) from damage
@@ -222,7 +222,7 @@ class Database:
             yield
         except _OUR_MISTAKES:
             raise
-        except sqlite3.DatabaseError as failure:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as failure:
             if writing:
                 raise StorageRefused(
                     sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=failure)
@@ -293,7 +293,8 @@ def _narrow(path: Path) -> None:
             path.with_name(path.name + ending).chmod(0o600)
 
 
-def _reader(path: Path) -> Connection:
+def opened_for_reading(path: Path) -> Connection:
+    """Open a connection that cannot write."""
     connection = _connection(path.absolute().as_uri() + "?mode=ro")
     with ExitStack() as undo:
         undo.callback(connection.close)

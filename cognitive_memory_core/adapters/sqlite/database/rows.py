@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta, timezone
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, TypeVar
 
 from ....domain.belief import Belief, Change
 from ....domain.event import Event, duplicate_key
@@ -104,6 +105,20 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 _MOST_COUNTED = 2**53
 Row = Sequence[Any]
+T = TypeVar("T")
+
+
+def _of_row(convert: Callable[[Row], T]) -> Callable[[Row], T]:
+    """Make a conversion raise SQLite's DataError for a row that cannot be one of ours: its file is damaged."""
+
+    @wraps(convert)
+    def converted(row: Row) -> T:
+        try:
+            return convert(row)
+        except (TypeError, ValueError) as damage:
+            raise sqlite3.DataError(f"{convert.__name__}: {damage}") from damage
+
+    return converted
 
 
 def micros(instant: datetime) -> int:
@@ -165,6 +180,7 @@ def event_values(event: Event) -> tuple[Any, ...]:
     )
 
 
+@_of_row
 def event_of(row: Row) -> Event:
     """Convert a row of :data:`EVENT_FIELDS` to an event."""
     fields: dict[str, Any] = dict(zip(EVENT_FIELDS, row, strict=True))
@@ -207,6 +223,7 @@ def message_values(message: Message) -> tuple[Any, ...]:
     )
 
 
+@_of_row
 def message_of(row: Row) -> Message:
     """Read a message from :data:`MESSAGE_FIELDS`."""
     identifier, text, sent_at, reply_to, is_bot, addressed, *place = row
@@ -241,6 +258,7 @@ def memo_values(memo: Memo) -> tuple[Any, ...]:
     return bound(memo.id, memo.scope.key, memo.text, when.isoformat(), memo.user_id, micros(when))
 
 
+@_of_row
 def memo_of(row: Row) -> Memo:
     """Convert a row of :data:`MEMO_COLUMNS` to a memo (a note on what the bot did in a turn)."""
     identifier, scope, text, written_at, user_id, _ = row
@@ -253,6 +271,7 @@ def pin_values(pin: Pin) -> tuple[Any, ...]:
     return bound(pin.id, pin.scope.key, pin.text, pin.owner_id, when.isoformat(), micros(when), pin.author_id)
 
 
+@_of_row
 def pin_of(row: Row) -> Pin:
     """Convert a row of :data:`PIN_COLUMNS` to a pin (a fact shown in every turn of its place)."""
     identifier, scope, text, owner_id, pinned_at, _, author_id = row
@@ -284,6 +303,7 @@ def belief_values(belief: Belief) -> tuple[Any, ...]:
     )
 
 
+@_of_row
 def belief_of(row: Row) -> Belief:
     """Read a belief from :data:`BELIEF_COLUMNS`."""
     fields: dict[str, Any] = dict(zip(BELIEF_COLUMNS, row, strict=True))
@@ -307,6 +327,7 @@ def change_values(change: Change) -> tuple[Any, ...]:
     return bound(*place, *texts, when.isoformat(), change.changed_by, micros(when))
 
 
+@_of_row
 def change_of(row: Row) -> Change:
     """Read a change from :data:`CHANGE_COLUMNS`."""
     fields: dict[str, Any] = dict(zip(CHANGE_COLUMNS, row, strict=True))

@@ -1,0 +1,45 @@
+"""Reports damage of the ledger's file that reads do not notice."""
+
+from __future__ import annotations
+
+import logging
+
+from .. import sentences
+from ..background import BackgroundLoop, ErrorState
+from ..ports.ledger import LEDGER_ROWS, LedgerExaminer
+
+AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
+LONGEST = 120.0  # seconds of one examination
+EVERY = 7 * 86400.0  # seconds
+log = logging.getLogger(__name__)
+
+
+class IntegrityWatch:
+    """Has the ledger examined soon after the start, and once a week; what is damaged is named in the status.
+
+    Nothing is repaired and nothing stops: the rest of the ledger works.
+    """
+
+    def __init__(self, examiner: LedgerExaminer) -> None:
+        """Examine with ``examiner``, for the first time :data:`AFTER` seconds after the start of the loop."""
+        self._examiner = examiner
+        self._first_rest = AFTER
+        self.trouble = ErrorState(LEDGER_ROWS)
+        self.loop = BackgroundLoop("ledger check", self._round)
+
+    async def _round(self) -> float:
+        rest, self._first_rest = self._first_rest, 0.0
+        if rest:
+            return rest
+        await self.examine()
+        return EVERY
+
+    async def examine(self) -> None:
+        """Examine the ledger now, and keep what is damaged as the trouble."""
+        examined = await self._examiner.examine(LONGEST)
+        if examined.damages:
+            self.trouble.tell(sentences.storage_errors.rows_damaged(examined.damages))
+        elif examined.is_complete:
+            self.trouble.end()
+        else:
+            log.info("%s", sentences.log.LEDGER_NOT_EXAMINED.format(seconds=LONGEST))

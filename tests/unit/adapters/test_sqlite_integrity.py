@@ -1,0 +1,83 @@
+"""Tests of the full check of the ledger's file: it notices what a read through an index passes over."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+import cognitive_memory_core as core
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import Database
+from cognitive_memory_core.adapters.sqlite.database.integrity import SqliteExaminer
+from tests import golden
+from tests.golden import fill
+from tests.support.damaged_rows import DAMAGES, changed
+
+LONG = 600.0
+SETTINGS = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a data directory with something of everything."""
+    return golden.unpacked(golden.names()[-1], tmp_path / "data")
+
+
+each = pytest.mark.parametrize("table", DAMAGES)
+
+
+async def examined(data: Path, seconds: float = LONG) -> tuple[tuple[str, ...], bool]:
+    """Examine the ledger of a directory; return what is damaged, and whether all of it was examined."""
+    ledger = await SqliteLedger.open(data / "ledger.db", read_only=True)
+    try:
+        found = await ledger.examiner.examine(seconds)
+    finally:
+        await ledger.close()
+    return found.damages, found.is_complete
+
+
+@pytest.mark.parametrize("name", golden.names())
+async def test_a_whole_ledger_has_no_damage(tmp_path: Path, name: str) -> None:
+    """Nothing is found in the ledger of any earlier version, once it is migrated."""
+    data = golden.unpacked(name, tmp_path / "data")
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False):
+        pass
+    assert await examined(data) == ((), True)
+
+
+@each
+async def test_what_cannot_be_is_found(data: Path, table: str) -> None:
+    """A table that differs from its index, and a row that contradicts itself, are found, although reads work."""
+    DAMAGES[table](data)
+    damages, _ = await examined(data)
+    assert damages
+    assert all(one.startswith(table) for one in damages)
+
+
+async def test_an_examination_ends_at_its_time(data: Path) -> None:
+    """An examination that has no time left ends, and says that it is not complete."""
+    assert await examined(data, 0.0) == ((), False)
+
+
+async def test_a_cancelled_examination_has_ended(data: Path) -> None:
+    """A memory that closes does not wait for the examination of a large ledger."""
+    endless = "(WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t)"
+    database = await Database.open(data / "ledger.db", read_only=True)
+    asking = asyncio.ensure_future(SqliteExaminer(database, {"events": endless}).examine(LONG))
+    await asyncio.sleep(0.2)
+    assert not asking.done()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    await database.close()
+
+
+async def test_a_row_that_cannot_be_read_makes_the_ledger_unavailable(data: Path) -> None:
+    """A row that is none of ours is an error of the store, with which every caller reckons, and no other one."""
+    changed("UPDATE events SET subjects = '[\"1'")(data)
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:
+        with pytest.raises(core.UnavailableError, match="event_of"):
+            await memory.events(core.Scene.operator())
+        await memory.context(fill.GROUP, "乌龙茶")
