@@ -72,7 +72,7 @@ class Consent:
             await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
-        """Return the switch of a place now; "on" by default."""
+        """Return the mode of a place's switch now; "on" by default."""
         return self.place_switch(scope).switch
 
     def place_switch(self, scope: Scope) -> PlaceSwitch:

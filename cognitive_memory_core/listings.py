@@ -166,7 +166,7 @@ class Listings:
         return replace(entry, is_sharing=self.access.is_shared(entry.user_id))
 
     def _shown(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
-        """Return events redacted, including retired ones, which the redaction drops unless they look active."""
+        """Return events redacted; retired ones are included, though the usual access check would drop them."""
         retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
         shown = self.access.shown(scene, [replace(event, retired_at=None) for event in events])
         return [replace(event, retired_at=retired.get(event.id)) for event in shown]

@@ -92,7 +92,7 @@ class ReadAccess:
         ]
 
     def is_shared(self, user_id: str) -> bool:
-        """Return whether a person's own profile may be shown in the groups where they are known."""
+        """Return whether a person's own profile may be shown in the groups that they are known in."""
         return self._settings.current.sharing == "shared" or user_id in self._consent.shared
 
     @property

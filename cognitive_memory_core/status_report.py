@@ -84,7 +84,7 @@ class StatusReport:
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 
     def _troubles(self) -> list[ErrorState]:
-        """Return the error states of all background components."""
+        """Return the error states of all background components, in which each keeps its present error."""
         use = self.use_cases
         return [
             *(loop.trouble for loop in (*use.loops, *use.index_loops)),

@@ -42,7 +42,10 @@ heard = on_message(rule=record, priority=1, block=False)
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
-    """Tell the memory a name that the platform told after the line; if it is refused, the next line brings it."""
+    """Tell the memory a name that the platform told only after the line.
+
+    If that fails, the next line's name is used.
+    """
     heard_names.note(scene)
     with suppress(core.CognitiveMemoryError):
         async with lifetime.in_order() as memory:
@@ -80,7 +83,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
 
 
 async def _once(message: core.Message, account: str, event: Event) -> core.Message:
-    """Return a line with the id under which it is recorded, which is another's if another account heard it first."""
+    """Return a line under the id of its first copy, if another account of this bot heard it before; else unchanged."""
     words, number = as_everybody_hears(event), str(getattr(event, "real_seq", "") or "")
     if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
         near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)

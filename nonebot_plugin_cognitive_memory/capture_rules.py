@@ -1,4 +1,4 @@
-"""Which people and places are recorded: ``capture.groups``, ``ignore_groups`` and ``ignore_users``."""
+"""Decides which people and places are recorded, by ``capture.groups``, ``ignore_groups`` and ``ignore_users``."""
 
 from __future__ import annotations
 

@@ -114,13 +114,13 @@ def is_ours(text: str) -> bool:
 
 
 def called_subcommand(text: str) -> str | None:
-    """Return the subcommand that a call names; None if it is unknown."""
+    """Return the subcommand that a ``/memory`` command names; None if it is unknown."""
     call = _CALL.match(text)
     return _BY_WORD.get((call["word"] or call["glued"] or "").casefold()) if call else None
 
 
 def in_standard_form(text: str) -> str:
-    """Return a call as it is documented: one sign, the subcommand in lower case with spaces around it."""
+    """Return a ``/memory`` command in its documented form: one sign, the subcommand in lower case between spaces."""
     call = _CALL.match(text)
     if call is None:
         return text

@@ -13,7 +13,7 @@ PEOPLE = 10_000
 
 
 class HeardNames:
-    """The name that each person was last heard with in each place; in memory only, and gone with an erasure."""
+    """The name that each person was last heard with in each place; in memory only, and dropped when they are erased."""
 
     def __init__(self, limit: int = PEOPLE) -> None:
         """Keep at most ``limit`` names."""

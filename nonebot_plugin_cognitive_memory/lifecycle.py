@@ -67,7 +67,7 @@ class Lifetime:
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Yield the memory; wait first while it opens and while earlier callers wait."""
+        """Yield the memory in order of arrival: wait first while it opens and while earlier callers wait."""
         if self._opening.is_over and self._opening.is_idle:
             yield self.memory
         else:

@@ -69,7 +69,7 @@ class LineCopies:
         return saying.id
 
     def note_logged(self, message: core.Message, words: str, logged: Iterable[core.Message]) -> None:
-        """Take the lines of an earlier process, among which a line delivered late may have its copy."""
+        """Add lines that an earlier process logged: a line that is delivered late may be a copy of one of them."""
         key = _key(message, words)
         known = {saying.id for saying in self._sayings.get(key, ())}
         for line in logged:

@@ -71,7 +71,7 @@ def unrecalled(text: str) -> str:
 
 
 def _id(fields: Fields, *keys: str) -> str:
-    """Return the first id among some fields, as it is; "" if there is none."""
+    """Return the first of these fields that holds an id, as text, unchanged; "" if none does."""
     found = (fields.get(key) for key in keys)
     return next((str(value) for value in found if isinstance(value, str | int) and str(value)), "")
 

@@ -77,12 +77,12 @@ class OpeningMemory(core.CognitiveMemory):
             self.refused.lines += 1
 
     async def remember(self, turn: core.Turn) -> str | None:
-        """Wait for the memory and hand in a turn; return None if it was refused."""
+        """Wait for the memory and hand in a turn; return None if the call was refused."""
         async with self.in_order() as memory:
             return await memory.remember(turn)
 
     async def consider(self, scene: core.Scene, messages: Sequence[core.Message]) -> str | None:
-        """Wait for the memory and hand in a dialogue; return None if it was refused."""
+        """Wait for the memory and hand in a dialogue; return None if the call was refused."""
         async with self.in_order() as memory:
             return await memory.consider(scene, messages)
 
@@ -95,7 +95,7 @@ class OpeningMemory(core.CognitiveMemory):
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Wait until the memory is open and earlier callers are done; yields an absent memory if refused."""
+        """Wait until the memory is open and earlier callers are done, then yield it; yield an absent one if refused."""
         if self._calls >= CALLS or self._has_given_up:
             self.refused.calls += 1
             yield core.CognitiveMemory.absent(self.reason)

@@ -91,7 +91,7 @@ class WaitingLinesFile:
 async def unlearned(
     memory: core.CognitiveMemory, scene: core.Scene, lines: Sequence[core.Message]
 ) -> list[core.Message]:
-    """Drop people's lines that a turn, dialogue or event already covers; the bot's lines stay as context."""
+    """Drop people's lines that a turn, dialogue or event already covers; keep the bot's lines, which are context."""
     known = await memory.learned_messages(scene, [line.id for line in lines if not line.is_bot])
     return [line for line in lines if line.is_bot or line.id not in known]
 

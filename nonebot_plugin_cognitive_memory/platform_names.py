@@ -49,10 +49,10 @@ class _PlatformQuery:
 
 
 class PlatformNames:
-    """Caches the platform's answers, in memory only; ``clock`` returns seconds of a monotonic clock."""
+    """Caches the platform's answers about people and groups, in memory only; ``clock`` returns monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with nothing asked."""
+        """Start with nothing cached; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
         self._known: OrderedDict[_Key, PlatformAnswer] = OrderedDict()
         self._waiting: OrderedDict[_Key, _PlatformQuery] = OrderedDict()

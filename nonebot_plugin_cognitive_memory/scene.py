@@ -82,7 +82,7 @@ def line_id(value: object) -> str:
 
 @get_driver().on_bot_connect
 async def note_account(bot: Bot) -> None:
-    """Remember an account of this bot: what it sent may be heard by another one after it lost its connection."""
+    """Note an account of this bot: another of its accounts may hear what it sent, even after it lost its connection."""
     _accounts.add(bot.self_id)
 
 

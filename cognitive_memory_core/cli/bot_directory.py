@@ -36,7 +36,7 @@ class BotDirectory:
     given_dir: Path | None = None
 
     def value(self, name: str) -> str:
-        """Return a variable by its name in lower case, "" if it is not set."""
+        """Return the value of a variable, whose name is given in lower case; "" if it is not set."""
         return self.environ.get(name) or self.variables.get(name, "")
 
     @property

@@ -44,7 +44,7 @@ class ProgressBar:
         self._progress, self._task = progress, task
 
     def advance(self) -> None:
-        """Count one step."""
+        """Advance the bar by one step."""
         if self._progress is not None and self._task is not None:
             self._progress.advance(self._task)
 

@@ -173,7 +173,10 @@ class Evolver:
         return _RunInput(tuple(lines), unread, page.beliefs, job_context)
 
     async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], int]:
-        """Return the admitted lines from an instant on, oldest first, and how many of the oldest were not read."""
+        """Return the lines that consent admits, oldest first, and how many older ones were left out.
+
+        Only lines from ``since`` on are counted.
+        """
         lines: list[Message] = []
         before: datetime | None = None
         unread = 0

@@ -116,7 +116,7 @@ class _Judge:
                 return self._delete(belief, proposal)
 
     def fade(self) -> None:
-        """Lower the strength of the beliefs that no proposal changed or confirmed."""
+        """Lower the strength of beliefs that no proposal changed or confirmed."""
         edited = {edit.before.id for edit in self.judgement.edits if edit.before}
         for belief in self._input.beliefs:
             if belief.id not in edited:

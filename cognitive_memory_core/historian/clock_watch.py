@@ -92,7 +92,7 @@ class ClockWatch:
         return self._has_history if self._believed is None else self._believed == self._seen
 
     def _look(self) -> bool:
-        """Compare the clock with the monotonic timer and update the trusted time; return whether the clock jumped."""
+        """Compare the clock with the monotonic timer, and update the trusted time; return whether the clock jumped."""
         now, elapsed = self._clock.now(), self._elapsed()
         passed = elapsed - self._looked_at
         has_jumped = abs(now - self._seen - timedelta(seconds=passed)) > JUMP

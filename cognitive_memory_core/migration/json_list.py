@@ -53,7 +53,7 @@ class _ListReader:
             yield DAMAGED  # the file ends before the list does
 
     def _next_sign(self, between: str) -> str:
-        """Move to the next character that is not between two rows; return it, or "" at the end."""
+        """Skip the separators between two rows; return the next character, or "" at the end of the file."""
         while True:
             while self._at < len(self._text) and self._text[self._at] in between:
                 self._at += 1
@@ -75,7 +75,7 @@ class _ListReader:
             self._read()
 
     def _skip(self) -> None:
-        """Move behind the next comma that an object follows, to the object; to the end of the file if there is none."""
+        """Skip to the next object that follows a comma, or to the end of the file if there is none."""
         while not (found := _NEXT_ROW.search(self._text, self._at + 1)):
             if self._is_end:
                 self._at = len(self._text)

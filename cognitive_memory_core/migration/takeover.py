@@ -101,7 +101,7 @@ class SummaryTakeover:
 
 
 class KeptSummaries(Layout):
-    """The layout of the copy, which a report shows under the name of the original file."""
+    """The copied summaries, which a report shows under the name of the original file."""
 
     def name(self, path: Path) -> str:  # noqa: ARG002  # the only file
         """Return the name of the file."""

@@ -68,7 +68,10 @@ class PromptLibrary:
     def rewrite(
         self, tasks: Sequence[Task], job_context: JobContext, *, source: str = "", lines: Sequence[Message | str] = ()
     ) -> Ask[tuple[StatementAnswer, ...]]:
-        """Ask for one absolute statement per task; ``source`` and ``lines`` are the chat around the turn."""
+        """Build the request for one absolute statement per task.
+
+        ``source`` and ``lines`` are the chat around the turn.
+        """
         roster = roster_of(job_context, lines, (source, *(task.text for task in tasks)))
         parts = {
             **_around(job_context, roster, lines),
@@ -84,7 +87,10 @@ class PromptLibrary:
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
-        """Ask what in a dialogue is worth remembering; each observation names the lines (from 1) that support it."""
+        """Build the request for what in a dialogue is worth remembering.
+
+        Each observation in the answer cites its lines.
+        """
         roster = roster_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_ROSTER)
         given = AskContents((), len(lines), len(_near(job_context)), _ids(roster, lines))
         earlier = rendering.earlier_lines(job_context.earlier, roster, job_context.when)
@@ -96,7 +102,7 @@ class PromptLibrary:
     def compress(
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
     ) -> Ask[str]:
-        """Ask for a summary of a dialogue; it includes ``earlier``, the summary of the lines before."""
+        """Build the request for a summary of a dialogue that includes ``earlier``, the summary of the lines before."""
         roster = roster_of(job_context, lines, (earlier,))
         parts = {
             **_around(job_context, roster, lines),
@@ -115,7 +121,10 @@ class PromptLibrary:
         most: int,
         earlier: str = "",
     ) -> Ask[Proposals]:
-        """Ask how a group's beliefs (B1, B2, ...) change after a chat; ``earlier`` summarises lines not shown."""
+        """Build the request for changes of a group's beliefs (B1, B2, ...) after a chat.
+
+        ``earlier`` summarises the lines that are not shown.
+        """
         roster = roster_of(job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
         parts = {
             **_around(job_context, roster, lines, marks_admins=True),
@@ -127,7 +136,7 @@ class PromptLibrary:
         return Ask("evolution", instructions, prompt, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
 
     def suggest(self, kind: str, experiences: Sequence[Event], zone: tzinfo, *, max_chars: int) -> Ask[str]:
-        """Ask for one line that combines experiences with a problem; ``kind`` names, for people, what it becomes."""
+        """Build the request for one line that combines experiences with a problem; ``kind`` says what it becomes."""
         parts = {
             "kind": kind,
             "max_chars": str(max_chars),
@@ -146,7 +155,7 @@ class PromptLibrary:
         max_chars: int,
         feedback: str = "",
     ) -> Ask[ProfileAnswer]:
-        """Ask for the next version of a profile; ``feedback`` is the reason why the last answer was refused."""
+        """Build the request for the next version of a profile; ``feedback`` says why the last answer was rejected."""
         instructions, prompt = self._templates["merge"].filled(
             {
                 "time": rendering.moment(now),

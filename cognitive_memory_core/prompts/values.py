@@ -78,7 +78,7 @@ def text_of(value: object, limit: int) -> str:
 
 
 def filled(value: object, limit: int) -> str:
-    """Return a text as :func:`text_of` does, but "" for words that mean "none"."""
+    """Return a text as :func:`text_of` does, but "" for a word that means "none", such as null or 无."""
     text = text_of(value, limit)
     return "" if text.casefold().strip("。.") in _NOTHING else text
 

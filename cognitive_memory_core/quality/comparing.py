@@ -145,7 +145,7 @@ def _candidates(rows: Sequence[_EventRow], common: PairTable[int]) -> Iterable[t
 
 
 def _rarity(common: PairTable[int], texts: int) -> Weigh:
-    """Return a function that weighs words by their rarity among a place's texts."""
+    """Return a function that weighs words: the fewer of a place's texts contain a word, the more it weighs."""
     return lambda words: sum(log1p(texts / common.part(word).get(word, 1)) for word in words)
 
 

@@ -81,6 +81,6 @@ class QualityTally:
 
 
 def bound_of(seconds: float) -> int:
-    """Return the lowest bound in ms within which a read ended; 0 if it exceeds the last one."""
+    """Return the lowest latency bound in ms that a duration does not exceed; 0 if it exceeds all bounds."""
     place = bisect_left(BOUNDS, seconds * 1_000)
     return BOUNDS[place] if place < len(BOUNDS) else 0

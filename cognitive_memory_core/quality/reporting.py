@@ -95,7 +95,10 @@ class Reporting:
         )
 
     async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
-        """Return the figures of places and of who taught there; the counts can be many and are freed in slices."""
+        """Return the figures by place, and the statements of each person in groups.
+
+        Off the event loop, freed in slices.
+        """
         with _uncollected():
             counts = [await self.ledger.stored()], [await self.ledger.line_counts()]
 
@@ -195,7 +198,7 @@ def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str])
 
 @dataclass(frozen=True)
 class _Taught:
-    """Who taught how much in a group of several people: events and lines by person."""
+    """Stored events and logged lines of each person in a group of several people."""
 
     scope: Scope
     events: Counter[str]
@@ -205,7 +208,7 @@ class _Taught:
 def _totalled(
     agent: str | None, stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
 ) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
-    """Return the figures of the places of an agent (None: of all), and who taught in the groups among them."""
+    """Return the figures by place of an agent (None: of all), and the counts by person of the groups among them."""
     of_agent = [one for one in stored if agent in (None, one.scope.agent)]
     said = [one for one in line_counts if agent in (None, one.scope.agent)]
     return tuple(_places(of_agent, said)), list(_taught(of_agent, said))

@@ -23,7 +23,7 @@ NO_PLACES: KnownPlaces = MappingProxyType({})
 
 @dataclass(frozen=True)
 class CurrentNames:
-    """Renders events, hits, beliefs and profiles with the present names in their place; of log lines, missing ones.
+    """Puts people's present names into events, hits, beliefs and profiles, and adds names to log lines that lack one.
 
     While the name book is unavailable, texts keep the names with which they were written. ``known`` maps places to
     their people, if the caller has read them already; the book is not read for these places.

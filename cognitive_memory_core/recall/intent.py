@@ -19,7 +19,7 @@ class IntentWeights:
     words: float = 0.0
 
     def weight(self, lexical_weight: float) -> float:
-        """Return the weight of the search by words after the tilt; a weight of 0 or 1 is unchanged."""
+        """Return the weight of the search by words, adjusted to the intent; a weight of 0 or 1 is unchanged."""
         return lexical_weight + self.words * lexical_weight * (1.0 - lexical_weight)
 
 
@@ -36,6 +36,6 @@ WEIGHTS_BY_INTENT: Mapping[Intent, IntentWeights] = {
 
 
 def weights_of_intent(intent: Intent, kinds: Collection[str] = ()) -> IntentWeights:
-    """Return an intent's tilt, without kind factors if only one kind is requested."""
+    """Return the weights of an intent, without factors by kind if only one kind is requested."""
     intent_weights = WEIGHTS_BY_INTENT.get(intent, NO_ADJUSTMENT)
     return IntentWeights(words=intent_weights.words) if len(kinds) == 1 else intent_weights

@@ -191,7 +191,7 @@ def _coverage(
 
 
 def _shared(lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]]) -> Mapping[tuple[int, int], frozenset[str]]:
-    """Map each topic to the terms that its lines lend to each other; a monologue in private is not in it.
+    """Map each topic to the terms that its lines lend to each other; a monologue in a private chat lends none.
 
     What one person remarks there in a row need not belong together; an answer belongs to its question.
     """

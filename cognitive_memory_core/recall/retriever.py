@@ -106,7 +106,10 @@ class _SearchRequest:
 
     @property
     def candidates(self) -> int:
-        """Return how many candidates each of the two searches returns at most; 0 for a query without terms."""
+        """Return the maximum number of candidates of each search, by vectors and by words.
+
+        0 for a query without terms.
+        """
         if not self.query.terms:
             return 0
         return min(self.limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
@@ -144,7 +147,10 @@ class _SearchRequest:
 
     @property
     def about(self) -> list[ReadFilter]:
-        """Return a read filter for each person that an identity query ("who is ...") asks about, else none."""
+        """Return a read filter for each person that an identity query ("who is ...") asks about.
+
+        None for other queries.
+        """
         if self.query.intent != "identity":
             return []
         people = [self.read_filter.user_id] if self.read_filter.user_id else sorted(self.query.people)[:ASKED_ABOUT]

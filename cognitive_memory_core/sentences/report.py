@@ -98,5 +98,5 @@ WRITTEN = "写好了：{path}"
 
 
 def place(kind: str, place_id: str) -> str:
-    """Return how a place is called."""
+    """Return the name of a place as the report shows it: its kind and id."""
     return f"群 {place_id}" if kind == "group" else f"私聊 {place_id}"

@@ -44,5 +44,5 @@ def advice(error: str, *, is_readable: bool) -> str:
 
 
 def place(group_id: str, user_id: str) -> str:
-    """Return where a job comes from."""
+    """Return the name of the place that a job comes from."""
     return f"群 {group_id}" if group_id else f"私聊 {user_id}"

@@ -45,7 +45,7 @@ def quoted_line(speaker: str, said: str, notes: Iterable[str] = ()) -> str:
 
 
 def quoted_words(text: str, speaker: str) -> tuple[str, str] | None:
-    """Read :func:`quoted_line` back for a speaker's id: the words and the notes; None for any other text."""
+    """Parse a line made by :func:`quoted_line` for this speaker into words and notes; None for any other text."""
     label, colon, rest = text.partition("：“")
     said, end, notes = rest.partition("”")
     is_theirs = bool(colon and end) and label.endswith(f"({speaker})")
@@ -53,7 +53,7 @@ def quoted_words(text: str, speaker: str) -> tuple[str, str] | None:
 
 
 def left_out_lines(count: int) -> str:
-    """Return the line of a profile that counts the older lines left out."""
+    """Return the line of a profile that states how many older lines were left out."""
     return f"{_LEFT_OUT[0]}{count}{_LEFT_OUT[1]}"
 
 

@@ -112,7 +112,7 @@ async def _everything(
 
 
 def _sorted(rows: Sequence[ExportedRow]) -> tuple[list[ArchiveRow], list[Profile | Revision]]:
-    """Separate ledger rows from profiles."""
+    """Separate the rows of the ledger from profiles."""
     profile_rows = [row for row in rows if isinstance(row, Profile | Revision)]
     return [row for row in rows if not isinstance(row, Profile | Revision)], profile_rows
 

@@ -48,7 +48,10 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Adapters:
-    """What was opened under a data directory; the ledger, the queue and the profiles each serve several ports."""
+    """The adapters opened under a data directory.
+
+    The ledger, the queue and the profile store each serve several ports.
+    """
 
     clock: Clock
     watch: ClockWatch

@@ -37,7 +37,7 @@ class DirectorySnapshot:
     """The figures of a data directory.
 
     ``index_lag`` counts events without a vector of the embedder that is set, ``dimensions`` is the length of its stored
-    vectors, 0 without any. ``clock`` is what the last bot believed of the machine's clock. ``switches`` are those in
+    vectors, 0 without any. ``clock`` is the clock's trust state as the bot stored it last. ``switches`` are those in
     force that are not "on".
     """
 

@@ -1,4 +1,4 @@
-"""Brings a call into its documented form before Alconna parses it."""
+"""Rewrites a ``/memory`` command into its documented form before Alconna parses it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class CallForm(Extension):
         command: Alconna,  # noqa: ARG002  # the signature of Alconna's hook
         receive: UniMessage,
     ) -> UniMessage:
-        """Return the message from its first text on, with the call in its documented form."""
+        """Return the message from its first text on, with the command rewritten into its documented form."""
         parts = list(receive)
         while parts and not (isinstance(parts[0], Text) and parts[0].text.strip()):
             parts.pop(0)
@@ -56,7 +56,7 @@ class CallForm(Extension):
 
 
 async def replied_to(bot: Bot, event: Event) -> str:
-    """Return the message that a call replies to, with its speaker.
+    """Return the message that a command replies to, with its speaker.
 
     "" if there is none, it could not be fetched, or its speaker is not recorded.
     """

@@ -17,7 +17,7 @@ PEOPLE = 1_000
 
 @dataclass(frozen=True)
 class PendingConfirmation:
-    """What a person was asked to confirm, and until when."""
+    """What a person has to confirm, and until when."""
 
     content: Hashable
     call_id: str
@@ -25,10 +25,10 @@ class PendingConfirmation:
 
 
 class Confirmations:
-    """The open questions, one for each person, place and command. ``clock`` returns seconds of a monotonic clock."""
+    """The open confirmations, one for each person, place and command; ``clock`` returns monotonic seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with no open question."""
+        """Start with no open confirmation."""
         self._clock = clock
         self._asked: OrderedDict[tuple[core.Scene, str], PendingConfirmation] = OrderedDict()
 

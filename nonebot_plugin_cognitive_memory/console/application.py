@@ -61,7 +61,7 @@ def _answered(page: Page, context: ConsoleContext) -> Callable[[Request], Awaita
 
 
 async def _unforeseen(request: Request, _: Exception) -> Response:
-    """Tell that something is wrong; the error itself goes to the bot's log alone."""
+    """Answer an unexpected error with a general message; the error itself is written to the bot's log only."""
     return PlainTextResponse(words_for(language_of(request.headers))("error.unforeseen"), 500)
 
 
@@ -92,7 +92,7 @@ class _Login:
         self._tries = CallerBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
 
     async def form(self, request: Request, status: int = 200, problem: str = "") -> Response:
-        """Show the form; a browser that is logged in already goes on."""
+        """Show the login form; redirect a browser that is logged in to the first page."""
         base = request.scope.get("root_path", "")
         if request.state.session is not None and not problem:
             return RedirectResponse(f"{base}/", 303)
@@ -132,7 +132,7 @@ class _Login:
         return answer
 
     async def left(self, request: Request) -> Response:
-        """End the session."""
+        """End the session and redirect to the login page."""
         base = request.scope.get("root_path", "")
         self._access.sessions.close(cookie_of(request.scope))
         answer = RedirectResponse(f"{base}/login", 303)

@@ -35,7 +35,7 @@ async def settings(visit: Visit) -> Response:
 
 
 async def change(visit: Visit) -> Response:
-    """Set one hot setting, or drop its change."""
+    """Set one hot setting, or remove its override."""
     key = visit.sent("key")
     if visit.sent("action") == "reset":
         result = await hot_settings.reset(key)

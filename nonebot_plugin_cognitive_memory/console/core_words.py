@@ -1,4 +1,4 @@
-"""What the core reports, in the language of the page as far as it has words for it."""
+"""Translates what the core reports into the language of the page, where a translation exists."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _VALUE = re.compile(r"\\{(\w+)\\}")
 
 @dataclass(frozen=True)
 class Reported:
-    """A sentence of the core; ``is_foreign`` if it is in Chinese on a page of another language."""
+    """A sentence of the core as a page shows it; ``is_foreign`` if it is Chinese on a page of another language."""
 
     text: str
     is_foreign: bool = False
 
 
 def reported(sentence: str, language: str) -> Reported:
-    """Return a sentence of the core in a language; unchanged where there are no other words for it."""
+    """Return a sentence of the core in a language; unchanged if it has no translation."""
     if language == "zh" or not sentence:
         return Reported(sentence)
     english = _in_english(sentence) if len(sentence) <= LONGEST else None

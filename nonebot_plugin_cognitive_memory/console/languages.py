@@ -15,7 +15,7 @@ Words = Callable[..., str]
 
 
 def words_for(language: str) -> Words:
-    """Return the function that gives the sentence of a key in a language, with its values filled in."""
+    """Return a function that returns the sentence of a key in a language, with its values filled in."""
     words = LANGUAGES[language]
 
     def sentence(key: str, **values: object) -> str:

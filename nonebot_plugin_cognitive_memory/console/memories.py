@@ -110,7 +110,7 @@ async def correct(visit: Visit) -> Response:
 
 
 async def change(visit: Visit) -> Response:
-    """Forget or restore the chosen events; a page that tells what goes asks first for what is forgotten."""
+    """Forget or restore the chosen events; before forgetting, show a page that lists them and asks for confirmation."""
     action = visit.sent("action")
     ids = list(dict.fromkeys(visit.fields.get("id", ())))[: 2 * PAGE]
     if action not in ("forget", "restore") or not ids:
@@ -156,7 +156,10 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
 
 
 def _list_of(back: str) -> str:
-    """Return the list from which events were chosen; the whole one for anything else."""
+    """Return the address of the list in which events were chosen.
+
+    That of the whole list if ``back`` is another page.
+    """
     return back if back == "/memories" or back.startswith("/memories?") else "/memories"
 
 

@@ -31,7 +31,7 @@ class PastVersion:
 
 @dataclass(frozen=True)
 class ProfileView:
-    """A profile with the sources of its facts and its past versions, each with what rolling back to it changes now.
+    """A profile with the sources of its facts and its past versions, each with what a rollback to it would change.
 
     ``place`` is the group of a member's profile, with its name.
     """
@@ -45,7 +45,7 @@ class ProfileView:
 
 
 async def people(visit: Visit) -> Response:
-    """List people, or those that a text fits."""
+    """List people, or those whose id or name matches the search text."""
     text = visit.asked("text")
     found = await visit.memory.listings.people(visit.scene(), text, PAGE + 1, visit.offset)
     return await visit.show("people.html", rows=found[:PAGE], has_more=len(found) > PAGE, text=text)
@@ -70,7 +70,7 @@ async def person(visit: Visit) -> Response:
 
 
 async def consent(visit: Visit) -> Response:
-    """Change what a person consents to, as they would by command."""
+    """Change a person's consent, as the person could by command."""
     user_id, wish, memory = visit.sent("id"), visit.sent("wish"), visit.memory
     if wish == "optout":
         await memory.opt_out(user_id)
@@ -82,7 +82,7 @@ async def consent(visit: Visit) -> Response:
 
 
 async def erase_person(visit: Visit) -> Response:
-    """Erase a person after a page that tells what will go was confirmed with their id."""
+    """Erase a person, once a page that lists what will be erased was confirmed by typing their id."""
     user_id = visit.sent("id")
     listings, scene = visit.memory.listings, visit.scene()
     if visit.sent("sure") != user_id or not user_id:
@@ -113,7 +113,7 @@ async def roll_back(visit: Visit) -> Response:
 
 
 async def places(visit: Visit) -> Response:
-    """List groups and private chats, or those that a text fits."""
+    """List groups and private chats, or those whose id or name matches the search text."""
     text = visit.asked("text")
     found = await visit.memory.listings.places(visit.scene(), core.PlaceListing(text=text), PAGE + 1, visit.offset)
     rows = found[:PAGE]
@@ -157,7 +157,7 @@ async def switch(visit: Visit) -> Response:
 
 
 async def erase_place(visit: Visit) -> Response:
-    """Erase a place after a page that tells what will go was confirmed with its id."""
+    """Erase a place, once a page that lists what will be erased was confirmed by typing its id."""
     scope = visit.place(visit.sent("place"))
     if scope is None:
         return visit.go("/places")

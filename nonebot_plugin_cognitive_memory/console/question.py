@@ -99,7 +99,7 @@ def _weights(visit: Visit) -> dict[str, float]:
 
 
 def _in_force(settings: core.Settings) -> dict[str, float]:
-    """Return the weights that are in force; a blank one is what suits the embedder."""
+    """Return the weights in force; the lexical weight is the embedder's default if none is set."""
     values = {**settings.query.model_dump(), "lexical_weight": settings.lexical_weight}
     return {slider.key: float(values[slider.key]) for slider in SLIDERS}
 
@@ -112,7 +112,7 @@ def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Setting
 
 
 def _scene_of(place: core.Scope, user_id: str) -> core.Scene | None:
-    """Return the scene of the question; None without the person who asks in a group."""
+    """Return the scene in which a question is tried; None for a group without the id of a person."""
     if place.kind == "private":
         return core.Scene.private(place.place_id, agent=place.agent)
     return core.Scene.group(place.place_id, user_id, agent=place.agent) if user_id else None
@@ -146,7 +146,7 @@ def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidat
 
 
 async def missed(visit: Visit) -> Response:
-    """Keep the case of a memory that should have been found."""
+    """Store the question as a case in which an event should have been found."""
     place = visit.place(visit.sent("place"))
     if place is None:
         return visit.go("/question")
@@ -160,14 +160,14 @@ async def missed(visit: Visit) -> Response:
 
 
 async def cases(visit: Visit) -> Response:
-    """List the kept cases, each with the way to try it again."""
+    """List the stored cases, each with a link that asks its question again."""
     found = await visit.memory.listings.missed_events(visit.scene(), PAGE + 1, visit.offset)
     names = await visit.names_of(one.scope for one in found[:PAGE])
     return await visit.show("cases.html", rows=found[:PAGE], names=names, has_more=len(found) > PAGE)
 
 
 async def drop(visit: Visit) -> Response:
-    """Remove a kept case."""
+    """Delete a stored case."""
     await visit.memory.listings.drop_missed(visit.scene(), visit.sent("id"))
     return visit.go("/question/cases", notice=visit.words("people.done"))
 

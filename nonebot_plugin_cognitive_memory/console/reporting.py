@@ -11,7 +11,7 @@ MOST_ROWS = 30
 
 
 async def report(visit: Visit) -> Response:
-    """Show the quality report; texts are compared, which takes seconds, only where that is asked for."""
+    """Show the quality report; texts are compared, which takes seconds, only on request."""
     days = min(max(visit.number("days", DAYS), 1), 366)
     examine = visit.asked("examine") == "yes"
     finding = _made(visit, days, examine=examine)

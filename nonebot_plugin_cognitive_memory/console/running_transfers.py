@@ -60,7 +60,7 @@ class Transfer:
 
 
 class Transfers:
-    """The last export and the last backup. Only one of each runs at a time; the files of an export are temporary."""
+    """Runs exports and backups, one of each at a time, and keeps the last of each; export files are temporary."""
 
     def __init__(self) -> None:
         """Start without any."""
@@ -85,7 +85,7 @@ class Transfers:
             self._begin(Transfer("export", path, rows, time.monotonic()), lambda: memory.export(path))
 
     async def backup(self, memory: core.CognitiveMemory, data_dir: Path, at: datetime) -> None:
-        """Begin a backup into a new folder beside the data directory."""
+        """Begin a backup into a new folder beside the data directory; do nothing if one is running."""
         path = data_dir.with_name(f"{data_dir.name}.backup-{at:%Y%m%dT%H%M%S}")
         total = await asyncio.to_thread(size_of, data_dir / "ledger.db", data_dir / "profiles")
         self._begin(Transfer("backup", path, total, time.monotonic()), lambda: memory.backup(path))
@@ -136,13 +136,13 @@ class Transfers:
 
 
 def size_of(*paths: Path) -> int:
-    """Return the bytes of files and of everything in folders; blocking."""
+    """Return the total size in bytes of files and of everything in folders; blocking."""
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def written(transfer: Transfer) -> int:
-    """Return how many bytes are written, of a draft or of the finished files; blocking."""
+    """Return the size in bytes of what is written so far, as draft or finished files; blocking."""
     folder = transfer.path.parent
     try:
         if transfer.kind == "export":

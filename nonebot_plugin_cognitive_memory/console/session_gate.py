@@ -72,7 +72,7 @@ class SessionGate:
 
 
 def path_of(scope: Scope) -> str:
-    """Return the path below the console."""
+    """Return the path of a request, relative to the console."""
     return scope["path"].removeprefix(scope.get("root_path", "")) or "/"
 
 
@@ -84,8 +84,8 @@ def cookie_of(scope: Scope) -> str:
 def is_of_same_origin(headers: Headers) -> bool:
     """Return whether a page of the same origin sent a request.
 
-    A browser states where a request comes from, and a page cannot change what it states. A request without either
-    header comes from no page, and is refused: whoever writes a program uses the HTTP interface.
+    Decided by headers that browsers set and pages cannot change. A request without them does not come from a page and
+    is refused: programs use the HTTP interface.
     """
     site = headers.get("sec-fetch-site")
     if site is not None:

@@ -33,7 +33,7 @@ async def suggestions(visit: Visit) -> Response:
 
 
 async def _open(visit: Visit, group_id: str) -> Found:
-    """Return the open suggestions of a group that are shown, and how many there are; none without a group."""
+    """Return the open suggestions that the page shows, and how many there are; none if no group is chosen."""
     found = await visit.memory.suggestions(visit.scene(group_id)) if group_id else []
     return {"rows": [await _founded(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
 

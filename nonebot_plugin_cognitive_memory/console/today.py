@@ -32,7 +32,7 @@ class Remark:
 
 
 async def today(visit: Visit) -> Response:
-    """Show the state of the memory."""
+    """Show the first page: the state of the memory, its growth by day, and the latest places and people."""
     memory, scene = visit.memory, visit.scene()
     status = await memory.status()
     if not memory.is_running and not status.totals.events:

@@ -1,4 +1,4 @@
-"""The page of exports and backups, which run in the background and show how far they are."""
+"""The page of exports and backups, which run in the background and show their progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One request to a page: who asks, for what, and how it is answered."""
+"""One request to a page: its parameters, the operator's session, and the ways to answer it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Visit:
 
     @property
     def page(self) -> int:
-        """The number of the page of a list that is asked for, from 1 on."""
+        """The requested page number of a list, from 1 on."""
         return min(max(self.number("page", 1), 1), MOST_PAGES)
 
     @property
@@ -100,7 +100,7 @@ class Visit:
         return (self.page - 1) * PAGE
 
     def parts_named(self, parts: Iterable[str]) -> str:
-        """Return the parts of the memory that an answer had to do without, as the page calls them."""
+        """Return, in the words of the page, the parts of the memory that were unavailable for an answer."""
         words = LANGUAGES[self.language]
         return "、".join(words.get(f"degraded.{part}", part) for part in parts)
 
@@ -109,22 +109,22 @@ class Visit:
         return core.Scene.operator(self.agent, group_id=group_id)
 
     def asked(self, name: str) -> str:
-        """Return a parameter of the address, without spaces around it; "" without one."""
+        """Return a query parameter without surrounding spaces; "" if it is missing."""
         return self.request.query_params.get(name, "").strip()
 
     def sent(self, name: str) -> str:
-        """Return a field of the form; "" without one."""
+        """Return a field of the form; "" if it is missing."""
         return self.fields.get(name, [""])[0]
 
     def number(self, name: str, default: int) -> int:
-        """Return a parameter of the address as a whole number."""
+        """Return a query parameter as a whole number; ``default`` if it is none."""
         text = self.asked(name)
         return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else default  # noqa: PLR2004  # digits
 
     async def offered_places(
         self, chosen: core.Scope | None, kind: core.PlaceKind | None = None
     ) -> list[core.PlaceEntry]:
-        """Return the places that a form offers: the latest ones, and the chosen one wherever it stands."""
+        """Return the places that a form offers: the latest ones, and the chosen one even if it is not among them."""
         latest = await self.latest_places(OFFERED, kind=kind)
         if chosen is None or any(one.scope == chosen for one in latest):
             return latest
@@ -134,7 +134,10 @@ class Visit:
     async def latest_places(
         self, limit: int, *, kind: core.PlaceKind | None = None, is_counted: bool = False
     ) -> list[core.PlaceEntry]:
-        """Return the places of the latest rows; of all rows where these have fewer places than ``limit``."""
+        """Return the places with the latest events and lines.
+
+        All rows are searched only if the newest have too few places.
+        """
         listing = core.PlaceListing(kind=kind, is_counted=is_counted, newest_rows=NEWEST)
         found = await self.memory.listings.places(self.scene(), listing, limit)
         if len(found) == limit:
@@ -156,7 +159,7 @@ class Visit:
         return core.Scope(self.agent, "group" if kind == "group" else "private", place_id)
 
     def day(self, name: str, *, is_end: bool = False) -> datetime | None:
-        """Return the midnight at which a day of the address begins, or ends; None without a valid one."""
+        """Return midnight at the begin or end of the day in a query parameter; None if it names no valid day."""
         try:
             day = datetime.strptime(self.asked(name), "%Y-%m-%d").date()  # noqa: DTZ007  # a date has no zone
             return datetime.combine(day + timedelta(days=is_end), time(), tzinfo=self.zone)
@@ -170,7 +173,7 @@ class Visit:
 
     @property
     def here(self) -> str:
-        """The address of this page below the console, to come back to; the first page if a form was sent to it."""
+        """The address of this page below the console, for links back to it; the first page's if a form was sent."""
         if self.request.method != "GET":
             return "/"
         query = self.request.url.query
@@ -181,10 +184,10 @@ class Visit:
         return HTMLResponse(await asyncio.to_thread(rendered, template, self._filled(values)), status)
 
     async def show_found(self, template: str, finding: Coroutine[Any, Any, Found], **values: object) -> Response:
-        """Answer with a page whose end shows what is found.
+        """Answer with a page that ends with the results of ``finding``.
 
-        What takes longer than :data:`QUICK` seconds is sent when it is found, after the part of the page above
-        :data:`END`, which says that it is awaited.
+        If that takes longer than :data:`QUICK` seconds, the part above :data:`END` is sent first, with a note that
+        results follow.
         """
         filled = self._filled(values)
         try:  # before the search begins, which would take the interpreter's lock from it
@@ -201,7 +204,7 @@ class Visit:
     async def _parts(
         self, template: str, task: asyncio.Task[Found], filled: Found, above: str
     ) -> AsyncGenerator[str, None]:
-        """Yield the part of a page above :data:`END`, then the rest of it, or why there is none."""
+        """Yield the part of a page above :data:`END`, then the results, or the reason why there are none."""
         try:
             yield above
             try:
@@ -214,7 +217,7 @@ class Visit:
             task.cancel()  # the browser left
 
     def _filled(self, values: Found) -> Found:
-        """Return the values of a template with those of every page."""
+        """Return a template's values together with those that every page has."""
         session = self.session
         usual = {"visit": self, "notice": session.notice, "said_so": session.reported, "t": self.words}
         session.notice, session.reported = "", ()
@@ -229,7 +232,7 @@ class Visit:
         undo: Undo | None = None,
         **parameters: object,
     ) -> Response:
-        """Answer with the way to another page, which shows the notice and offers to undo what it tells of."""
+        """Redirect to a page that shows the notice and offers to undo the change."""
         said = tuple(map(str, reported))
         if notice or said:
             self.session.notice, self.session.reported, self.session.undo = notice, said, undo

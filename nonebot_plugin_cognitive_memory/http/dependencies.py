@@ -1,4 +1,4 @@
-"""What routes ask for: the open memory, and the scene of the operator who asks."""
+"""Dependencies of routes: the open memory, and the operator's scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one place where errors become statuses of answers."""
+"""Translates errors into HTTP statuses; no other module does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def handle_failures(app: FastAPI) -> None:
 
 
 def status_of(error: core.CognitiveMemoryError) -> int:
-    """Return the status for an error of the memory; 404 also for what the operator may not see."""
+    """Return the HTTP status for an error of the memory; 404 also for what the operator may not see."""
     if isinstance(error, (*NOT_FOUND, core.NotPermitted)):
         return 404
     if isinstance(error, core.BadArgument):

@@ -30,7 +30,7 @@ class Site:
         self.app: ASGIApp = HostGate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:
-        """Put an application before ``api`` at a path below the mount; it checks by itself who may use it.
+        """Add an application at a path below the mount, served before ``api``; it must check access by itself.
 
         It serves the path itself and everything below it.
         """

@@ -320,7 +320,7 @@ def status_title(now: core.Status) -> str:
 
 
 def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
-    """Return a remark of this tone for each line."""
+    """Return a remark for each line, all of the same tone."""
     return [(tone, line) for line in lines]
 
 

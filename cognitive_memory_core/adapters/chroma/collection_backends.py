@@ -129,7 +129,7 @@ class FolderBackend:
         self._open: dict[int, _OpenFolder] = {}
 
     def numbers(self) -> set[int]:
-        """Return the numbers of the folders."""
+        """Return the numbers of the generations that have a folder, complete or not."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)  # the folder may have been removed
         return {int(path.name) for path in self._root.iterdir() if _FOLDER.fullmatch(path.name)}
 

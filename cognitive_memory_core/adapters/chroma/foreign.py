@@ -21,7 +21,7 @@ class ForeignFolderUnreadable(Exception):
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of a folder's regular files; links are not followed."""
+    """Return the total size in bytes of a folder's regular files; links are not followed."""
     places = (Path(inner) / name for inner, _, names in os.walk(folder) for name in names)
     return sum(place.lstat().st_size for place in places if not place.is_symlink())
 

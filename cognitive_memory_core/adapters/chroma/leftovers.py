@@ -14,9 +14,10 @@ _GENERATION = re.compile(r"[0-9]{4,9}")
 
 
 def seems_in_use(folder: Path, *, server: str) -> bool:
-    """Return whether the pointer names a generation on this server or, for "", an existing one in the folder; blocking.
+    """Return whether the pointer, the file that names the generation in use, names one that still exists; blocking.
 
-    False after a change of the server in the settings; the index is then built anew.
+    With ``server`` "" it must be a folder of this machine, else a generation on this server, which is not asked. False
+    after the server was changed in the settings: the index is then built anew.
     """
     pointer = Pointer(folder)
     number = pointer.read()

@@ -24,7 +24,7 @@ class Pointer:
         self._disk = Disk()
 
     def read(self) -> int | None:
-        """Return the number; None if the file is missing, unreadable or holds anything else."""
+        """Return the number of the generation in use; None if the file is missing, unreadable or invalid."""
         try:
             with self._file.open("rb") as file:
                 text = file.read(16).decode("ascii").strip()

@@ -77,7 +77,7 @@ class Remove:
 
 @dataclass(frozen=True)
 class Listing:
-    """Asks for all ids; answered with :class:`Listed`."""
+    """Asks for the ids of all rows of a generation; answered with :class:`Listed`."""
 
     generation: Generation
 
@@ -128,7 +128,7 @@ class Swept:
 
 @dataclass(frozen=True)
 class Listed:
-    """All ids."""
+    """The ids of all rows of a generation."""
 
     ids: list[str]
 
@@ -168,7 +168,7 @@ class Envelope:
 
 
 def framed(envelope: Envelope) -> Frame:
-    """Encode a letter as a frame."""
+    """Encode a request or an answer as a frame."""
     values = {part.name: getattr(envelope.body, part.name) for part in fields(envelope.body)}
     block: bytes = values.pop("block", b"")
     kind = type(envelope.body).__name__
@@ -176,7 +176,7 @@ def framed(envelope: Envelope) -> Frame:
 
 
 def unframed(frame: Frame) -> Envelope:
-    """Decode a letter; raises BadFrame for anything else."""
+    """Decode a request or an answer; raises BadFrame for anything else."""
     header = frame.header
     try:
         kind, values = _KINDS[header["kind"]], dict(header["body"])

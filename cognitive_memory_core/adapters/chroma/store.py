@@ -284,7 +284,7 @@ def _expected(kind: type[A], answer: protocol.Answer) -> A:
 
 
 def _checked(generation: Generation, rows: Sequence[EmbeddedEvent]) -> tuple[list[_StoreRow], list[str]]:
-    """Return the rows to write and the ids to remove; of rows with the same id the last counts."""
+    """Return the rows to write and the ids to remove; if an id occurs twice, its last row counts."""
     last = {row.event.id: (row, _float32_bytes(row.vector, generation, row.event.id)) for row in rows}
     retired = [event_id for event_id, (row, _) in last.items() if row.event.retired_at is not None]
     standing = [_row(row, vector) for row, vector in last.values() if row.event.retired_at is None]

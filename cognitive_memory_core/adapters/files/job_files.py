@@ -80,7 +80,7 @@ class JobFiles:
         self._disk.create(self._path(entry), data)
 
     def claim(self, entry: JobEntry) -> Job:
-        """Move a job to processing with its attempt counted durably, and read it.
+        """Move a job to processing, count the attempt durably in its name, and read it.
 
         Raises PermanentError for an invalid job, Vanished if its file is gone; StorageRefused if the attempt could not
         be made durable or a resource is exhausted, and then the attempt does not count.

@@ -66,7 +66,7 @@ class Instants:
         self._last = 0
 
     def note(self, instant: int) -> None:
-        """Issue only instants after this one, which was found in a file name."""
+        """Issue only instants after this one, which a file name contains already."""
         self._last = max(self._last, instant)
 
     def issued(self, now: datetime) -> int:

@@ -207,7 +207,7 @@ def _text(front: Mapping[str, Pair], name: str) -> str:
 
 
 def _ids(front: Mapping[str, Pair], location: ProfileLocation) -> Ids:
-    """Read the ids that a file of a location may state; other kinds of file may use these keys for something else."""
+    """Return the ids in a file of this location; ``group_id`` and ``agent`` only where the location has these."""
     group_id = _text(front, "group_id") if location.group else ""
     return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if location.agent else "")
 

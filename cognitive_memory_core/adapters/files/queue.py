@@ -270,7 +270,7 @@ class FileQueue:
             raise
 
     def _held(self, claim: Claim) -> JobEntry | None:
-        """Return the entry of a claim while it is held; None after it was settled."""
+        """Return the index entry of a claimed job; None if the claim has ended: completed, requeued or buried."""
         entry = self._backlog.find(claim.job.id)
         return entry if entry is not None and entry.state is JobState.CLAIMED and entry.name == claim.ticket else None
 

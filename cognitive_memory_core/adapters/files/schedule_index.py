@@ -268,7 +268,7 @@ class ScheduleIndex:
         return lane
 
     def _offer(self, lane: _Lane) -> None:
-        """Queue a lane if it can be served; remove it if it is empty."""
+        """Put the jobs of a scope into the rotation if one may be claimed; drop the lane if it has no jobs."""
         if lane.is_ready and not lane.in_turn:
             lane.in_turn = True
             self._turns.append(lane)

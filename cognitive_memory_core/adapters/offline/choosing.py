@@ -95,9 +95,9 @@ _WEIGHTS = (
 
 
 def chosen(message: str, names: Collection[str] = ()) -> list[str]:
-    """Return the passages of a message that are kept as they were said; ``names`` are those of other people.
+    """Return the passages of a message that are worth remembering, verbatim; ``names`` are those of other people.
 
-    Sentences that are kept and follow one another stay one passage, so that a reversal (不去…改…) is never torn apart.
+    Neighbouring sentences stay one passage, so that a reversal (不去…改…) is not split.
     """
     text = message[:_READ]
     if not has_content(text) or is_joke(text):
@@ -135,7 +135,7 @@ def is_serious(message: str) -> bool:
 
 
 def content_score(sentence: str, names: Collection[str] = ()) -> int:
-    """Return the points of a sentence for its content; see ``ENOUGH``."""
+    """Return how much a sentence tells, in points; from ``ENOUGH`` on it is worth remembering."""
     read = _MARKERS.sub("", folded(sentence)).strip(_EDGES)
     length = _length(_NO_WORDS.sub("", read))
     is_worthy = bool(sentences_worth_keeping(sentence, names))
@@ -156,7 +156,7 @@ def _length(letters: str) -> int:
 
 
 def _runs(text: str, names: Collection[str]) -> list[tuple[int, int]]:
-    """Return the spans of sentences that are kept; adjacent ones are joined while they are short.
+    """Return the spans of sentences that are worth remembering; neighbours are joined while they are short.
 
     A sentence that reverses the one before it (不去…改…) is kept together with it, or neither is kept.
     """

@@ -76,7 +76,7 @@ class HashingEmbedder:
         return sums
 
     def _placed(self, feature: str) -> _Places:
-        """Return the two places of a feature, cached."""
+        """Return the two vector positions of a feature with their signed weights, cached."""
         if len(self._places) >= _REMEMBERED:
             self._places.clear()
         digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -117,7 +117,10 @@ def _features(text: str) -> Iterator[str]:
 
 
 def _parts(word: str) -> Iterator[str]:
-    """Yield the parts of a longer word of letters; numbers and codes that share digits are not alike."""
+    """Yield the overlapping parts of a long word.
+
+    Words with digits have none: codes that share digits are not alike.
+    """
     if len(word) > _PART and word.isalpha() and word not in FUNCTION_WORDS:
         marked = f"^{word}$"
         yield from (marked[at : at + _PART] + " " for at in range(len(marked) - _PART + 1))

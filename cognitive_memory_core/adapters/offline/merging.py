@@ -198,7 +198,10 @@ class _Page:
 
 
 def _page(profile: Profile | None, *, is_group: bool) -> _Page:
-    """Parse a profile into a page; a group's sections under a person's headings, from earlier versions, are renamed."""
+    """Parse a profile into a page.
+
+    In a group's, rename sections to which an earlier version gave a person's headings.
+    """
     sections = sections_of(profile.summary if profile else "")
     if not is_group:
         return _Page(sections, _OF_PERSONS)

@@ -171,10 +171,10 @@ def _kind(passage: str) -> EventKind:
 def _subjects(
     quotation: QuotedPassage, passage: str, sender: Person, known_people: KnownPeople, *, holds: bool
 ) -> tuple[str, ...]:
-    """Return the ids of those whom a quotation is about: the others whom it names, and its speaker where it is.
+    """Return the ids of the people whom a quotation is about: those it names, and possibly its speaker.
 
-    It is about its speaker if it states or ends something lasting of them (``holds``), or begins with them and names
-    nobody else.
+    The speaker counts if the quotation states or ends something lasting of them (``holds``), or begins with them and
+    names nobody else.
     """
     others = tuple(user_id for user_id in known_people.ids_in(quotation.text) if user_id != sender.id)
     is_of_sender = holds or (not others and begins_with_speaker(passage))

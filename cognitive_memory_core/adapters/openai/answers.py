@@ -1,4 +1,4 @@
-"""Reads answers of models and counts their cost."""
+"""Sends requests to models, reads the JSON of the answers, and counts the cost."""
 
 from __future__ import annotations
 

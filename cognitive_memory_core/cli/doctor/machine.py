@@ -23,7 +23,7 @@ WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right sh
 
 
 def packages(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
-    """Find packages that are missing or of a version that this one was not made for."""
+    """Yield a finding for each package that is missing, or has a version that this release does not support."""
     if sys.version_info < OLDEST_PYTHON:
         yield Finding("fault", sentences.doctor.OLD_PYTHON, sentences.doctor.OLD_PYTHON_ADVICE)
     try:

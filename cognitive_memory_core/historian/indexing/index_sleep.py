@@ -28,7 +28,7 @@ class IndexSleep:
         self.note_need()
 
     def note_need(self) -> None:
-        """Restart the idle time."""
+        """Record that the running store was needed, so that it stays running for the full idle time."""
         self._needed_at = self._elapsed()
 
     def hurry(self) -> None:

@@ -128,7 +128,7 @@ class Intake:
         return job_id
 
     async def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
-        """Return the work cleaned, without people who opted out, cut to the limits; and whether anything was cut."""
+        """Return the work to be stored, cleaned, cut and without people who opted out; and whether anything was cut."""
         cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
         return self.consent.admitted(cleaned).within(self._limits)
 

@@ -20,7 +20,7 @@ from ..rewriting.vouching import LEAST_SUPPORT
 
 @dataclass(frozen=True)
 class Feeding:
-    """The scene of a job's statements, the settings that apply, and the ids of the group's admins among its people."""
+    """The scene of a job's statements, the settings, and the group's admins: they decide whose profiles are fed."""
 
     scene: Scene
     settings: Settings

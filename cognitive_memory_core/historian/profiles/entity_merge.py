@@ -1,4 +1,4 @@
-"""Updates one profile: reads it, merges the facts, writes it, and only then settles the facts."""
+"""Updates one profile: reads it, merges the facts, writes it, and only then records the facts as merged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EntityMerge:
     async def merge(self, key: ProfileKey, on_last_call: Callable[[], None] = lambda: None) -> None:
         """Merge the waiting facts into their profile; errors of merger and stores pass through and lose no fact.
 
-        The file is written first and the facts are settled last, so that an interrupted merge is repeated.
+        The file is written before the facts are recorded as merged, so that an interrupted merge is repeated.
         ``on_last_call`` is called after the last model call, before the profile is written.
         """
         facts, known = await both(self.book.facts(key, self._at_once), self._known_name(key))  # one trip reads both
@@ -116,7 +116,7 @@ class EntityMerge:
 
 
 def _source(facts: Sequence[Fact], old: Profile | None) -> str:
-    """Return the id of the newest event behind a profile that is not withdrawn; "" if there is none."""
+    """Return the id of the latest event, not withdrawn, that a profile contains; "" if there is none."""
     gone = {fact.event_id for fact in facts if fact.is_withdrawn}
     known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
     return next((one for one in reversed(known) if one not in gone), "")

@@ -124,7 +124,7 @@ class _Content:
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether more of the new profile has no source than rewording can cause."""
+        """Whether the part of the new profile that has no source is larger than rewording explains."""
         unexplained = weight_of(self.new - self.old - self.given)
         return unexplained > PLAY + PER_FACT * weight_of(self.given) + PER_OLD * weight_of(self.old)
 

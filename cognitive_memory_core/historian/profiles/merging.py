@@ -132,7 +132,10 @@ class ProfileMerging:
         self.nudge()
 
     async def _round(self) -> float:
-        """Check for work when called or when something is due; the clock is polled."""
+        """Record ended merges and start due ones, if nudged or if a merge is due.
+
+        Return the seconds until the next check.
+        """
         if self._is_called or self._is_time():
             self._is_called = False
             await self._look()

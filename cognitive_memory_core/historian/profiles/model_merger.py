@@ -138,7 +138,7 @@ class _MergeSession:
 
     @cached_property
     def _titles(self) -> frozenset[str]:
-        """The headings that this library writes, and of a group those that it wrote earlier."""
+        """The headings that this library writes; for a group, also those that its earlier versions wrote."""
         return _OF_GROUPS if self.is_group else _OF_PERSONS
 
     @property
@@ -207,7 +207,7 @@ class _MergeSession:
 
     @property
     def _wanted(self) -> _Complaint | None:
-        """The complaint about an answer "nothing new" to a lasting fact while there is no profile yet, else None."""
+        """Return the complaint if "nothing new" answers a lasting fact although there is no profile yet, else None."""
         lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
         return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 

@@ -66,7 +66,7 @@ class MergerWithoutRefused:
 
 @dataclass
 class _Sieve:
-    """The profile while parts of the facts are merged."""
+    """A merge in progress: the profile so far, and the facts that the model refused."""
 
     person: Person
     profile: Profile | None

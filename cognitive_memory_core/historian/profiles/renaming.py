@@ -31,7 +31,7 @@ class Renaming:
     )
 
     async def note(self, sightings: Sequence[Alias]) -> None:
-        """Rename the profiles of observed people to their newest names; errors of the disk are not raised.
+        """Rename the profiles of people to the newest name seen; errors of the disk are not raised.
 
         In a group this is the member's profile, in private the user's. Blank names and placeholders are skipped.
         """

@@ -283,7 +283,7 @@ def _is_borrowed(words: AbstractSet[str], own: AbstractSet[str], foreign: Abstra
 
 
 def speaks_for_another(text: str, task: RewriteTask, job_context: JobContext) -> bool:
-    """Return whether a text begins with the words of a person who sent none of the lines, and whom none quotes."""
+    """Return whether a text begins by quoting a person who sent none of the lines, and whom none of them quotes."""
     voice = opening_voice(plain(text))
     if not voice or voice in task.speakers:
         return False
@@ -317,9 +317,9 @@ def _words(terms: Iterable[str]) -> set[str]:
 
 
 def likeliest(text: str, lines: Sequence[Message], job_context: JobContext) -> Message | None:
-    """Return the line that a text without citations most likely rests on; None if it takes up none.
+    """Return the line that a text without citations most likely rests on; None if none shares two words with it.
 
-    It shares the most words with the text, at least two; the lines of people whom the text names go first.
+    It is the line with the most common words; lines of people whom the text names take precedence.
     """
     own, written = _content(text, job_context), plain(labelled(text, (job_context.speaker, *job_context.people)))
     shared = [(len(own & _content(line.text, job_context)), f"({line.sender_id})" in written, line) for line in lines]

@@ -23,7 +23,10 @@ MOST = 8  # neighbours, with these
 
 @dataclass(frozen=True)
 class DialogueContext:
-    """Adds to the job context of a dialogue what it may refer to; an unavailable store adds nothing."""
+    """Adds to a job context the events and earlier lines that its dialogue may refer to.
+
+    An unavailable store adds none.
+    """
 
     log: HidingLog
     events: EventLedger

@@ -59,9 +59,9 @@ class RepeatedEvents:
         return replace(self, lexical=_SearchedOnce(self.lexical))
 
     async def found_before(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
-        """Return, by observation, the event that the same words of the same person became earlier in this place.
+        """Map observations to the event that an equal, earlier observation of the same person in this place led to.
 
-        Only words that mean the same on any day count: 明天去北京 said twice means two trips.
+        Only observations that mean the same on any day are looked up: 明天去北京 said twice means two trips.
         """
         scene = turn.scene
         asked = [text for text in dict.fromkeys(turn.observations) if is_timeless(text, names)]
@@ -126,7 +126,7 @@ class RepeatedEvents:
 
 @dataclass(frozen=True)
 class _SearchedOnce:
-    """A search that answers the same question from memory."""
+    """Caches the results of a search by its arguments."""
 
     search: EventSearch
     found: dict[tuple[tuple[str, ...], ReadFilter, int], list[tuple[Event, float]]] = field(

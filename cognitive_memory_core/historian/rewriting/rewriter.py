@@ -120,7 +120,7 @@ class ModelHistorian:
     async def _spare(self, batch: RewriteBatch, turn: Turn) -> None:
         """Ask without surrounding lines and neighbours; if that is refused too, ask for each observation alone.
 
-        The provider may have refused another person's line, or a neighbour.
+        The provider may have refused another person's line, or a neighbour, and not the observation.
         """
         was_bare = not (batch.job_context.neighbours or turn.source_message or turn.recent_messages)
         batch.job_context = replace(batch.job_context, neighbours=())

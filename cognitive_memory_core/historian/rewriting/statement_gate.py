@@ -78,7 +78,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Around:
-    """The texts that a model was given beside an observation, analysed once for all statements of a turn."""
+    """The texts that a model was given beside an observation, analysed once and shared by all statements of a turn."""
 
     texts: tuple[str, ...]
 
@@ -147,7 +147,7 @@ class _GateInput:
 
 
 class _Known:
-    """The ids of the job context' people and group, and those of their names that occur in a text."""
+    """The ids of the job context's people and group, and those of their names that occur in a text."""
 
     def __init__(self, job_context: JobContext, text: str) -> None:
         """Collect ids and names; there may be thousands of people, few of whom occur in the text."""

@@ -63,7 +63,10 @@ def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobC
 
 
 def _of_voice(text: str, cited: Sequence[Message], lines: Sequence[Message], job_context: JobContext) -> Message | None:
-    """Return the line of the person whose words a text begins to quote, if it cites none of theirs."""
+    """Return a line of the person whose words a text begins to quote, if the text cites no line of theirs.
+
+    Else None.
+    """
     voice = opening_voice(plain(labelled(text, (job_context.speaker, *job_context.people))))
     if not voice or voice in {line.sender_id for line in cited}:
         return None

@@ -35,8 +35,8 @@ class FactBook(Protocol):
     async def waiting(self) -> list[PendingFacts]:
         """Return the profiles with waiting facts, the longest waiting first.
 
-        A fact waits while its event is active and the fact is not settled. A settled fact whose event is retired waits
-        as a withdrawn one until it is settled again.
+        A fact waits until it is recorded as merged (:meth:`mark_merged`), while its event is active. A merged fact
+        whose event is retired waits again, as a withdrawn one, until its removal is recorded.
         """
         ...
 

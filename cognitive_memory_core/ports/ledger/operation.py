@@ -36,7 +36,7 @@ class Spending:
 
 
 class Accounts(Protocol):
-    """Model calls and tokens by purpose and day."""
+    """Daily accounts of model calls and tokens, by purpose."""
 
     async def spend(self, day: date, spending: Spending) -> None:
         """Add spending to a day."""

@@ -116,7 +116,7 @@ def _denials(told: Sequence[Clause], said: Sequence[Clause]) -> list[Disagreemen
 
 
 def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
-    """Return how a clause contradicts every clause that it shares most words with; None if it agrees with one."""
+    """Return how a clause contradicts every clause of the lines on its topic; None if it agrees with one of them."""
     overlaps = [(_overlap(clause, other), other) for other in said]
     most = max((weight for weight, _ in overlaps), default=0.0)
     if most < _SHARED:

@@ -87,7 +87,7 @@ _TALK = Pattern("[我你您咱俺]|本人|(?:i|me|my|mine|myself|you|yours?|your
 
 
 def is_talk(offence: Offence) -> bool:
-    """Return whether a word stands for whoever speaks or is spoken to, so that its text is a line and no statement."""
+    """Return whether a word is a pronoun of the first or second person, which only a line of chat may contain."""
     return offence.kind == "pronoun" and bool(_TALK.compiled.match(folded(offence.word)))
 
 
@@ -114,7 +114,7 @@ def spared_in(text: str, names: Collection[str] = ()) -> Spared:
 @cleared_on_erasure
 @lru_cache(maxsize=10_000)  # the names of a busy bot's groups are looked up for every line
 def is_leaning_word(word: str) -> bool:
-    """Return whether a word by itself is an offence or a time expression."""
+    """Return whether a word alone is context-dependent: an offence or a time expression."""
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 

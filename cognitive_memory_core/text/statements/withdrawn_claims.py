@@ -112,7 +112,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _telling(terms: frozenset[str]) -> frozenset[str]:
-    """Return the terms without single Chinese characters and function words; all terms if no other remains."""
+    """Return the terms that say something: all but single Chinese characters and function words, if any remain."""
     pairs = frozenset(term for term in terms if len(term) > 1 or term.isascii()) - FUNCTION_WORDS
     return pairs or terms
 

@@ -157,7 +157,7 @@ def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[
 
 
 def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
-    """Return the replacements made by :func:`with_dates`."""
+    """Return the replacements that :func:`with_dates` makes, without applying them."""
     found = resolved(text, when, spared)
     return [Edit(mention.start, mention.stop, time_span.text) for mention, time_span in found if time_span.text]
 

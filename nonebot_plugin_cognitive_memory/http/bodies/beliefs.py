@@ -64,7 +64,7 @@ class BeliefBody(BaseModel):
 
     @classmethod
     def of(cls, belief: core.Belief) -> BeliefBody:
-        """Describe a belief."""
+        """Build the body from a belief."""
         return cls(
             memory_id=belief.id,
             statement=belief.statement,
@@ -90,7 +90,7 @@ class BeliefList(Answer):
 
     @classmethod
     def of(cls, group_id: str, page: core.BeliefPage) -> BeliefList:
-        """Describe a part of a list."""
+        """Build the body from a part of a list."""
         return cls(group_id=group_id, total=page.total, memories=tuple(map(BeliefBody.of, page.beliefs)))
 
 
@@ -102,7 +102,7 @@ class OneBelief(Answer):
 
     @classmethod
     def of(cls, belief: core.Belief) -> OneBelief:
-        """Describe a belief."""
+        """Build the body from a belief."""
         return cls(memory=BeliefBody.of(belief))
 
 
@@ -129,7 +129,7 @@ class BeliefSearchResult(Answer):
 
     @classmethod
     def of(cls, query: str, hits: list[core.BeliefHit]) -> BeliefSearchResult:
-        """Describe the hits of a query."""
+        """Build the body from the hits of a query."""
         return cls(query=query, results=tuple(map(_found, hits)))
 
 
@@ -143,7 +143,7 @@ class BeliefHistory(Answer):
 
     @classmethod
     def of(cls, memory_id: str, versions: list[core.Belief]) -> BeliefHistory:
-        """Describe the versions of a belief that was asked for by this id."""
+        """Build the body from the versions of a belief that was asked for by this id."""
         current = versions[-1].version if versions else 0
         return cls(memory_id=memory_id, current_version=current, history=tuple(map(BeliefBody.of, versions)))
 
@@ -185,7 +185,7 @@ class ChangeList(Answer):
 
     @classmethod
     def of(cls, group_id: str, since: datetime, until: datetime, changes: list[core.Change]) -> ChangeList:
-        """Describe the changes between two instants, in whose zone the period is written."""
+        """Build the body from the changes between two instants, in whose zone the period is written."""
         return cls(
             group_id=group_id,
             period=f"{since:%Y-%m-%d} to {until:%Y-%m-%d}",
@@ -216,7 +216,7 @@ class EvolutionChange(BaseModel):
 
     @classmethod
     def of(cls, change: core.Change) -> EvolutionChange:
-        """Describe a change: a new belief has a ``statement``, others have the one before, the one after or both."""
+        """Build the body from a change; a new belief has a ``statement``, others the old one, the new one or both."""
         is_new, is_gone = change.action == "create", change.action == "delete"
         return cls(
             action=change.action,
@@ -251,7 +251,7 @@ class EvolutionAnswer(Answer):
 
     @classmethod
     def of(cls, group_id: str, at: datetime, run: core.Evolution) -> EvolutionAnswer:
-        """Describe a run that ended at an instant."""
+        """Build the body from a run that ended at an instant."""
         return cls(
             group_id=group_id,
             evolution_time=at,

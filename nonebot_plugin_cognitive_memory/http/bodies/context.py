@@ -44,6 +44,6 @@ class ContextBody(Answer):
 
     @classmethod
     def of(cls, context: core.Context) -> ContextBody:
-        """Describe a context."""
+        """Build the body from a context."""
         sections = tuple(SectionBody(title=one.title, lines=one.lines) for one in context.sections)
         return cls(text=context.text, sections=sections, tokens=context.tokens, degraded=context.degraded)

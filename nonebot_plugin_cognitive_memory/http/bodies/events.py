@@ -64,12 +64,12 @@ class EventList(Answer):
 
     @classmethod
     def listed(cls, events: list[core.Event]) -> EventList:
-        """Describe a list of events."""
+        """Build the body from a list of events."""
         return cls(events=tuple(map(EventBody.model_validate, events)))
 
     @classmethod
     def found(cls, hits: list[core.Hit]) -> EventList:
-        """Describe the hits of a search."""
+        """Build the body from the hits of a search."""
         described = ((EventBody.model_validate(hit.event), hit.score) for hit in hits)
         return cls(events=tuple(event.model_copy(update={"score": score}) for event, score in described))
 

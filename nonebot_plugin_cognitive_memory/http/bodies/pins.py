@@ -33,7 +33,7 @@ class PinBody(BaseModel):
 
     @classmethod
     def of(cls, pin: core.Pin) -> PinBody:
-        """Describe a pin."""
+        """Build the body from a pin."""
         return cls(
             id=pin.id,
             text=pin.text,
@@ -52,7 +52,7 @@ class PinList(Answer):
 
     @classmethod
     def of(cls, pins: list[core.Pin]) -> PinList:
-        """Describe pins."""
+        """Build the body from pins."""
         return cls(pins=tuple(map(PinBody.of, pins)))
 
 
@@ -64,7 +64,7 @@ class OnePin(Answer):
 
     @classmethod
     def of(cls, pin: core.Pin) -> OnePin:
-        """Describe a pin."""
+        """Build the body from a pin."""
         return cls(pin=PinBody.of(pin))
 
 

@@ -34,7 +34,7 @@ class ProfileBody(BaseModel):
 
     @classmethod
     def of(cls, profile: core.Profile) -> ProfileBody:
-        """Describe a profile."""
+        """Build the body from a profile."""
         return cls(
             entity_type=profile.key.entity_type,
             group_id=profile.key.group_id,
@@ -54,7 +54,7 @@ class OneProfile(Answer):
 
     @classmethod
     def of(cls, profile: core.Profile) -> OneProfile:
-        """Describe a profile."""
+        """Build the body from a profile."""
         return cls(profile=ProfileBody.of(profile))
 
 
@@ -73,7 +73,7 @@ class RevisionList(Answer):
 
     @classmethod
     def of(cls, revisions: list[core.Revision]) -> RevisionList:
-        """Describe past profiles."""
+        """Build the body from past profiles."""
         return cls(revisions=tuple(RevisionBody(id=one.id, profile=ProfileBody.of(one.profile)) for one in revisions))
 
 

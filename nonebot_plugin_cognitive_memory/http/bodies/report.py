@@ -27,7 +27,7 @@ class ReportBody(Answer):
 
     @classmethod
     def of(cls, report: core.QualityReport) -> ReportBody:
-        """Describe a report."""
+        """Build the body from a report."""
         totals = ReportTotals(
             events=report.events,
             not_absolute=report.vague,

@@ -21,7 +21,7 @@ class StatusBody(Answer):
 
     @classmethod
     def of(cls, status: core.Status) -> StatusBody:
-        """Describe a status."""
+        """Build the body from a status."""
         return cls(status=status, calls_today=status.calls_today, tokens_today=status.tokens_today)
 
 
@@ -38,7 +38,7 @@ class FailedJobBody(BaseModel):
 
     @classmethod
     def of(cls, failed: core.FailedJob) -> FailedJobBody:
-        """Describe a failed job, without what was said."""
+        """Build the body from a failed job, without what was said."""
         scene = failed.job.work.scene if failed.job else None
         return cls(
             id=failed.id,

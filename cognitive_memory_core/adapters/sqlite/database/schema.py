@@ -474,7 +474,7 @@ def _has_log(path: Path) -> bool:
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Raise UnavailableError unless the file is of this version."""
+    """Raise UnavailableError unless the file has the schema version of this release."""
     refuse_newer(path)
     found = _version(connection)
     if found < len(STEPS):

@@ -106,7 +106,7 @@ class SqliteBeliefs:
         await self._database.write(_note, scope, read)
 
     async def unread(self) -> list[GroupActivity]:
-        """Return the groups with unread lines of people, the one whose last run is longest ago first."""
+        """Return the groups with lines of people that evolution has not read, the longest waiting first."""
         return await self._database.read(_unread)
 
 

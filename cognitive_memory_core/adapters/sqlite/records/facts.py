@@ -38,7 +38,7 @@ class SqliteFacts:
     """The facts in a database."""
 
     def __init__(self, database: Database) -> None:
-        """Read and settle facts in a database; they are written with their events."""
+        """Read waiting facts and record them as merged; facts are written with their events."""
         self._database = database
 
     async def waiting(self) -> list[PendingFacts]:
@@ -68,7 +68,7 @@ class SqliteFacts:
     async def events_of_observations(
         self, scope: Scope, sender_id: str, observations: Sequence[str]
     ) -> Mapping[str, Event]:
-        """Return, by observation, the active event that the same words of this sender became earlier in the scope."""
+        """Map each observation to the active event that an equal earlier one of this sender led to in the scope."""
         return await self._database.read(_events_of_observations, scope, sender_id, observations)
 
 

@@ -108,7 +108,7 @@ def _told_by(connection: Connection, message: Message) -> list[int]:
 
 
 def _is_out(connection: Connection, message: Message) -> bool:
-    """Return whether a line was withdrawn, or is stored and hidden."""
+    """Return whether a line was withdrawn, or is hidden because an event was forgotten."""
     place = bound(message.scene.scope.key, message.id)
     found = connection.execute(f"{_WITHDRAWN} UNION ALL {_HIDDEN}", (*place, *place))
     return found.fetchone() is not None

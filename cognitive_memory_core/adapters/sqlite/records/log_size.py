@@ -17,7 +17,10 @@ _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
 @dataclass(frozen=True)
 class Oldest:
-    """Messages to delete, their size, and the place where the search continues; None at the end of the log."""
+    """Messages to delete, their size in bytes, and where the search continues (``next``.
+
+    None at the end of the log).
+    """
 
     seqs: Sequence[int]
     weight: int
@@ -30,7 +33,7 @@ def last(connection: Connection) -> int:
 
 
 def weight(connection: Connection, first: int) -> int:
-    """Return the size of the messages of :data:`WEIGHED_TOGETHER` row numbers from ``first`` on."""
+    """Return the size in bytes of the messages with the next :data:`WEIGHED_TOGETHER` row numbers from ``first`` on."""
     query = select(f"coalesce(sum({_WEIGHT}), 0)", "messages", "seq >= ? AND seq < ?")
     return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
 

@@ -69,7 +69,7 @@ def _only(connection: Connection, query: str, values: Any) -> Any:
 
 
 def _values(agent: str, listing: PlaceListing) -> dict[str, str]:
-    """Return the parameters of a list. No id has a control character, so these keys enclose what is asked for."""
+    """Return the parameters of a list: the lowest and the highest key that its places can have."""
     begin = _SEPARATOR.join((agent, listing.kind, "") if listing.kind else (agent, ""))
     end = begin[:-1] + chr(ord(_SEPARATOR) + 1)
     if listing.place is not None:

@@ -114,7 +114,10 @@ class SqliteExactSearch:
         return next((form for form in _FORMS if size <= self._most(form)), None)
 
     def _most(self, form: Form) -> int:
-        """Return the bytes that a place may take in a form; a larger one is not cached, it would fill the cache."""
+        """Return the largest size in bytes of a place in this form.
+
+        A larger one would fill the cache and is not cached.
+        """
         return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(

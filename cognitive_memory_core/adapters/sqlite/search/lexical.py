@@ -102,7 +102,7 @@ class SqliteLexical:
 
 @dataclass(frozen=True)
 class _LexicalSearch(Generic[T]):
-    """The parameters of one search."""
+    """One search by words: corpus, terms, read filter and limit."""
 
     corpus: Corpus[T]
     terms: Sequence[str]

@@ -135,7 +135,7 @@ def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
 
 
 def _each(begin: Rows, end: Rows) -> NDArray[np.int64]:
-    """Return all positions from each begin up to its end, in order."""
+    """Return all positions of the ranges from ``begin`` to ``end``, in order."""
     lengths = (end - begin).astype(np.int64)
     before = np.cumsum(lengths) - lengths
     return np.repeat(begin - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)

@@ -25,9 +25,9 @@ BEGINNING: Position = (0, LAST_SEQ)  # events without any change have revision 0
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of a place's vectors up to a position: seqs to remove, and rows to add.
+    """A batch of changes to a place's vectors: seqs to remove, and rows to add.
 
-    ``is_last``: there are no later ones.
+    ``is_last``: the batch reaches the present state.
     """
 
     until: Position
