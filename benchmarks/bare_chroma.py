@@ -18,7 +18,7 @@ import numpy as np
 import orjson
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 
 from .topics import BATCH, Matrix, batches, event_of, vectors_of

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.adapters.chroma.supervisor import Bounds
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.ledger import EmbeddedEvent

@@ -29,7 +29,7 @@ import psutil
 
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.domain.event import Draft
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler

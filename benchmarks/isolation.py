@@ -24,7 +24,7 @@ from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_m
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.search.filters import scene_filter
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from tests.support.where import matches

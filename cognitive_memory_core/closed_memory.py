@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from .context.explanation import Explanation
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.event import Event
-    from .domain.hit import Hit, ReadFilter
+    from .domain.hit import Hit
     from .domain.job import FailedJob
     from .domain.message import Message
     from .domain.note import Memo, Pin
     from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+    from .domain.read_filter import ReadFilter
     from .domain.scope import Scene
     from .domain.suggestion import Suggestion
     from .domain.turn import Turn

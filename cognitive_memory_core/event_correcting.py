@@ -10,9 +10,9 @@ from . import sentences
 from .consent import Consent
 from .domain.event import Draft, Event, duplicate_key
 from .domain.fact import Fact
-from .domain.hit import ReadFilter
 from .domain.ids import checked_text, derived_id
 from .domain.interval import Interval
+from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
 from .errors import NotPermitted, UnknownEvent

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from . import sentences
 from .domain.event import Event
-from .domain.hit import ReadFilter
 from .domain.ids import checked_id, derived_id
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from .domain.message import Message
 from .domain.missed import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
+from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .errors import NotPermitted, UnknownEvent
 from .ports.clock import Clock

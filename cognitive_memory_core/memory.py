@@ -17,12 +17,13 @@ from .closed_memory import ClosedMemory
 from .completion import completed
 from .configuration import with_hot
 from .domain.event import MEMORY_KINDS, Event
-from .domain.hit import Hit, ReadFilter
+from .domain.hit import Hit
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
 from .domain.message import Message
 from .domain.place_switch import PlaceSwitch, Switch
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted

@@ -8,10 +8,11 @@ from dataclasses import replace
 from .consent import Consent, Redactable
 from .domain.belief import Belief, Change
 from .domain.event import Event
-from .domain.hit import Hit, ReadFilter
+from .domain.hit import Hit
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
+from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
 from .settings import Live, Settings
 

@@ -14,10 +14,11 @@ from .context.explanation import Explanation
 from .domain.belief import Belief, BeliefHit, BeliefPage, Change
 from .domain.context import NOTHING, Context
 from .domain.event import Event
-from .domain.hit import Hit, ReadFilter
+from .domain.hit import Hit
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
+from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
 from .domain.suggestion import Suggestion
 from .domain.tombstones import RESTORABLE

@@ -11,9 +11,9 @@ from typing import Literal, TypeVar
 
 from .. import sentences
 from ..domain.event import Event
-from ..domain.hit import ReadFilter
 from ..domain.log_fields import log_fields
 from ..domain.message import Message, Passage
+from ..domain.read_filter import ReadFilter
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.ledger import EmbeddedEvent, LineSearch, WordIndex
 from ..ports.models import Ask, Chat, Reranker, Vector

@@ -8,8 +8,9 @@ from datetime import tzinfo
 
 from .. import sentences
 from ..domain.event import MEMORY_KINDS
-from ..domain.hit import Hit, ReadFilter
+from ..domain.hit import Hit
 from ..domain.ids import checked_id
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import reading, runner

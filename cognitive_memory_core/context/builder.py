@@ -12,10 +12,10 @@ from .. import sentences
 from ..completion import seen
 from ..domain.context import Context, Section
 from ..domain.event import Event
-from ..domain.hit import ReadFilter
 from ..domain.note import Memo, Pin
 from ..domain.people import Person
 from ..domain.profile import Profile
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..ports.ledger import NoteBook
 from ..ports.quality import Tally, Untallied

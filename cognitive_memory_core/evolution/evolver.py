@@ -15,10 +15,10 @@ from .. import sentences
 from ..completion import completed
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
-from ..domain.hit import ReadFilter
 from ..domain.log_fields import log_fields
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError

@@ -12,8 +12,8 @@ from operator import mul
 from .. import sentences
 from ..domain.belief import STATEMENT_LENGTH, Belief, BeliefEdit, logged
 from ..domain.event import Event
-from ..domain.hit import ReadFilter
 from ..domain.ids import derived_id
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..domain.suggestion import Suggestion, SuggestionDecision
 from ..errors import UnavailableError, UnknownSuggestion

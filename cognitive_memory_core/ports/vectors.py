@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..domain.event import Event
-from ..domain.hit import ReadFilter
+from ..domain.read_filter import ReadFilter
 from .ledger import EmbeddedEvent
 from .models import Vector
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
-from ..domain.hit import Hit, ReadFilter
+from ..domain.hit import Hit
 from ..domain.message import Passage
+from ..domain.read_filter import ReadFilter
 from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.clock import Clock
 from ..ports.ledger import LineSearch, PassageIndex

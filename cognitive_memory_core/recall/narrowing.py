@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..domain.hit import ReadFilter
+from ..domain.read_filter import ReadFilter
 from .query import Query
 
 NARROWED = 40  # extra candidates for the time and for each person named

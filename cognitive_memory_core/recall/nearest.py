@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..domain.event import Event
-from ..domain.hit import ReadFilter
+from ..domain.read_filter import ReadFilter
 from ..errors import BadArgument, UnavailableError
 from ..ports.ledger import EventLedger
 from ..ports.models import Vector

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from ..completion import seen
 from ..domain.event import Event
-from ..domain.hit import Hit, ReadFilter
+from ..domain.hit import Hit
 from ..domain.message import Message
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from ..ports.ledger import MessageLog
 from ..settings import Decay

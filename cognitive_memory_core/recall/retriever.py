@@ -11,7 +11,8 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from ..domain.event import Event
-from ..domain.hit import Hit, ReadFilter
+from ..domain.hit import Hit
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..ports.clock import Clock
 from ..ports.ledger import LexicalIndex, NameBook, TracedEvents

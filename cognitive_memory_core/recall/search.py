@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..domain.event import Event
-from ..domain.hit import Hit, ReadFilter
+from ..domain.hit import Hit
+from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from ..ports.ledger import TracedEvents
 from ..settings import Live, Settings

@@ -12,7 +12,7 @@ from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.chroma.leftovers import clear_generations
 from ..adapters.chroma.store import ChromaStore
 from ..adapters.files.directory_owner import DirectoryOwner
-from ..adapters.files.end_summaries import EndSummaries
+from ..adapters.files.end_summaries_mirror import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
 from ..adapters.malloc_tuning import return_large_blocks

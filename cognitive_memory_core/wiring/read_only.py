@@ -12,10 +12,11 @@ from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue_snapshot import counted_jobs, failed_jobs
 from ..adapters.sqlite import SqliteLedger
 from ..consent import Consent
-from ..domain.hit import Hit, ReadFilter
+from ..domain.hit import Hit
 from ..domain.job import FailedJob, QueueCounts
 from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
+from ..domain.read_filter import ReadFilter
 from ..ports.ledger import ArchiveRow, ClockState, LedgerExamination, Spending, Totals
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten

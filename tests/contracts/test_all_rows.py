@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import (
     Activity,

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, ErasedRows
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.beliefs import a_belief, begun

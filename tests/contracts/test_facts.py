@@ -8,8 +8,8 @@ import pytest
 
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import PendingFacts, VectorRow
 from cognitive_memory_core.text.lexical.terms import query_terms

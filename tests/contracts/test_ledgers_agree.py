@@ -13,10 +13,10 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import (
     Alias,

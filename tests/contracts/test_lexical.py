@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.text.lexical.terms import query_terms

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow

@@ -9,7 +9,7 @@ from datetime import datetime
 from cognitive_memory_core.domain.erasure_rules import stays_out
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 
 from .state import InMemoryState

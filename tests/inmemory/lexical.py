@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.ledger import LineSearch, MessageLog
 from cognitive_memory_core.text.lexical.indexed import indexed_text
 from cognitive_memory_core.text.lexical.terms import index_terms

@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from cognitive_memory_core.domain.erasure_rules import stays_out
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 
 from . import beliefs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Passage
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.ledger import LexicalIndex, LineSearch, MessageLog
 
 

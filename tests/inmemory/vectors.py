@@ -8,7 +8,7 @@ from operator import mul
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import BadArgument
 from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorChange, VectorRow
 from cognitive_memory_core.ports.models import Vector

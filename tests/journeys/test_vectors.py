@@ -23,7 +23,7 @@ from cognitive_memory_core import (
     Turn,
     VectorStoreSettings,
 )
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_parts import SuppliedParts
 from cognitive_memory_core.recall.nearest import ExactSearch

@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.domain.event import Draft, Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON

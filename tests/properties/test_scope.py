@@ -25,9 +25,9 @@ from cognitive_memory_core.adapters.sqlite.database.statements import select
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search.filters import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.clock import NOON
 from tests.support.sizes import sized

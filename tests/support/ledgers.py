@@ -11,9 +11,9 @@ from typing import Any
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
 from cognitive_memory_core.ports.models import Vector

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Vector

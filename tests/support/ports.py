@@ -8,9 +8,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.files.end_summaries import KEPT, EndSummaries
+from cognitive_memory_core.adapters.files.end_summaries_mirror import KEPT, EndSummaries
 from cognitive_memory_core.domain.note import Memo
 from tests.support.builders import GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock

@@ -11,8 +11,8 @@ from datetime import timezone
 from typing import Any
 
 from ...domain.event import Event
-from ...domain.hit import ReadFilter
 from ...domain.interval import Interval
+from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
 
 SCHEMA_VERSION = "final_v1"

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from ... import sentences
 from ...completion import seen
-from ...domain.hit import ReadFilter
+from ...domain.read_filter import ReadFilter
 from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...domain.hit import ReadFilter
+from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorLedger
 from ...ports.vectors import Generation, VectorStore

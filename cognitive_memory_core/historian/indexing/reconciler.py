@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.backlog import IndexActivity, IndexState
-from ...domain.hit import ReadFilter
+from ...domain.read_filter import ReadFilter
 from ...errors import Busy, UnavailableError
 from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger
 from ...ports.models import Vector

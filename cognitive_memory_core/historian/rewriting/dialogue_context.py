@@ -7,9 +7,9 @@ from datetime import timedelta
 
 from ...consent import Consent
 from ...domain.event import Event
-from ...domain.hit import ReadFilter
 from ...domain.message import Message
 from ...domain.people import JobContext
+from ...domain.read_filter import ReadFilter
 from ...domain.turn import Dialogue, shortened_line
 from ...errors import UnavailableError
 from ...ports.ledger import EventLedger, HidingLog

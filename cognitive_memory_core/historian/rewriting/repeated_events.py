@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Protocol
 
 from ...domain.event import Event
-from ...domain.hit import ReadFilter
 from ...domain.message import Message
+from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError

@@ -16,8 +16,8 @@ from ...text.identity.written_ids import ids_in, mislabelled, plain, short_form,
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import pieces_of
 from ...text.names_and_quotations import Spared, named
+from ...text.safety.empty_answers import says_nothing
 from ...text.safety.prompt_fences import defused
-from ...text.safety.refusals import says_nothing
 from ...text.statements.amounts import strange_amounts
 from ...text.statements.lexicon import Offence, offences
 from ...text.time.timewords import mentions

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Protocol
 
 from ...domain.event import Draft, Event
-from ...domain.hit import ReadFilter
 from ...domain.message import Message, Passage
+from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
 from .eraser import ErasedRows
 

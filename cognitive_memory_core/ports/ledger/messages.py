@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from ...domain.hit import ReadFilter
 from ...domain.message import Message, Passage
+from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scope
 
 

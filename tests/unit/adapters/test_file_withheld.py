@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.files.end_summaries import EndSummaries
+from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.errors import StorageRefused

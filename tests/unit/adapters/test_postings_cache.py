@@ -14,7 +14,7 @@ from cognitive_memory_core.adapters.sqlite.search import removed_rows
 from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS, MESSAGES
 from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.adapters.sqlite.search.postings_cache import AGAIN, TOGETHER, PostingsCache
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON

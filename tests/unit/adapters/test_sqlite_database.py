@@ -18,7 +18,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import Database
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Totals, VectorRow
 from tests.support.builders import GROUP, a_draft, a_message, an_event

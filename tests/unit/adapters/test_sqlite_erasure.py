@@ -22,8 +22,8 @@ from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.erasure.byte_purge import purge
 from cognitive_memory_core.adapters.sqlite.erasure.person_search import FEW, PersonSearch
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Alias, Copy, PurgeState, VectorRow

@@ -13,8 +13,8 @@ import pytest
 from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.database.statements import bounded, listed, select
 from cognitive_memory_core.adapters.sqlite.search.filters import place_filter, scene_filter, sql_filter
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE
 from tests.support.clock import NOON
 from tests.support.ledgers import later

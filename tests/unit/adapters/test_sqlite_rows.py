@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.rows import instant_of, micros, moment_of
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.ledger import Alias, OptOut
 from cognitive_memory_core.text.time.instants import EARLIEST, LATEST
 from tests.support.builders import GROUP, a_message, an_event

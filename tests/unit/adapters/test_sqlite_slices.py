@@ -27,7 +27,7 @@ from cognitive_memory_core.adapters.sqlite.search.vector_cache import (
     whole,
 )
 from cognitive_memory_core.adapters.sqlite.search.vector_rows import CHUNK, VectorPlace
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Vector
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event

@@ -13,7 +13,7 @@ from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import schema
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search import words
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.text.lexical.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON

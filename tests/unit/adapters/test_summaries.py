@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.files.end_summaries import KEPT, EndSummaries
+from cognitive_memory_core.adapters.files.end_summaries_mirror import KEPT, EndSummaries
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import StorageRefused

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
 

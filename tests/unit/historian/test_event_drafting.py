@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from cognitive_memory_core.domain.event import Draft, Statement
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.historian.jobs.event_drafting import drafted

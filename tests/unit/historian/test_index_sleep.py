@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.index_sleep import IDLE_SECONDS, ROWS_BEHIND, SECONDS_BEHIND

@@ -11,7 +11,7 @@ import pytest
 
 from cognitive_memory_core.domain.backlog import IndexState
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Draft, Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_dated_anew, is_timeless

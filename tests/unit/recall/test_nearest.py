@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import ReadFilter
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.recall.nearest import NearestVectors

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer

@@ -11,9 +11,9 @@ from typing import ClassVar
 import pytest
 
 from cognitive_memory_core.adapters.embedding import EmbeddingQueue
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.recall.narrowing import NAMED, NARROWED
 from cognitive_memory_core.recall.query import Query

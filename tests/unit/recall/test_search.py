@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.hit import Hit, ReadFilter
+from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import Query

@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.domain.hit import ReadFilter
 from cognitive_memory_core.domain.interval import Interval
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.recall.trace import Candidate, SearchTrace, candidates_of

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 
 from ....domain.erasure_rules import stays_out
 from ....domain.event import Draft, Event
-from ....domain.hit import ReadFilter
+from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scope
 from ....ports.clock import Clock
 from ..database.database import Database

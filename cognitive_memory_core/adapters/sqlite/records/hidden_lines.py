@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.event import Event
-from ....domain.hit import ReadFilter
 from ....domain.message import Message
+from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scene
 from ....text.safety.retold_events import retells, statement_of
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of

@@ -8,8 +8,8 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.erasure_rules import stays_out
-from ....domain.hit import ReadFilter
 from ....domain.message import Message, Passage
+from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....domain.event import Event
-from ....domain.hit import ReadFilter
 from ....domain.message import Message
+from ....domain.read_filter import ReadFilter
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
 from ..database.statements import LISTED, listed, select
 from .filters import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 import numpy as np
 
 from ....domain.event import Event
-from ....domain.hit import ReadFilter
+from ....domain.read_filter import ReadFilter
 from ....errors import UnavailableError
 from ....ports.models import Vector
 from ..database.database import Database

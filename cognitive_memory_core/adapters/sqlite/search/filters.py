@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ....domain.hit import ReadFilter
 from ....domain.interval import Interval
 from ....domain.listing import EventListing, EventState
+from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scene
 from ..database.rows import bound, micros
 from ..database.statements import LISTED, listed, select

@@ -11,8 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 
 from ....domain.event import Event
-from ....domain.hit import ReadFilter
 from ....domain.message import Message, Passage
+from ....domain.read_filter import ReadFilter
 from ....errors import UnavailableError
 from ....ports.ledger import LineSearch
 from ..database.database import Database

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-from ....domain.hit import ReadFilter
 from ....domain.message import Message, Passage
+from ....domain.read_filter import ReadFilter
 from ..database.rows import bound
 from ..database.statements import select
 from .corpus import MESSAGES

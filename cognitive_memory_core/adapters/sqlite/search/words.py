@@ -16,8 +16,8 @@ from datetime import datetime
 from sqlite3 import Connection
 
 from ....domain.event import Event
-from ....domain.hit import ReadFilter
 from ....domain.message import Message
+from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scope
 from ....text.lexical.frequency import telling
 from ....text.lexical.indexed import indexed_text

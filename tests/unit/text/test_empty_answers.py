@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.safety.refusals import says_nothing
+from cognitive_memory_core.text.safety.empty_answers import says_nothing
 
 HEARD = "阿棠(2000001)喜欢乌龙茶"
 
