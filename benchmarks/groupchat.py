@@ -30,7 +30,7 @@ from .measure import Cell, Report
 
 MESSAGES = ("message",)
 EVENTS = ("event", "preference", "knowledge", "experience")
-REACH = 58.0
+REACH = 60.0
 Ranked = Callable[[Question, Sequence[Line]], Sequence[int]]
 
 
