@@ -11,12 +11,15 @@ from nonebot.exception import SkippedException
 
 import cognitive_memory_core as core
 
+from . import replies
 from .config import setup
 from .onebot import v11, v12
 from .platform_names import ADMINS, NAME_LENGTH, name_of, platform_names
+from .throttled_log import complain
 
 ID_LENGTH = 128
 _accounts: set[str] = set()  # of this bot, connected now or earlier
+_platforms: set[str] = set()  # of these accounts
 _QQ = re.compile(r"[1-9][0-9]{4,19}", re.ASCII)
 
 
@@ -82,8 +85,14 @@ def line_id(value: object) -> str:
 
 @get_driver().on_bot_connect
 async def note_account(bot: Bot) -> None:
-    """Note an account of this bot: another of its accounts may hear what it sent, even after it lost its connection."""
+    """Note an account of this bot: another of its accounts may hear what it sent, even after it lost its connection.
+
+    Warn of accounts on several platforms that share a memory: nothing tells equal ids of two platforms apart.
+    """
     _accounts.add(bot.self_id)
+    _platforms.add(bot.platform if isinstance(bot, v12.Bot) else "qq")
+    if len(_platforms) > 1 and not setup.settings.isolate_bots:
+        complain(replies.log.SEVERAL_PLATFORMS.format(platforms="、".join(sorted(_platforms))))
 
 
 def _is_own_account(user: str | None) -> bool:
@@ -99,7 +108,7 @@ def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
     group = "" if isinstance(event, v11.PrivateMessageEvent) else getattr(event, "group_id", None)
     return scene_at(
         agent,
-        qq_id(group) if group else "",
+        qq_id(group) if group or isinstance(event, v11.GroupMessageEvent) else "",
         user,
         user_name=name_of(getattr(event, "sender", None)),
         group_name=_text(getattr(event, "group_name", "")),
@@ -114,7 +123,7 @@ def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
     if user == event.self.user_id or _is_own_account(user):
         return None
     group = "" if isinstance(event, v12.PrivateMessageEvent) else getattr(event, "group_id", None)
-    place, person = text_id(group) if group else "", user or ""
+    place, person = text_id(group) if group or isinstance(event, v12.GroupMessageEvent) else "", user or ""
     known = platform_names.find(agent, place or "", person)
     return scene_at(
         agent,

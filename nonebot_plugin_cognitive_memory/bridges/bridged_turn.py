@@ -121,9 +121,26 @@ def is_ours(name: object) -> bool:
 
 
 async def quietly(work: Awaitable[T], otherwise: T) -> T:
-    """Return the result of ``work``; if it fails or takes too long, log it and return ``otherwise``."""
+    """Return the result of ``work``; if it fails, is cancelled or takes too long, log it and return ``otherwise``.
+
+    Late work is cancelled, but not waited for: a write to a disk that hangs ends when the disk answers.
+    """
+    task = asyncio.ensure_future(_outcome(work, otherwise))
     try:
-        return await asyncio.wait_for(work, PATIENCE)
+        done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+    finally:
+        task.cancel()  # no effect if it is done
+    if done:
+        return task.result()
+    complain(replies.bridges.FAILED.format(reason=asyncio.TimeoutError.__name__))
+    return otherwise
+
+
+async def _outcome(work: Awaitable[T], otherwise: T) -> T:
+    try:
+        return await work
+    except asyncio.CancelledError:  # by the memory, which was closed meanwhile; the companion goes on
+        return otherwise
     except Exception as unforeseen:  # noqa: BLE001  # a companion's answer must never depend on the memory
         complain(replies.bridges.FAILED.format(reason=type(unforeseen).__name__))
         return otherwise

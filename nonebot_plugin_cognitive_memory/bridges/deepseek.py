@@ -21,12 +21,16 @@ def attach() -> None:
     part_of(f"{MODULE}.schemas", "Message", ("role", "content"))
     chat = api.chat
 
-    async def chat_with_memory(message: Sequence[Mapping[str, Any]], model: str = "deepseek-chat") -> Any:
+    async def chat_with_memory(
+        message: Sequence[Mapping[str, Any]], model: str = "deepseek-chat", *rest: Any, **named: Any
+    ) -> Any:
         turn = await running_turn(_last_said(message))
         if turn is None:
-            return await chat(message, model)
+            return await chat(message, model, *rest, **named)
         block = await turn.block()
-        completion = await chat([*([{"role": "system", "content": block}] if block else []), *message], model)
+        completion = await chat(
+            [*([{"role": "system", "content": block}] if block else []), *message], model, *rest, **named
+        )
         await turn.answered(completion.choices[0].message.content or "")
         return completion
 
@@ -34,7 +38,7 @@ def attach() -> None:
 
 
 def _last_said(messages: Sequence[Mapping[str, Any]]) -> str:
-    said = [str(one["content"]) for one in messages if one.get("role") == "user"]
+    said = [str(one.get("content") or "") for one in messages if one.get("role") == "user"]
     return said[-1] if said else ""
 
 

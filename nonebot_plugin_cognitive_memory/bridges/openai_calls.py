@@ -1,22 +1,31 @@
 """The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
 
 Only plugins that the operator names are given anything, and only in a request that answers the event being handled:
-one of its last user message and the event's text contains the other. The memory's own requests are not affected,
-because the core does not post them through ``chat.completions``.
+one of its last user message and the event's text contains the other. A task that outlives the event by which it was
+started still has it as the current one, and may ask for somebody in another place: it is given nothing if a message
+there fits as well. The memory's own requests are not affected, because the core does not post them through
+``chat.completions``.
 """
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 from nonebot import get_loaded_plugins
-from nonebot.adapters import Event
-from nonebot.matcher import current_bot, current_event, current_matcher
+from nonebot.adapters import Bot, Event
+from nonebot.matcher import Matcher, current_bot, current_event, current_matcher
+from nonebot.message import run_postprocessor, run_preprocessor
+
+import cognitive_memory_core as core
 
 from .. import replies
 from ..event_message import plain_text
+from ..scene import find_scene
 from .bridged_turn import BridgedTurn, current_turn, turn_of
 from .companions import Companion, NotAttachedError, part_of
 
@@ -24,8 +33,60 @@ NAME = "openai"
 _FREE: Mapping[str, tuple[object, ...]] = {"tool_choice": (None, "auto", "none"), "response_format": (None,)}
 """What a request for an answer says; with another value it asks for data."""
 _UNSET = ("NotGiven", "Omit")  # the SDK's marks of an argument that is not passed
+KEPT, FRESH = 500, 600.0  # messages given to named plugins, and for how many seconds one of them may be asked about
 _allowed: set[str] = set()
+_last_heard: deque[HeardMessage] = deque(maxlen=KEPT)
 _last: ContextVar[tuple[Event, BridgedTurn] | None] = ContextVar("cognitive_memory_openai_turn", default=None)
+
+
+@dataclass(eq=False)
+class HeardMessage:
+    """A message that handlers of named plugins were given; ``running`` of them have not ended."""
+
+    event: Event
+    scene: core.Scene
+    text: str
+    at: float = field(default_factory=time.monotonic)
+    running: int = 1
+
+    def fits(self, said: str) -> bool:
+        """Return whether a request with these words may answer the message."""
+        return said in self.text or self.text in said
+
+
+async def note_begin(bot: Bot, event: Event, matcher: Matcher) -> None:
+    """Remember a message that a named plugin's handler is given."""
+    if not _is_allowed(matcher):
+        return
+    text, scene, known = plain_text(event).strip(), find_scene(bot, event), _heard_of(event)
+    if known is not None:
+        known.running += 1
+    elif text and scene is not None:
+        _last_heard.append(HeardMessage(event, scene, text))
+
+
+async def note_end(event: Event, matcher: Matcher) -> None:
+    """Note that a handler of a named plugin has ended."""
+    known = _heard_of(event) if _is_allowed(matcher) else None
+    if known is not None:
+        known.running -= 1
+
+
+def _heard_of(event: Event) -> HeardMessage | None:
+    return next((one for one in _last_heard if one.event is event), None)
+
+
+def _is_allowed(matcher: Matcher) -> bool:
+    return (matcher.plugin_id or "").split(":")[0] in _allowed
+
+
+def _may_be_of_another_place(event: Event, said: str) -> bool:
+    """Return whether a request of a task that has outlived its event may answer what was said in another place."""
+    own = _heard_of(event)
+    if own is None or own.running:
+        return False
+    others = (one for one in _last_heard if one.scene.scope != own.scene.scope and one.at > time.monotonic() - FRESH)
+    return any(one.fits(said) and len(one.text) >= len(own.text) for one in others)
 
 
 def allow(plugin: str) -> str:
@@ -43,7 +104,9 @@ def allow(plugin: str) -> str:
 
 
 def attach() -> None:
-    """Wrap ``AsyncCompletions.create`` to add the block and record the turn."""
+    """Wrap ``AsyncCompletions.create`` to add the block and record the turn, and watch which messages are answered."""
+    run_preprocessor(note_begin)
+    run_postprocessor(note_end)
     place = "openai.resources.chat.completions"
     completions = part_of(place, "AsyncCompletions")
     create = part_of(place, "AsyncCompletions.create", ("messages", "model", "stream"))
@@ -64,12 +127,12 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
     bot, event, matcher = current_bot.get(None), current_event.get(None), current_matcher.get(None)
     if current_turn() is not None:  # a bridge of its own has it
         return None
-    if bot is None or event is None or matcher is None or (matcher.plugin_id or "").split(":")[0] not in _allowed:
+    if bot is None or event is None or matcher is None or not _is_allowed(matcher):
         return None
     said, heard = _last_said(named.get("messages")), plain_text(event).strip()
     if not said or not heard or not all(_is_free(named.get(key), free) for key, free in _FREE.items()):
         return None
-    if said not in heard and heard not in said:
+    if (said not in heard and heard not in said) or _may_be_of_another_place(event, said):
         return None
     known = _last.get()
     if known is not None and known[0] is event:

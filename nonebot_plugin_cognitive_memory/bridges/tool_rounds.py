@@ -19,7 +19,7 @@ async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
     if await end_in_words(turn, choice):
         return []
     message = choice.message
-    ours = [call for call in message.tool_calls or () if is_ours(call.function.name)]
+    ours = [call for call in message.tool_calls or () if is_ours(_name(call))]
     if not ours:
         return []
     message.tool_calls = ours
@@ -41,7 +41,7 @@ async def end_in_words(turn: BridgedTurn, choice: Any) -> bool:
     """
     message = choice.message
     calls = getattr(message, "tool_calls", None) or []
-    if not (message.content and calls and all(call.function.name == END for call in calls)):
+    if not (message.content and calls and all(_name(call) == END for call in calls)):
         return False
     for call in calls:
         await turn.call(END, call.function.arguments)
@@ -49,3 +49,8 @@ async def end_in_words(turn: BridgedTurn, choice: Any) -> bool:
     if hasattr(choice, "finish_reason"):
         choice.finish_reason = "stop"
     return True
+
+
+def _name(call: Any) -> object:
+    """Return the name of the function that a call names; None for OpenAI's other tools, which have none."""
+    return getattr(getattr(call, "function", None), "name", None)

@@ -22,6 +22,10 @@ PICTURE_REFUSED = "协议端没有收下图片（{reason}），改发文字"
 NOT_ANSWERED = "一个命令的回答没有发出去：{reason}"
 DEPARTURE_NOT_KEPT = "没能写下机器人离开了哪些地方，或没能忘掉到期的：{reason}；稍后再试"
 NOT_KEPT = "没能写下哪些对话还没整理：{reason}；机器人若被强行结束，这些对话不会自动补上"
+SEVERAL_PLATFORMS = (
+    "几个平台（{platforms}）的账号共用一份记忆，号码相同的人和群会当成同一个；"
+    "请在 .env 里加上 COGNITIVE_MEMORY__ISOLATE_BOTS=true，让每个账号各有一份"
+)
 IMPERSONABLE = (
     "端口对外开放又没有访问口令，别人可以冒充协议端：请在 .env 里加上 ONEBOT_V11_ACCESS_TOKEN（与协议端的 token 相同）"
 )

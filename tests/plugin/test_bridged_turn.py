@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import cognitive_memory_core as core
+from tests.support.waiting import PATIENCE
 
-from .stage import ANON, Stage, message
+from .stage import ANON, Stage, message, new_id
 
 SEARCH, END = "cm_search_events", "cm_end"
 
@@ -84,6 +88,46 @@ async def test_a_failing_memory_costs_no_answer(
     assert [line for line in log if "聊天插件照常回答" in line]
 
 
+async def test_a_memory_that_does_not_let_go_costs_no_answer(
+    stage: Stage, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A call that ignores its cancellation, as a write to a disk that hangs does, is not waited for."""
+    from nonebot_plugin_cognitive_memory.bridges import bridged_turn
+
+    let_go, hung = asyncio.Event(), asyncio.Event()
+
+    async def hang() -> str:
+        while not let_go.is_set():
+            try:
+                await let_go.wait()
+            except asyncio.CancelledError:
+                hung.set()
+        return "late"
+
+    monkeypatch.setattr(bridged_turn, "PATIENCE", 0.01)
+    try:
+        assert await asyncio.wait_for(asyncio.shield(bridged_turn.quietly(hang(), "without")), PATIENCE) == "without"
+        await asyncio.wait_for(hung.wait(), PATIENCE)
+    finally:
+        let_go.set()
+    assert [line for line in log if "聊天插件照常回答" in line]
+
+
+async def test_a_memory_that_is_closed_meanwhile_costs_no_answer(stage: Stage) -> None:
+    """A call that the memory cancels does not cancel the companion's handler; the handler's own cancellation stays."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import quietly
+
+    async def closed() -> str:
+        raise asyncio.CancelledError
+
+    assert await quietly(closed(), "without") == "without"
+    asking = asyncio.ensure_future(quietly(asyncio.sleep(3600, "late"), "without"))
+    await asyncio.sleep(0)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+
+
 async def test_without_a_memory_there_is_nothing_to_call(
     stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +161,20 @@ async def test_our_tools_are_run_between_companion_and_model(stage: Stage, group
     assert (ended.message.tool_calls, ended.finish_reason, turn.has_ended) == (None, "stop", True)
 
 
+async def test_tools_that_are_no_functions_are_left_alone(stage: Stage, group: int) -> None:
+    """OpenAI's custom tools, whose calls name no function, reach the companion as they are."""
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+    from nonebot_plugin_cognitive_memory.bridges.tool_rounds import run_ours
+
+    turn = await turn_of(stage.bot, message("早", 2000001, group))
+    assert turn
+    for says in (None, "早呀"):
+        choice = called("x", says=says)
+        choice.message.tool_calls = [SimpleNamespace(id="c1", type="custom", custom=SimpleNamespace(name="sql"))]
+        assert await run_ours(turn, choice) == []
+        assert choice.message.tool_calls
+
+
 @pytest.mark.parametrize("content", [[{"type": "text", "text": "好"}], {"text": "好"}, 7])
 async def test_an_answer_that_is_no_text_is_left_alone(stage: Stage, group: int, content: Any) -> None:
     """An answer in parts, as some providers send it, is handed on and ends no turn instead of failing."""
@@ -128,12 +186,52 @@ async def test_an_answer_that_is_no_text_is_left_alone(stage: Stage, group: int,
     assert not turn.has_ended
 
 
-async def test_a_request_outside_a_message_is_handed_on(
-    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextmanager
+def handling(stage: Stage, event: Any) -> Iterator[Any]:
+    """Let a plugin named "chat", which is given the memory, handle an event; yield its matcher."""
+    from nonebot.matcher import current_bot, current_event, current_matcher
+
+    from nonebot_plugin_cognitive_memory.bridges import openai_calls
+
+    matcher: Any = SimpleNamespace(plugin_id="chat")
+    values = ((current_bot, stage.bot), (current_event, event), (current_matcher, matcher))
+    tokens = [(variable, variable.set(value)) for variable, value in values]
+    openai_calls._allowed.add("chat")
+    try:
+        yield matcher
+    finally:
+        openai_calls._allowed.discard("chat")
+        openai_calls._last_heard.clear()
+        for variable, token in tokens:
+            variable.reset(token)
+
+
+def asking(words: str) -> dict[str, Any]:
+    """Return the arguments of a request whose last user message has these words."""
+    return {"messages": [{"role": "user", "content": words}]}
+
+
+async def test_a_task_that_outlives_its_event_gives_no_place_to_another(stage: Stage, group: int) -> None:
+    """A worker that a message of one group started, and that now answers another group, is given nothing of the first.
+
+    The first message still is the current event there, and its short text is part of what the other group said.
+    """
+    from nonebot_plugin_cognitive_memory.bridges import openai_calls
+
+    first, second = message("好", 2000001, group), message("今天过得好吗", 2000002, new_id())
+    with handling(stage, first) as matcher:
+        await openai_calls.note_begin(stage.bot, first, matcher)
+        assert await openai_calls._turn(asking("好"))
+        await openai_calls.note_begin(stage.bot, second, matcher)
+        assert await openai_calls._turn(asking("好")), "its own handler still runs"
+        await openai_calls.note_end(first, matcher)
+        assert await openai_calls._turn(asking("今天过得好吗")) is None
+        assert await openai_calls._turn(asking("小棠：好，走吧")), "nothing else fits this"
+
+
+async def test_a_request_outside_a_message_is_handed_on(stage: Stage, group: int) -> None:
     """A plugin that asks its model because somebody poked the bot gets its answer: such an event has no text."""
     from nonebot.adapters.onebot.v11 import PokeNotifyEvent
-    from nonebot.matcher import current_bot, current_event, current_matcher
 
     from nonebot_plugin_cognitive_memory.bridges import openai_calls
 
@@ -149,17 +247,10 @@ async def test_a_request_outside_a_message_is_handed_on(
             "group_id": group,
         }
     )
-    monkeypatch.setattr(openai_calls, "_allowed", {"chat"})
-    tokens = [
-        (current_bot, current_bot.set(stage.bot)),
-        (current_event, current_event.set(poke)),
-        (current_matcher, current_matcher.set(SimpleNamespace(plugin_id="chat"))),  # type: ignore[arg-type]
-    ]
-    try:
-        assert await openai_calls._turn({"messages": [{"role": "user", "content": "有人戳了戳你"}]}) is None
-    finally:
-        for variable, token in tokens:
-            variable.reset(token)
+    with handling(stage, poke) as matcher:
+        await openai_calls.note_begin(stage.bot, poke, matcher)
+        assert await openai_calls._turn(asking("有人戳了戳你")) is None
+        await openai_calls.note_end(poke, matcher)
 
 
 async def test_a_choice_without_a_message_is_handed_on(stage: Stage, group: int) -> None:

@@ -53,6 +53,12 @@ async def test_private_message(stage: Stage) -> None:
     assert scene.user_name == "小棠"
 
 
+async def test_a_group_without_an_id_is_no_private_chat(stage: Stage, twelve_stage: Stage) -> None:
+    """What was said in a group of which the platform tells no id has no scene: it was not said in private."""
+    assert find(stage, message("早", 2000001, 0)) is None
+    assert find(twelve_stage, twelve_message("早", "wxid_1", "")) is None
+
+
 async def test_temporary_chat_is_private(stage: Stage) -> None:
     """A private chat opened from a group is still private."""
     event = message("早", 2000001, sub_type="group", group_id=10001)

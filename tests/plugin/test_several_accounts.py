@@ -123,6 +123,22 @@ async def test_an_account_that_lost_its_connection_stays_the_bots(
     assert await logged(group) == []
 
 
+async def test_platforms_that_share_a_memory_are_named(
+    stage: Stage, twelve_stage: Stage, log: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Accounts on several platforms with one memory are warned of, because equal ids are taken for one person."""
+    from nonebot_plugin_cognitive_memory import scene
+
+    monkeypatch.setattr(scene, "_accounts", set())
+    monkeypatch.setattr(scene, "_platforms", set())
+    await scene.note_account(stage.bot)
+    await scene.note_account(twelve_stage.bot)
+    assert not [line for line in log if "ISOLATE_BOTS" in line]
+    monkeypatch.setattr(twelve_stage.bot, "platform", "telegram")
+    await scene.note_account(twelve_stage.bot)
+    assert [line for line in log if "qq、telegram" in line and "ISOLATE_BOTS=true" in line]
+
+
 def test_only_the_last_lines_are_kept() -> None:
     """The lines kept for comparison are bounded, whatever is said and however often."""
     from nonebot_plugin_cognitive_memory.line_copies import LineCopies

@@ -23,7 +23,7 @@ from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import one_line
-from .job_formats import VERSION, Body, FailureFile, read_job, written_instant, written_job
+from .job_formats import VERSION, Body, FailureFile, contradicts_itself, read_job, written_instant, written_job
 from .message_hashes import MessageHashes, hashes_of
 
 ERROR_LENGTH = 500
@@ -133,7 +133,8 @@ def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo
     if _types(scene, _WRITTEN_SCENE) != _TEXTS_ONLY or scene["kind"] not in ("group", "private"):
         return None
     place_id = scene["group_id" if scene["kind"] == "group" else "user_id"]
-    if not all(map(_PLAIN_ID.fullmatch, (scene["agent"], place_id, scene["user_id"]))):
+    is_plain = all(map(_PLAIN_ID.fullmatch, (scene["agent"], place_id, scene["user_id"])))
+    if not is_plain or contradicts_itself(scene):
         return None
     try:
         instants = [checked_instant(datetime.fromisoformat(body[key]), key) for key in _INSTANTS if body.get(key)]

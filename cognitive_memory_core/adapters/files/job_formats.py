@@ -11,16 +11,19 @@ from typing import Annotated, Any, cast
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter
 
+from ... import sentences
 from ...domain.iso_times import datetime_of
 from ...domain.job import Job
 from ...domain.scope import DEFAULT_AGENT
 from ...domain.turn import Dialogue, Turn, TurnLimits
+from ...errors import BadArgument
 
 VERSION = 1
 SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/Shanghai
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _TURN, _DIALOGUE = TypeAdapter(Turn), TypeAdapter(Dialogue)
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
+_WRITTEN = ("messages",), ("memo", "observations", "message_ids")  # fields of each dialogue, and of each turn
 _LISTS = ("observations", "message_ids")
 _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
@@ -42,12 +45,33 @@ def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     """Return the job of an object of any version; ``arrived_at`` is used if it states no time of acceptance."""
     if "scene" not in body:
         return _read_seed(body, job_id, arrived_at)
+    _refuse_contradiction(body)
     head, fields = JobHead.model_validate(_present(body)), {**_named(body), "scene": _scene(body["scene"])}
     lines = "messages" if body.get("kind") == "dialogue" else "recent_messages"
     if isinstance(fields.get(lines), list):
         fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
     work = (_DIALOGUE if lines == "messages" else _TURN).validate_python(fields)
     return Job(job_id, work, head.accepted_at or arrived_at, head.trimmed)
+
+
+def _refuse_contradiction(body: Mapping[str, Any]) -> None:
+    """Raise BadArgument if a file that this program wrote contradicts itself or lacks a field: it is damaged."""
+    scene: Any = body["scene"]
+    if not isinstance(scene, dict) or "scope" not in scene:
+        return
+    if contradicts_itself(cast("Body", scene)):
+        raise BadArgument(sentences.caller.bad_value("scene.scope", cast("Body", scene)["scope"], "这个 scene 的地点"))
+    lacking = [name for name in _WRITTEN[body.get("kind") != "dialogue"] if name not in body]
+    if lacking:
+        raise BadArgument(sentences.caller.bad_value(lacking[0], None, "文本或列表"))
+
+
+def contradicts_itself(scene: Mapping[str, Any]) -> bool:
+    """Return whether a scene states another scope than its own; those of other programs state none."""
+    if "scope" not in scene:
+        return False
+    place_id = scene.get("group_id" if scene.get("kind") == "group" else "user_id")
+    return scene["scope"] != {"agent": scene.get("agent"), "kind": scene.get("kind"), "place_id": place_id}
 
 
 def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:

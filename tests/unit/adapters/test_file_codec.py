@@ -321,6 +321,19 @@ def test_a_label_is_what_the_whole_job_says():
     assert codec.label_of({**body, "recent_messages": 7}, job.id, ARRIVED).scope == job.scope
 
 
+@pytest.mark.parametrize("damage", [("10001", "10011"), ('"default"', '"defauld"'), ('"memo"', '"memn"')])
+def test_a_flipped_bit_moves_no_job_to_another_place(damage: tuple[str, str]):
+    """A file of ours in which a place or a field's name was changed is refused, by the index as by the worker."""
+    job = a_job(memo="聊了茶", message_ids=["m2"])
+    assert job.scope.place_id == "10001"
+    written = codec.encoded(job).decode()
+    assert codec.job_of(codec.body_of(written.encode()), job.id, ARRIVED) == job
+    changed = codec.body_of(written.replace(*damage, 1).encode())
+    for read in (codec.job_of, codec.label_of):
+        with pytest.raises(PermanentError):
+            read(changed, job.id, ARRIVED)
+
+
 ODD = st.one_of(
     *(st.none(), st.booleans(), st.integers(-3, 3), st.text(max_size=3), st.lists(st.integers(), max_size=1)),
     *(
