@@ -6,7 +6,8 @@ Nothing here raises: where the memory fails or is slow, the companion answers wi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Iterator, Mapping
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -29,11 +30,32 @@ from ..throttled_log import complain
 from ..tools import MemoryToolbox, tool_guide, tool_schemas
 from .companions import PREFIX
 
-PATIENCE = 15.0  # seconds that a companion waits for the memory
+PATIENCE, SHORT_PATIENCE = 15.0, 1.0  # seconds that a companion waits for the memory: as a rule, and after it was late
+SHORT_FOR = 60.0  # seconds after a late call in which the patience is short: a turn makes several calls
 SHOWN = 60  # characters of an answer in the memo of its turn
 END = f"{PREFIX}end"
 T = TypeVar("T")
 _current: ContextVar[BridgedTurn | None] = ContextVar("cognitive_memory_bridged_turn", default=None)
+
+
+class Patience:
+    """How long a companion waits for a call of the memory; ``clock`` returns seconds of a monotonic clock."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Start with nothing late."""
+        self._clock = clock
+        self._is_short_until = float("-inf")
+
+    def seconds(self) -> float:
+        """Return the seconds to wait for the next call."""
+        return SHORT_PATIENCE if self._clock() < self._is_short_until else PATIENCE
+
+    def note_late(self) -> None:
+        """Note that a call was late."""
+        self._is_short_until = self._clock() + SHORT_FOR
+
+
+_patience = Patience()
 
 
 @dataclass
@@ -127,11 +149,12 @@ async def quietly(work: Awaitable[T], otherwise: T) -> T:
     """
     task = asyncio.ensure_future(_outcome(work, otherwise))
     try:
-        done, _ = await asyncio.wait({task}, timeout=PATIENCE)
+        done, _ = await asyncio.wait({task}, timeout=_patience.seconds())
     finally:
         task.cancel()  # no effect if it is done
     if done:
         return task.result()
+    _patience.note_late()
     complain(replies.bridges.FAILED.format(reason=asyncio.TimeoutError.__name__))
     return otherwise
 

@@ -105,12 +105,26 @@ async def test_a_memory_that_does_not_let_go_costs_no_answer(
         return "late"
 
     monkeypatch.setattr(bridged_turn, "PATIENCE", 0.01)
+    monkeypatch.setattr(bridged_turn, "_patience", bridged_turn.Patience())
     try:
         assert await asyncio.wait_for(asyncio.shield(bridged_turn.quietly(hang(), "without")), PATIENCE) == "without"
         await asyncio.wait_for(hung.wait(), PATIENCE)
     finally:
         let_go.set()
     assert [line for line in log if "聊天插件照常回答" in line]
+
+
+async def test_a_memory_that_was_late_is_waited_for_less(stage: Stage) -> None:
+    """The calls of a turn do not each wait the full time for a memory that hangs; a minute later they do again."""
+    from nonebot_plugin_cognitive_memory.bridges import bridged_turn
+
+    now = 1000.0
+    patience = bridged_turn.Patience(lambda: now)
+    assert patience.seconds() == bridged_turn.PATIENCE
+    patience.note_late()
+    assert patience.seconds() == bridged_turn.SHORT_PATIENCE
+    now += bridged_turn.SHORT_FOR
+    assert patience.seconds() == bridged_turn.PATIENCE
 
 
 async def test_a_memory_that_is_closed_meanwhile_costs_no_answer(stage: Stage) -> None:
