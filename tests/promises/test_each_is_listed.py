@@ -10,6 +10,7 @@ import pytest
 from tests.support.tables import ROOT
 
 PROMISES = re.compile(r"<!-- promises:begin -->\n(.*?)\n<!-- promises:end -->", re.DOTALL)
+KEPT = re.compile(r"## Where the promises are kept\n(.*?)\n## ", re.DOTALL)
 LINE = re.compile(r"\d+\. .+ `(test_\w+\.py)`")
 
 
@@ -27,3 +28,15 @@ def test_both_readmes_promise_the_same_in_the_same_order() -> None:
     """Both READMEs list the same files in the same order."""
     lists = [PROMISES.findall((ROOT / file).read_text("utf-8"))[0] for file in ("README.md", "README.en.md")]
     assert LINE.findall(lists[0]) == LINE.findall(lists[1])
+
+
+def test_architecture_names_a_file_for_each_promise() -> None:
+    """docs/architecture.md says for every promise in which files it is kept, and the files exist."""
+    kept = KEPT.search((ROOT / "docs" / "architecture.md").read_text("utf-8"))
+    assert kept is not None
+    rows = [row.split("|") for row in kept[1].splitlines() if re.match(r"\| \d", row)]
+    numbers = [int(number) for row in rows for number in row[1].split(",")]
+    promises = PROMISES.findall((ROOT / "README.en.md").read_text("utf-8"))[0].splitlines()
+    assert sorted(numbers) == list(range(1, len(promises) + 1))
+    named = [name for row in rows for name in re.findall(r"`([^`]+)`", row[3])]
+    assert [name for name in named if not (ROOT / name).is_file()] == []
