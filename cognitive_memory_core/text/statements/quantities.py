@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from ..lexical.folding import folded
 from ..patterns import Pattern
 
 _READ = 600  # characters of a text
+_SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")
+_ASKED = re.compile(r"[？?]\s*$")
 _ASKS = Pattern(
-    "多少|几[点号个次天月岁条位成分块楼页张台]|多[大久长远高快贵]|价|花了|版本|收费|收钱|bpm"
+    "(?<!没)(?<!没.)(?<!没..)(?<!没...)多少(?!有点|有些)|几[点个次天岁条位成分块楼页张台]|多[大久长远高快贵]|(?<!评)价(?!值)|花了|版本|收费|收钱|bpm"
     "|(?<![a-z])(?:how (?:many|much|long|old|often|far|tall|big)|what (?:time|price|size|percentage|number)|which year)"
     "(?![a-z])"
 )
@@ -18,8 +22,14 @@ _HOLDS = Pattern(
 
 
 def asks_for_number(text: str) -> bool:
-    """Return whether a question asks for a number, a price, an hour or a size."""
-    return bool(_ASKS.compiled.search(folded(text[:_READ])))
+    """Return whether a question asks for a number, a price, an hour or a size.
+
+    Of several sentences only those with a question mark count, if there are any: others around a question tell of
+    something else.
+    """
+    sentences = _SENTENCE.findall(folded(text[:_READ]))
+    asked = [one for one in sentences if _ASKED.search(one)] or sentences
+    return any(_ASKS.compiled.search(one) for one in asked)
 
 
 def holds_number(text: str) -> bool:

@@ -19,6 +19,21 @@ def test_another_question_asks_for_none(text: str) -> None:
     assert not asks_for_number(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("评价都有哪些？", False),
+        ("手机又满了，腾出了多少空间都不够。谁去学陶艺？", False),
+        ("先不说多少钱。陶艺课的票多少钱？", True),
+        ("没花多少钱", False),
+        ("截止是几号", False),
+    ],
+)
+def test_only_the_sentence_that_asks_counts(text: str, *, asks: bool) -> None:
+    """Sentences around a question, and 没…多少 (not much), ask for no number."""
+    assert asks_for_number(text) is asks
+
+
 def test_numbers_in_lines() -> None:
     """Figures and numerals with a measure word are numbers; a numeral inside a word is none."""
     for text in ("人均58", "三张票", "十点见", "５８元", "two tickets"):
