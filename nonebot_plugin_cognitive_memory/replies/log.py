@@ -41,13 +41,13 @@ NOT_SCHEDULED = (
 
 
 def left_place(scene: core.Scene, days: int) -> str:
-    """Return the line that the bot left a place, and what becomes of its memory."""
+    """Return the log line that the bot left a place, and what becomes of its memory."""
     kept = f"{days} 天后忘掉" if days else "想到期自动忘掉，设 COGNITIVE_MEMORY__CAPTURE__FORGET_LEFT_DAYS"
     return f"机器人已不在{_place(scene)}，那里的记忆还留着；{kept}"
 
 
 def forgot_place(scene: core.Scene, days: int) -> str:
-    """Return the line that a place which the bot left was forgotten."""
+    """Return the log line that a place which the bot left was forgotten."""
     return f"机器人离开{_place(scene)}满 {days} 天，那里的记忆已经忘掉"
 
 
@@ -61,7 +61,7 @@ def logged(sentence: object) -> str:
 
 
 def started(directory: Path, settings: core.Settings) -> str:
-    """Return the line that says where the files are, what works, and what is recorded."""
+    """Return the log line that says where the files are, what works, and what is recorded."""
     if not settings.enabled:
         return f"已按 COGNITIVE_MEMORY__ENABLED=false 停用，只保留备忘；数据目录 {directory}"
     return f"已启动；数据目录 {directory}；{_models(settings.models)}；{_recorded(settings.capture)}"
@@ -91,17 +91,17 @@ def _recorded(capture: core.CaptureSettings) -> str:
 
 
 def unknown_settings(names: Iterable[str]) -> str:
-    """Return the line that names unknown settings."""
+    """Return the log line that names unknown settings."""
     return f"不认识的设置，已忽略：{'、'.join(_env_name(name) for name in names)}"
 
 
 def wrong_prefixes(names: Iterable[str]) -> str:
-    """Return the line that names variables with one underscore where two belong."""
+    """Return the log line that names variables with one underscore where two belong."""
     return f"前缀 COGNITIVE_MEMORY 后面要两个下划线，这些设置没有起作用：{'、'.join(name[:80] for name in names)}"
 
 
 def dormant_settings(names: Iterable[str]) -> str:
-    """Return the line that names settings without effect in this version."""
+    """Return the log line that names settings without effect in this version."""
     return f"这些设置在这个版本里还不起作用：{'、'.join(_env_name(name) for name in names)}"
 
 
@@ -110,17 +110,17 @@ def _env_name(dotted: str) -> str:
 
 
 def not_considered(error: Exception) -> str:
-    """Return the line that a dialogue will be tried again."""
+    """Return the log line that a dialogue will be tried again."""
     return f"有一段对话没有交给史官，稍后再试：{_reason(error)}"
 
 
 def not_recorded(error: Exception) -> str:
-    """Return the line that a turn was not accepted."""
+    """Return the log line that a turn was not accepted."""
     return f"有一轮对话没有记下：{_reason(error)}"
 
 
 def not_evolved(error: Exception) -> str:
-    """Return the line that a round of scheduled evolution failed."""
+    """Return the log line that a round of scheduled evolution failed."""
     reason = str(error) if isinstance(error, ValueError) else _reason(error)
     return f"群记忆这一轮没有演化：{reason}；EVOLUTION__CRON 写法例如 0 4 * * *"
 
@@ -137,5 +137,5 @@ def refused_tool(tool: str, scene: core.Scene) -> str:
 
 
 def too_broad(scene: core.Scene) -> str:
-    """Return the line that somebody asked for more people's profiles within an hour than a conversation needs."""
+    """Return the log line that somebody asked for more people's profiles within an hour than a conversation needs."""
     return f"有人一小时里查了太多人的侧写，先不给了：{_place(scene)}，用户 {scene.user_id}"

@@ -69,7 +69,7 @@ def listing_filter(agent: str, listing: EventListing, without: Collection[str]) 
 
 
 def missed_filter(agent: str | None, without: Collection[str]) -> Filter:
-    """Compile a list of noted cases of active events over ``missed m`` and ``events e``."""
+    """Compile a list of noted cases of failed recall, those of active events, over ``missed m`` and ``events e``."""
     parts: list[Filter] = [("e.retired_at IS NULL", ())]
     if agent is not None:
         parts.append(("e.agent = ?", bound(agent)))
