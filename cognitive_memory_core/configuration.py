@@ -121,12 +121,12 @@ class Configuration:
         """Set a hot setting from text and store it; raises BadArgument (unknown, not hot, bad), StorageRefused."""
         key = _hot_key(name)
         new = self._checked(key, _parsed(key, text))
-        self._store({**self._reread(), key: _plain(value_at(new, key))})
+        self._store({**self._stored_content(), key: _plain(value_at(new, key))})
         return self._moved()
 
     def reset(self, name: str = "") -> SettingsMoved:
         """Remove the override of a setting, or all for ""; raises BadArgument for an unknown name, StorageRefused."""
-        stored = self._reread()
+        stored = self._stored_content()
         key = _name_of_stored(name, stored) if name else ""
         self._store({one: value for one, value in stored.items() if key and one != key})
         return self._moved()
@@ -201,7 +201,7 @@ class Configuration:
             return {}, sentences.storage_errors.NOT_AN_OBJECT
         return cast("dict[str, object]", content), ""
 
-    def _reread(self) -> Mapping[str, object]:
+    def _stored_content(self) -> Mapping[str, object]:
         """Return the whole content of the file, including unusable keys; rename a damaged file to keep it."""
         content, damage = self._content()
         if damage and self.path:
@@ -239,7 +239,7 @@ def found_key(name: str) -> str:
     inside = [key for key in keys if key.startswith(f"{wanted}.")]
     if inside and wanted:
         raise BadArgument(sentences.settings.is_a_group(wanted, inside[0]))
-    near = alike or _near(wanted, keys) or _near_leaf(wanted, keys)
+    near = alike or _similar_keys(wanted, keys) or _near_leaf(wanted, keys)
     raise BadArgument(sentences.settings.unknown_setting(name.strip(), near))
 
 
@@ -256,10 +256,10 @@ def written(key: str, value: object) -> str:
 
 def _near_leaf(wanted: str, keys: Collection[str]) -> list[str]:
     by_leaf = {key.rpartition(".")[2]: key for key in keys}
-    return [by_leaf[leaf] for leaf in _near(wanted.rpartition(".")[2], by_leaf)]
+    return [by_leaf[leaf] for leaf in _similar_keys(wanted.rpartition(".")[2], by_leaf)]
 
 
-def _near(wanted: str, words: Iterable[str]) -> list[str]:
+def _similar_keys(wanted: str, words: Iterable[str]) -> list[str]:
     from difflib import get_close_matches  # noqa: PLC0415  # only for a mistyped key
 
     return get_close_matches(wanted, list(words), 3, 0.6)

@@ -91,7 +91,9 @@ class Purge:
     def begin(self, state: PurgeState) -> None:
         """Schedule a purge in the background for when it is due."""
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._run_after(self._rest(state)), name="purge")
+            self._task = asyncio.get_running_loop().create_task(
+                self._run_after(self._seconds_until_allowed(state)), name="purge"
+            )
 
     async def close(self) -> None:
         """Cancel the background purge; it stays due and runs after the next start."""
@@ -117,9 +119,9 @@ class Purge:
 
     async def _is_due(self) -> bool:
         state = await self._eraser.purge_due()
-        return state.erased_at is not None and not self._rest(state)
+        return state.erased_at is not None and not self._seconds_until_allowed(state)
 
-    def _rest(self, state: PurgeState) -> float:
+    def _seconds_until_allowed(self, state: PurgeState) -> float:
         """Return the seconds until a purge is allowed again; a last purge dated in the future is ignored."""
         passed = EVERY if state.purged_at is None else self._clock.now() - state.purged_at
         return (EVERY - passed).total_seconds() if timedelta() <= passed < EVERY else 0.0

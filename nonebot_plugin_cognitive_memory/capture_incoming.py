@@ -70,7 +70,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
-        message = await _once(message, bot.self_id, event)
+        message = await _with_first_id(message, bot.self_id, event)
         recent_lines.note(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):
@@ -82,7 +82,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
-async def _once(message: core.Message, account: str, event: Event) -> core.Message:
+async def _with_first_id(message: core.Message, account: str, event: Event) -> core.Message:
     """Return a line under the id of its first copy, if another account of this bot heard it before; else unchanged."""
     words, number = as_everybody_hears(event), str(getattr(event, "real_seq", "") or "")
     if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it

@@ -90,16 +90,16 @@ def _init_values(config: NoneBotConfig) -> Mapping[str, object]:
         of_files = _of_files(config)
     except (ValueError, OSError):
         return {}
-    return _beyond(given, of_files) if isinstance(given, Mapping) else {}
+    return _unknown_part(given, of_files) if isinstance(given, Mapping) else {}
 
 
-def _beyond(mapping: Mapping[str, object], known: object) -> Mapping[str, object]:
+def _unknown_part(mapping: Mapping[str, object], known: object) -> Mapping[str, object]:
     found: dict[str, object] = {}
     for key, value in mapping.items():
         below = known.get(key) if isinstance(known, Mapping) else None
         if value == below:
             continue
-        found[key] = _beyond(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
+        found[key] = _unknown_part(value, below) if isinstance(value, Mapping) and isinstance(below, Mapping) else value
     return found
 
 

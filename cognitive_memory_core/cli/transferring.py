@@ -52,7 +52,7 @@ async def _export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         rows = None if user else totals.events + totals.messages + totals.memos + totals.pins
         with progress_bar(sentences.command_line.EXPORTING, rows) as bar:
             count = await reader.export(target, user_id=user, on_row=bar.advance)
-    is_noted = await _has_noted(bot.data_dir, target)
+    is_noted = await _has_recorded_copy(bot.data_dir, target)
     if arguments.json:
         print_json({"rows": count, "file": str(target)})
     else:
@@ -61,7 +61,7 @@ async def _export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     return DONE
 
 
-async def _has_noted(data_dir: Path, target: Path) -> bool:
+async def _has_recorded_copy(data_dir: Path, target: Path) -> bool:
     """Record the export in the ledger, so that an erasure can name it; return False if a bot owns the ledger."""
     owner = DirectoryOwner(data_dir)
     try:

@@ -57,7 +57,7 @@ def exchanges(lines: Sequence[Message], longest: int = LONGEST) -> Iterator[list
 
 
 def _in_turns(by_day: dict[date, list[list[Message]]]) -> Iterator[list[Message]]:
-    queues = deque(deque(sorted(of_day, key=_worth, reverse=True)) for _, of_day in sorted(by_day.items()))
+    queues = deque(deque(sorted(of_day, key=_exchange_score, reverse=True)) for _, of_day in sorted(by_day.items()))
     while queues:
         of_day = queues.popleft()
         yield of_day.popleft()
@@ -65,7 +65,7 @@ def _in_turns(by_day: dict[date, list[list[Message]]]) -> Iterator[list[Message]
             queues.append(of_day)
 
 
-def _worth(exchange: Sequence[Message]) -> float:
+def _exchange_score(exchange: Sequence[Message]) -> float:
     people = len({line.sender_id for line in exchange if line.sender_id})
     rules = sum(sets_rules(line.text) for line in exchange if line.sender_id)
     return min(people, MOST_PEOPLE) + RULE_WORTH * rules

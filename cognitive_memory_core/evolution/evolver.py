@@ -133,11 +133,11 @@ class Evolver:
             return Evolution(message=sentences.evolution.NOT_RECORDED)
         erasures, hidden = self._erasures, self.consent.opted_out
         await self.flush()
-        given = await self._given(scene, since)
+        given = await self._run_input(scene, since)
         if not any(line.sender_id for line in given.lines):
             return Evolution(kept=len(given.beliefs), message=sentences.evolution.NOTHING_NEW)
         try:
-            judgement, unreadable = await self._judged(self.model, given)
+            judgement, unreadable = await self._ask_and_judge(self.model, given)
         except AWAY as away:
             said = sentences.log.NOT_EVOLVED.format(reason=described(away))
             log.warning("%s", said, extra=log_fields("beliefs", place=scene.scope))
@@ -157,7 +157,7 @@ class Evolver:
         await self.ledger.book.note(scope, [line.id for line in lines])
         return stored
 
-    async def _given(self, scene: Scene, since: datetime) -> _RunInput:
+    async def _run_input(self, scene: Scene, since: datetime) -> _RunInput:
         settings = self.settings.current
         lines, unread = await self._lines(scene.scope, since)
         page = await self.ledger.beliefs.page(scene.scope, "active", settings.evolution.max_beliefs)
@@ -197,7 +197,7 @@ class Evolver:
         kept = admitted.messages if isinstance(admitted, Dialogue) else ()
         return list(kept), unread
 
-    async def _judged(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
+    async def _ask_and_judge(self, model: EvolverModel, given: _RunInput) -> tuple[Judgement, int]:
         settings = self.settings.current.evolution
         choice = await asyncio.to_thread(chosen, given.lines, settings.max_messages, self.settings.current.zone)
         pieces = summary_pieces(choice.left)
@@ -212,7 +212,7 @@ class Evolver:
             earlier=self.consent.hidden(earlier),
         )
         proposals: Proposals = await model.chat.ask(ask)
-        near = await self._near(given, proposals)
+        near = await self._similar_pairs(given, proposals)
         judging_input = JudgingInput(
             given.beliefs,
             NumberedChat(choice.shown, given.job_context.people),
@@ -230,7 +230,7 @@ class Evolver:
         page = await self.ledger.beliefs.page(scope, "deprecated", MOST_BARRED)
         return frozenset(belief.key for belief in page.beliefs if belief.is_barred)
 
-    async def _near(self, given: _RunInput, proposals: Proposals) -> frozenset[tuple[str, str]]:
+    async def _similar_pairs(self, given: _RunInput, proposals: Proposals) -> frozenset[tuple[str, str]]:
         """Return the (proposed statement, belief) pairs with similar vectors that may mean the same.
 
         Empty while the embedder is unavailable; statements in equal words are detected elsewhere, without it.

@@ -86,7 +86,7 @@ class Suggesting:
         scope, open_ones = group_of(scene), await self._open(scene)
         if self.model is not None:
             unworded = [one for one in open_ones if _key_of(one) not in self._drafts][:MOST_WORDED]
-            await asyncio.gather(*(self._word(self.model, one) for one in unworded))
+            await asyncio.gather(*(self._word_draft(self.model, one) for one in unworded))
         return [suggestion_of(scope, one, self._draft(one)) for one in open_ones]
 
     async def _open(self, scene: Scene) -> list[Pattern]:
@@ -98,8 +98,8 @@ class Suggesting:
         decisions = await self.decisions.decisions(scope)
         decided = [one for decision in decisions for one in decision.event_ids]
         known = [one for one in await self.events.fetch(decided) if read_filter.admits(one)]
-        events = await self._told(scene, found)
-        same = await self._same(list({one.id: one for one in (*events, *known)}.values()))
+        events = await self._visible_events(scene, found)
+        same = await self._comparison_of(list({one.id: one for one in (*events, *known)}.values()))
         zone = self.settings.current.zone
 
         def found_open() -> list[Pattern]:
@@ -110,7 +110,7 @@ class Suggesting:
     def _draft(self, pattern: Pattern) -> str:
         return self._drafts.get(_key_of(pattern)) or drafted_by_rules(pattern)
 
-    async def _word(self, model: EvolverModel, pattern: Pattern) -> None:
+    async def _word_draft(self, model: EvolverModel, pattern: Pattern) -> None:
         """Let a model word a draft; a draft that adds to the experiences is neither used nor requested again."""
         kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
         quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
@@ -165,12 +165,12 @@ class Suggesting:
         await self.beliefs.commit([BeliefEdit(belief, None, change)])
         self.on_stored()
 
-    async def _told(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
+    async def _visible_events(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
         """Return the events that may be shown, with present names and with people who opted out redacted."""
         shown = self.access.shown(scene, await self.named(events))
         return [one for one in shown if one.pain]
 
-    async def _same(self, events: Sequence[Event]) -> Same:
+    async def _comparison_of(self, events: Sequence[Event]) -> Same:
         """Return a function that compares two of these experiences by words, and by vectors if a model is set."""
         readings = {one.id: ProblemReading.of(one.pain, one.solution) for one in events}
         vectors = await self._vectors(events)

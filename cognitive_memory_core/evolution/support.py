@@ -84,15 +84,15 @@ class NumberedChat:
             line for line in of_it if _is_told(line.text) and (ends_rules(line.text) or opposes(statement, line.text))
         ]
         known = {line.id for line in of_it}
-        ends += [line for line in self._after(of_it, cited) if line.id not in known and _only_ends(line.text)]
+        ends += [line for line in self._following_lines(of_it, cited) if line.id not in known and _only_ends(line.text)]
         return self._joined(ends, cited)
 
     def _joined(self, says: Sequence[Message], cited: Sequence[Message]) -> Support:
-        agreeing = (line for line in self._after(says, cited) if stance_of(line.text) == "agrees")
+        agreeing = (line for line in self._following_lines(says, cited) if stance_of(line.text) == "agrees")
         ids = {line.id for line in (*says, *agreeing)}
         return Support(tuple(line for line in self.lines if line.id in ids))
 
-    def _after(self, lines: Sequence[Message], cited: Sequence[Message]) -> Iterator[Message]:
+    def _following_lines(self, lines: Sequence[Message], cited: Sequence[Message]) -> Iterator[Message]:
         """Yield the cited lines that reply to one of ``lines``, or follow it closely with no objection between."""
         ids = {line.id for line in lines}
         starts = [self._at[line.id] for line in lines]
@@ -134,7 +134,7 @@ class NumberedChat:
         if not _is_told(line.text) or not (self.terms(line.text) & terms):
             return False
         is_rule = sets_rules(line.text) or forbids(line.text) or proposes(line.text)
-        covered, own = self._covered(statement, line.text), self._own(line.text, terms)
+        covered, own = self._covered(statement, line.text), self._topic_share(line.text, terms)
         if is_rule:
             is_said = covered >= SAID_AS_A_RULE or own >= SAID_PLAINLY
         else:
@@ -148,7 +148,7 @@ class NumberedChat:
         shared = self.terms(statement) & self.terms(text)
         return _weight(shared) / _weight(wanted) if any(len(term) > 1 for term in shared & wanted) else 0.0
 
-    def _own(self, text: str, terms: frozenset[str]) -> float:
+    def _topic_share(self, text: str, terms: frozenset[str]) -> float:
         """Return the largest share of a clause of a text that consists of the statement's terms."""
         clauses = [self.terms(clause) for clause in _CLAUSES.split(text)]
         near = (_weight(own & terms) / _weight(own) for own in clauses if _weight(own & terms) >= LEAST_SHARED)

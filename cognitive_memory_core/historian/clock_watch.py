@@ -64,7 +64,7 @@ class ClockWatch:
 
     def horizon(self) -> datetime:
         """Return an instant that has certainly passed; ages that lead to deletion are measured from it."""
-        self._look()
+        self._check_for_jump()
         return NEVER if self._believed is None else min(self._clock.now(), self._believed)
 
     async def close(self) -> None:
@@ -74,14 +74,14 @@ class ClockWatch:
 
     async def keep(self) -> None:
         """Store the trusted time."""
-        self._look()
+        self._check_for_jump()
         await self._book.keep(ClockState(self._believed, self._seen, self._steady))
         self._kept_at = self._elapsed()
 
     async def _round(self) -> float:
-        has_jumped = self._look()
+        has_jumped = self._check_for_jump()
         if self._may_correct_dates and await self._book.redate_tombstones(self._seen + JUMP / 2, self._seen - SINCE):
-            await (self.on_brought_back or _nobody)()
+            await (self.on_brought_back or _do_nothing)()
         if has_jumped or self._elapsed() - self._kept_at >= KEPT_EVERY:
             await self.keep()
         return POLL
@@ -91,7 +91,7 @@ class ClockWatch:
         """Whether stored dates in the future were written by a wrong clock and may be corrected."""
         return self._has_history if self._believed is None else self._believed == self._seen
 
-    def _look(self) -> bool:
+    def _check_for_jump(self) -> bool:
         """Compare the clock with the monotonic timer, and update the trusted time; return whether the clock jumped."""
         now, elapsed = self._clock.now(), self._elapsed()
         passed = elapsed - self._looked_at
@@ -115,5 +115,5 @@ class ClockWatch:
             )
 
 
-async def _nobody() -> None:
+async def _do_nothing() -> None:
     pass

@@ -90,11 +90,11 @@ class Conversion:
 
     def _write(self, where: str, fields: _Fields) -> None:
         try:
-            self._put(row_of(orjson.dumps({"agent": self._destination.agent, **fields})), str(fields["type"]))
+            self._write_row(row_of(orjson.dumps({"agent": self._destination.agent, **fields})), str(fields["type"]))
         except _UNREADABLE as refused:
             self._report.leave_out(where, refused)
 
-    def _put(self, row: ExportedRow, kind: str) -> None:
+    def _write_row(self, row: ExportedRow, kind: str) -> None:
         self._draft.write(written(row) + b"\n")
         self._report.count(kind)
 
@@ -102,13 +102,13 @@ class Conversion:
         current, histories = _KINDS[kind]
         for path in self._layout.files(folder / current, ".md"):
             if profile := self._profile(path, kind, path.stem):
-                self._put(profile, "profile")
-                self._learn(kind, profile.name, profile.key.group_id or profile.key.user_id)
+                self._write_row(profile, "profile")
+                self._record_place_name(kind, profile.name, profile.key.group_id or profile.key.user_id)
         for one in histories:
             for entity in self._layout.folders(folder / "history" / one):
                 for path in self._layout.files(entity, ".md"):
                     if profile := self._profile(path, kind, entity.name):
-                        self._put(Revision(revision_id(_replaced_at(path)), profile), "revision")
+                        self._write_row(Revision(revision_id(_replaced_at(path)), profile), "revision")
 
     def _profile(self, path: Path, kind: EntityType, name: str) -> Profile | None:
         try:
@@ -144,7 +144,7 @@ class Conversion:
             return
         self._write(where, fields)
         place, place_id = ("group", fields["group_id"]) if fields["group_id"] else ("user", fields["user_id"])
-        self._learn(place, _text(row["metadata"].get("location_abs")), place_id)
+        self._record_place_name(place, _text(row["metadata"].get("location_abs")), place_id)
 
     def _event_fields(self, text: object, metadata: _Fields) -> _Fields:
         said = _text(text).strip()
@@ -250,7 +250,7 @@ class Conversion:
         except (BadArgument, OSError) as refused:
             self._report.leave_out(name, refused)
 
-    def _learn(self, kind: str, name: str, place_id: str) -> None:
+    def _record_place_name(self, kind: str, name: str, place_id: str) -> None:
         """Record which group or private chat a name belongs to; a name of two of them is not used."""
         if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
             known = self._places.setdefault((kind, name), place_id)

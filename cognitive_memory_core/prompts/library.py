@@ -74,13 +74,13 @@ class PromptLibrary:
         """
         roster = roster_of(job_context, lines, (source, *(task.text for task in tasks)))
         parts = {
-            **_around(job_context, roster, lines),
+            **_shared_placeholders(job_context, roster, lines),
             "speaker": roster.called(job_context.speaker.id),
             "source": block("来源", rendering.source_line(source, lines, job_context.speaker)),
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
         given = AskContents(
-            tuple(task.number for task in tasks), len(lines), len(_near(job_context)), _ids(roster, lines)
+            tuple(task.number for task in tasks), len(lines), len(_neighbours_of(job_context)), _ids(roster, lines)
         )
         instructions, prompt = self._templates["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
@@ -92,9 +92,9 @@ class PromptLibrary:
         Each observation in the answer cites its lines.
         """
         roster = roster_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_ROSTER)
-        given = AskContents((), len(lines), len(_near(job_context)), _ids(roster, lines))
+        given = AskContents((), len(lines), len(_neighbours_of(job_context)), _ids(roster, lines))
         earlier = rendering.earlier_lines(job_context.earlier, roster, job_context.when)
-        parts = {**_around(job_context, roster, lines), "earlier": block("前情", earlier)}
+        parts = {**_shared_placeholders(job_context, roster, lines), "earlier": block("前情", earlier)}
         instructions, prompt = self._templates["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
@@ -105,7 +105,7 @@ class PromptLibrary:
         """Build the request for a summary of a dialogue that includes ``earlier``, the summary of the lines before."""
         roster = roster_of(job_context, lines, (earlier,))
         parts = {
-            **_around(job_context, roster, lines),
+            **_shared_placeholders(job_context, roster, lines),
             "earlier": block("前文摘要", rendering.cut(earlier, rendering.EARLIER)),
             "max_chars": str(max_chars),
         }
@@ -127,7 +127,7 @@ class PromptLibrary:
         """
         roster = roster_of(job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
         parts = {
-            **_around(job_context, roster, lines, marks_admins=True),
+            **_shared_placeholders(job_context, roster, lines, marks_admins=True),
             "beliefs": block("群记忆", rendering.beliefs(beliefs, job_context.when.tzinfo)),
             "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
@@ -159,7 +159,7 @@ class PromptLibrary:
         instructions, prompt = self._templates["merge"].filled(
             {
                 "time": rendering.moment(now),
-                "target": _target(person, profile, facts),
+                "target": _subject_line(person, profile, facts),
                 "portrait": block("旧侧写", rendering.profile_text(profile, max(max_chars, 1) * 4)),
                 "facts": rendering.facts_of_both_sorts(facts, now.tzinfo),
                 "max_chars": str(max_chars),
@@ -180,7 +180,7 @@ def _refusal(name: str, text: str) -> str:
     return refusal(name, text, known - _OPTIONAL, known)
 
 
-def _around(
+def _shared_placeholders(
     job_context: JobContext, roster: Roster, lines: Sequence[Message | str], *, marks_admins: bool = False
 ) -> dict[str, str]:
     """Return the placeholders common to all prompts: time, place, people, known events and chat lines."""
@@ -190,7 +190,7 @@ def _around(
         "calendar": rendering.calendar(when),
         "place": rendering.place(roster),
         "people": block("名单", rendering.people(roster)),
-        "neighbours": block("已记住", rendering.neighbours(_near(job_context), roster, when.tzinfo)),
+        "neighbours": block("已记住", rendering.neighbours(_neighbours_of(job_context), roster, when.tzinfo)),
         "lines": block("聊天", rendering.numbered_lines(lines, roster, when, before, marks_admins=marks_admins)),
     }
 
@@ -200,7 +200,7 @@ def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
     return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
-def _near(job_context: JobContext) -> tuple[Event, ...]:
+def _neighbours_of(job_context: JobContext) -> tuple[Event, ...]:
     return job_context.neighbours[: rendering.MOST_NEIGHBOURS]
 
 
@@ -214,7 +214,7 @@ def _shown(task: Task) -> str:
     return "\n".join(lines)
 
 
-def _target(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
+def _subject_line(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
     """Return the line that names the profile's subject, taken from the key of the profile or the facts."""
     name = defused(clean_name(person.name))
     if _is_of_group(profile, facts):

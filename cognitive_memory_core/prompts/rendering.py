@@ -121,7 +121,7 @@ def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> 
 
     def shown(event: Event) -> str:
         day = _day(event.happened_at, zone)
-        said = f"{_teller(event, roster)}{cut(event.text, NEIGHBOUR)}"
+        said = f"{_speaker_prefix(event, roster)}{cut(event.text, NEIGHBOUR)}"
         return said if event.text.startswith(day) else f"{day} {said}"
 
     return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events, 1))
@@ -211,7 +211,7 @@ def _dates(line: Message, roster: Roster, when: datetime) -> str:
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
 
 
-def _teller(event: Event, roster: Roster) -> str:
+def _speaker_prefix(event: Event, roster: Roster) -> str:
     """Return the speaker of an event as a prefix for its text; "" if the text begins with the speaker."""
     is_led = bool(event.sender_id) and f"({event.sender_id})" in event.text[: NAME_LENGTH + len(event.sender_id)]
     return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""

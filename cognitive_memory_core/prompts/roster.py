@@ -48,7 +48,7 @@ class Roster:
     def called(self, user_id: str, name: str = "") -> str:
         """Return ``name(id)`` with the one name a person has in this prompt; ``name`` is used for an unknown person."""
         known = self._by_id.get(user_id)
-        return known.label if known else _clean(Person(user_id, name)).label
+        return known.label if known else _displayed(Person(user_id, name)).label
 
     def short(self, user_id: str, name: str = "") -> str:
         """Return a person's name without the id; of an unknown person ``name``, or the id if that is blank."""
@@ -75,11 +75,13 @@ def roster_of(
     messages = [line for line in lines if isinstance(line, Message)]
     known = _known(job_context, messages)
     present = dict.fromkeys((job_context.speaker.id, *(line.sender_id for line in messages if line.sender_id)))
-    heard = _heard((*(line if isinstance(line, str) else line.text for line in lines), *texts), known.values())
-    mentioned = [user_id for user_id, person in known.items() if not heard.isdisjoint(_signs(person))]
+    heard = _mentioned_words(
+        (*(line if isinstance(line, str) else line.text for line in lines), *texts), known.values()
+    )
+    mentioned = [user_id for user_id, person in known.items() if not heard.isdisjoint(_identifying_words(person))]
     shown = list(dict.fromkeys((*present, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
-    people = tuple(_clean(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
+    people = tuple(_displayed(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
     return Roster(Person(job_context.place.group_id, clean_name(job_context.place_name)), people)
 
 
@@ -95,14 +97,14 @@ def _known(job_context: JobContext, messages: Sequence[Message]) -> dict[str, Pe
     return known
 
 
-def _heard(texts: Iterable[str], people: Iterable[Person]) -> frozenset[str]:
+def _mentioned_words(texts: Iterable[str], people: Iterable[Person]) -> frozenset[str]:
     """Return the ids and names of the people that occur in the texts, case-folded."""
-    words = Vocabulary(sign for person in people for sign in _signs(person))
+    words = Vocabulary(sign for person in people for sign in _identifying_words(person))
     said = "\n".join(text[:_LOOKED_AT] for text in texts)[:_HEARD]
     return frozenset(words.within(said.casefold()))
 
 
-def _clean(person: Person, heard: Collection[str] = ()) -> Person:
+def _displayed(person: Person, heard: Collection[str] = ()) -> Person:
     """Return a person with display names; aliases that occur in a text come first."""
     name = _shown(person.name)
     aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: not any(word in heard for word in _words(alias)))
@@ -115,7 +117,7 @@ def _shown(name: str) -> str:
     return defused(clean_name(name))
 
 
-def _signs(person: Person) -> Iterator[str]:
+def _identifying_words(person: Person) -> Iterator[str]:
     """Return the words that identify a person in a text: the id, and each name."""
     if len(person.id) >= _SHORTEST_ID:
         yield person.id.casefold()

@@ -94,7 +94,7 @@ class Reporting:
             missed=tuple(await self._missed(agent)),
         )
 
-    async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
+    async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
         """Return the figures by place, and the statements of each person in groups.
 
         Off the event loop, freed in slices.
@@ -102,7 +102,7 @@ class Reporting:
         with _uncollected():
             counts = [await self.ledger.stored()], [await self.ledger.line_counts()]
 
-            def totalled() -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
+            def totalled() -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
                 stored, line_counts = counts[0].pop(), counts[1].pop()
                 found = _totalled(agent, stored, line_counts)
                 while stored or line_counts:
@@ -149,11 +149,11 @@ class Reporting:
 
         return await asyncio.to_thread(compared)
 
-    async def _teachers(self, taught: Sequence[_Taught]) -> list[TeacherShare]:
-        found = [share for one in taught for share in await self._most(one.scope, one.events, one.lines)]
+    async def _teachers(self, taught: Sequence[_GroupStatements]) -> list[TeacherShare]:
+        found = [share for one in taught for share in await self._largest_shares(one.scope, one.events, one.lines)]
         return sorted(found, key=lambda one: one.share, reverse=True)
 
-    async def _most(self, scope: Scope, taught: Counter[str], lines: Counter[str]) -> list[TeacherShare]:
+    async def _largest_shares(self, scope: Scope, taught: Counter[str], lines: Counter[str]) -> list[TeacherShare]:
         most = [(person, count) for person, count in taught.most_common(TEACHERS + 1) if person][:TEACHERS]
         names = {one.id: one.name for one in await self.names.people(scope, [person for person, _ in most])}
         hide, hidden = self.consent.hidden, self.consent.opted_out
@@ -197,7 +197,7 @@ def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str])
 
 
 @dataclass(frozen=True)
-class _Taught:
+class _GroupStatements:
     """Stored events and logged lines of each person in a group of several people."""
 
     scope: Scope
@@ -207,14 +207,16 @@ class _Taught:
 
 def _totalled(
     agent: str | None, stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
-) -> tuple[tuple[PlaceQuality, ...], list[_Taught]]:
+) -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
     """Return the figures by place of an agent (None: of all), and the counts by person of the groups among them."""
     of_agent = [one for one in stored if agent in (None, one.scope.agent)]
     said = [one for one in line_counts if agent in (None, one.scope.agent)]
-    return tuple(_places(of_agent, said)), list(_taught(of_agent, said))
+    return tuple(_places(of_agent, said)), list(_statements_by_person(of_agent, said))
 
 
-def _taught(stored: Sequence[StoredCount], line_counts: Sequence[LineCount]) -> Iterator[_Taught]:
+def _statements_by_person(
+    stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
+) -> Iterator[_GroupStatements]:
     events, lines = defaultdict[Scope, Counter[str]](Counter), defaultdict[Scope, Counter[str]](Counter)
     for one in stored:
         events[one.scope][one.sender_id] += one.events
@@ -223,7 +225,7 @@ def _taught(stored: Sequence[StoredCount], line_counts: Sequence[LineCount]) -> 
     for scope, taught in sorted(events.items(), key=lambda item: item[0]):
         people = {*taught, *lines[scope]} - {""}
         if scope.kind == "group" and taught.total() >= LEAST_EVENTS and len(people) >= LEAST_PEOPLE:
-            yield _Taught(scope, taught, lines[scope])
+            yield _GroupStatements(scope, taught, lines[scope])
 
 
 def _places(stored: Sequence[StoredCount], line_counts: Sequence[LineCount]) -> list[PlaceQuality]:

@@ -41,15 +41,15 @@ def sections_of(report: QualityReport, zone: tzinfo) -> list[ReportSection]:
         ReportSection(words.GIST, tuple(marks(report)) or (words.ALL_WELL,)),
         _stored(report),
         _flaws(report.examination, zone),
-        _twice(report.examination, zone),
-        _opposed(report.examination, zone),
+        _duplicates(report.examination, zone),
+        _contradictions(report.examination, zone),
         _recalled(report),
         _teachers(report),
         _gate(report),
         _backlog(report, zone),
         _costs(report),
         _latency(report),
-        _kept(report),
+        _log_retention(report),
         _missed(report, zone),
     ]
 
@@ -108,7 +108,12 @@ def _stored(report: QualityReport) -> ReportSection:
 def _place_row(place: PlaceQuality, kinds: Sequence[str]) -> Row:
     by_kind = (str(place.kinds.get(kind, 0)) for kind in kinds)
     figures = (str(place.lines), str(place.events), *by_kind)
-    return place_of(place.scope), *figures, _of(place.absolute, place.events), _of(place.recalled, place.events)
+    return (
+        place_of(place.scope),
+        *figures,
+        _share_text(place.absolute, place.events),
+        _share_text(place.recalled, place.events),
+    )
 
 
 def _flaws(found: Examination | None, zone: tzinfo) -> ReportSection:
@@ -124,7 +129,7 @@ def _flaws(found: Examination | None, zone: tzinfo) -> ReportSection:
     return ReportSection(words.FLAWS, (words.EXAMINED.format(count=found.examined),), (table,))
 
 
-def _twice(found: Examination | None, zone: tzinfo) -> ReportSection:
+def _duplicates(found: Examination | None, zone: tzinfo) -> ReportSection:
     if found is None:
         return ReportSection(words.TWICE, (words.NOTHING_EXAMINED,))
     lines = [words.SAME_WORDS.format(count=found.duplicates, near=found.near)]
@@ -132,7 +137,7 @@ def _twice(found: Examination | None, zone: tzinfo) -> ReportSection:
     return ReportSection(words.TWICE, tuple(lines), tuple(_pairs(found.near_pairs, zone)))
 
 
-def _opposed(found: Examination | None, zone: tzinfo) -> ReportSection:
+def _contradictions(found: Examination | None, zone: tzinfo) -> ReportSection:
     if found is None:
         return ReportSection(words.OPPOSED, (words.NOTHING_EXAMINED,))
     if not found.contradictions:
@@ -225,7 +230,7 @@ def _within(latency: ReadLatency, share: float) -> str:
     return words.WITHIN.format(bound=bound) if bound else words.BEYOND
 
 
-def _kept(report: QualityReport) -> ReportSection:
+def _log_retention(report: QualityReport) -> ReportSection:
     lines = sum(place.lines for place in report.places)
     whole = max([lines, *(one.lines for one in report.retention)])
     rows = tuple(
@@ -250,5 +255,5 @@ def _quote(event: QuotedEvent, zone: tzinfo) -> str:
     return f"[{event.happened_at.astimezone(zone):%Y-%m-%d}] {event.text}"
 
 
-def _of(part: int, whole: int) -> str:
+def _share_text(part: int, whole: int) -> str:
     return f"{part}（{percent(part / whole)}）" if whole else "0"

@@ -52,7 +52,7 @@ class Arguments:
 
     def text_argument(self, name: str) -> str:
         """Return an optional text; words by which models mark it as left out ("null", "无") give ""."""
-        return _meant(self.text(name))
+        return _unless_omitted(self.text(name))
 
     def needed(self, name: str) -> str:
         """Return a required text; raises BadToolArgument if it is missing."""
@@ -68,14 +68,14 @@ class Arguments:
             found = [_text(item, name) for item in value[:ITEMS]]
         except BadToolArgument as strange:
             raise BadToolArgument(sentences.tools.ARGUMENT_IS_NO_LIST.format(name=name)) from strange
-        return [text for text in found if _meant(text)]
+        return [text for text in found if _unless_omitted(text)]
 
     def identifier(self, name: str) -> str | None:
         """Return an id, written alone or as name(id); None if there is none."""
         value = self._values.get(name)
         if isinstance(value, float) and value.is_integer():
             value = int(value)
-        text = _meant(_text(value, name))
+        text = _unless_omitted(_text(value, name))
         return (labelled[1].strip() if (labelled := _LABEL.fullmatch(text)) else text) or None
 
     def needed_identifier(self, name: str) -> str:
@@ -102,7 +102,7 @@ class Arguments:
         return int(min(number, MOST)) if number >= 1 else None
 
 
-def _meant(text: str) -> str:
+def _unless_omitted(text: str) -> str:
     return "" if text.lower() in _NOTHING else text
 
 

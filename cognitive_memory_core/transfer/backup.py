@@ -37,7 +37,7 @@ async def backed_up(
     Raises BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
     place = await asyncio.to_thread(checked_place, path, data_dir)
-    draft = await asyncio.to_thread(_room, place)
+    draft = await asyncio.to_thread(_draft_path, place)
     try:
         await completed(asyncio.to_thread(_begin, draft))
         await completed(queue.copy_to(draft / "queues"))
@@ -50,7 +50,7 @@ async def backed_up(
         await completed(asyncio.to_thread(removed, draft))
 
 
-def _room(path: Path) -> Path:
+def _draft_path(path: Path) -> Path:
     """Return the path of a new draft: inside an existing target (its parent may be another disk), else beside it."""
     with _refusals(path):
         try:

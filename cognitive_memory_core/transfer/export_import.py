@@ -60,7 +60,7 @@ async def _filled(draft: Path, rows: AsyncIterator[ExportedRow]) -> int:
     head = HEAD + b"\n"
     opened = ExitStack()
     try:
-        file = await completed(asyncio.to_thread(_created, draft, head, opened))
+        file = await completed(asyncio.to_thread(_private_file, draft, head, opened))
         async for batch in _batches(rows):
             await completed(asyncio.to_thread(_write, file, batch))
             count += len(batch)
@@ -137,7 +137,7 @@ def _write(file: BinaryIO, rows: Sequence[ExportedRow]) -> None:
     file.write(b"".join(written(row) + b"\n" for row in rows))
 
 
-def _created(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
+def _private_file(path: Path, head: bytes, opened: ExitStack) -> BinaryIO:
     """Create a file readable by its owner alone, because it will hold private chats."""
     file = opened.enter_context(os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"))
     file.write(head)

@@ -47,7 +47,7 @@ class AgentGate:
         return answer
 
     async def _by_headers(self, scope: Scope, receive: Receive, send: Send) -> None:
-        given = {name: _only(scope, header) for name, header in HEADERS.items()}
+        given = {name: _single_header(scope, header) for name, header in HEADERS.items()}
         if not given["user"]:
             await refused(400, replies.agents.NO_PERSON)(scope, receive, send)
         else:
@@ -85,7 +85,7 @@ class _Place:
         return core.Scene.private(self.user, agent=agent)
 
 
-def _only(scope: Scope, wanted: bytes) -> str:
+def _single_header(scope: Scope, wanted: bytes) -> str:
     """Return a header's text; "" if it is missing or given more than once."""
     found = [value for name, value in scope["headers"] if name == wanted]
     return unquote(found[0].decode("latin-1")).strip() if len(found) == 1 else ""

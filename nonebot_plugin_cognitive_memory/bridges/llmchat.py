@@ -35,7 +35,7 @@ def attach() -> None:
 
     async def loop_with_memory(self: Any, **given: Any) -> Any:
         turn = current_turn()
-        return await run_loop(self, **(await _remembering(turn, given) if turn else given))
+        return await run_loop(self, **(await _with_block_and_tools(turn, given) if turn else given))
 
     async def complete_with_memory(self: Any, *given: Any, **named: Any) -> Any:
         completion, turn = await complete(self, *given, **named), current_turn()
@@ -57,7 +57,7 @@ def attach() -> None:
     service._handle_tool_call = call_with_memory  # noqa: SLF001  # as above
 
 
-async def _remembering(turn: BridgedTurn, given: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _with_block_and_tools(turn: BridgedTurn, given: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments of the plugin's tool loop with the block and, if it has tools, the memory's beside them."""
     config, (system, *others) = given["request_config"], given["messages"]
     has_tools = "tools" in config

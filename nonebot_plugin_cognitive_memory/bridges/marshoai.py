@@ -40,7 +40,7 @@ def attach() -> None:
         turn = current_turn()
         if turn is None:
             return await ask(client, msg, model_name, tools, stream)
-        messages = await _remembering(turn, msg, bool(tools))
+        messages = await _with_block(turn, msg, bool(tools))
         offered = [*tools, *turn.tools] if tools else tools
         for _ in range(ROUNDS):
             completion = await ask(client, messages, model_name, offered, stream)
@@ -55,7 +55,7 @@ def attach() -> None:
     module.make_chat_openai = ask_with_memory
 
 
-async def _remembering(turn: BridgedTurn, messages: Sequence[Any], has_tools: bool) -> list[Any]:
+async def _with_block(turn: BridgedTurn, messages: Sequence[Any], has_tools: bool) -> list[Any]:
     """Return the messages with the block at the end of the first, which holds the plugin's system prompt."""
     block = await turn.block(with_tools=has_tools)
     first, *others = messages

@@ -116,7 +116,7 @@ def attach() -> None:
         if turn is None:
             return await create(self, *given, **named)
         block = await turn.block()
-        answered = await create(self, *given, **{**named, "messages": _remembering(named["messages"], block)})
+        answered = await create(self, *given, **{**named, "messages": _with_block(named["messages"], block)})
         return await _ended(turn, answered)
 
     completions.create = create_with_memory
@@ -157,7 +157,7 @@ def _last_said(messages: object) -> str:
     return "\n".join(part for part in parts if isinstance(part, str)).strip()
 
 
-def _remembering(messages: Sequence[Any], block: str) -> list[Any]:
+def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
     """Return the messages with the block appended to a leading system message of text, else in a new one."""
     if not block:
         return [*messages]
@@ -174,19 +174,19 @@ async def _ended(turn: BridgedTurn, answered: Any) -> Any:
     if message is not None and not getattr(message, "tool_calls", None):
         await turn.answered(getattr(message, "content", None))
     elif hasattr(answered, "_iterator"):
-        answered._iterator = _heard(turn, answered._iterator)  # noqa: SLF001  # plugins check the stream's class
+        answered._iterator = _recorded_stream(turn, answered._iterator)  # noqa: SLF001  # plugins check the stream's class
     return answered
 
 
-async def _heard(turn: BridgedTurn, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
+async def _recorded_stream(turn: BridgedTurn, chunks: AsyncIterator[Any]) -> AsyncIterator[Any]:
     said: list[str] = []
     async for chunk in chunks:
-        said.extend(map(_told, getattr(chunk, "choices", None) or ()))
+        said.extend(map(_text_of_choice, getattr(chunk, "choices", None) or ()))
         yield chunk
     await turn.answered("".join(said))
 
 
-def _told(choice: Any) -> str:
+def _text_of_choice(choice: Any) -> str:
     """Return the text of a choice in a chunk of a stream; "" for one without text, which some providers send."""
     content = getattr(getattr(choice, "delta", None), "content", None)
     return content if isinstance(content, str) else ""

@@ -140,7 +140,7 @@ class Layout:
                 self._y += 136
             x = self._left + width * (at % columns)
             clusters = self._fitted(number, width - 16, 58, bold=True)
-            self._parts.append(Words(x, self._y + 34, clusters, 58, self._strong(), bold=True))
+            self._parts.append(Words(x, self._y + 34, clusters, 58, self._readable_accent(), bold=True))
             self._parts.append(Words(x, self._y + 88, self._fitted(label, width - 16, 26), 26, self._theme.faint))
         self._y += 108
 
@@ -149,7 +149,7 @@ class Layout:
             self._heading(block.heading)
         for text, is_item in block.lines:
             if self._lines > 0 and is_item:
-                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._strong()))
+                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent()))
             self._text(text, 32, 50, indent=34 if is_item else 0)
         self._y -= 4
 
@@ -170,7 +170,7 @@ class Layout:
         for at, (label, count) in enumerate(bars):
             x = self._left + step * at
             tall = max(height * count / most, 8) if count else 4
-            colour = self._strong() if count else self._theme.edge
+            colour = self._readable_accent() if count else self._theme.edge
             self._parts.append(
                 Box(x + step * 0.17, base - tall, step * 0.66, tall, min(8, tall / 2), colour, None, TOP)
             )
@@ -226,7 +226,7 @@ class Layout:
     def _of(self, cluster: str, *, size: int, bold: bool = False) -> float:
         return self._measure(cluster, size, bold)
 
-    def _strong(self) -> Colour:
+    def _readable_accent(self) -> Colour:
         """Return the accent, lightened where the page is dark."""
         is_dark = sum(self._theme.sheet) < sum(self._theme.text)
         return _mixed(self._accent[0], WHITE, 0.34) if is_dark else self._accent[0]

@@ -122,7 +122,7 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
     hits = await memory.search_events(scene, query, kinds=KINDS, top_k=MOST_FOUND)
     said = await memory.search_events(scene, query, kinds=("message",), top_k=MOST_FOUND)
-    floor = _floor([*hits, *said])
+    floor = _least_relevance([*hits, *said])
     events = [hit.event for hit in hits if hit.relevance >= floor][:wanted]
     told = {message_id for event in events for message_id in event.message_ids}
     texts = {event.text for event in events}
@@ -134,7 +134,7 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     return replies.commands.found(pins, events, distinct[: max(wanted - len(events), 0)], shown)
 
 
-def _floor(hits: Sequence[core.Hit]) -> float:
+def _least_relevance(hits: Sequence[core.Hit]) -> float:
     """Return the relevance below which hits are not shown: half of the best hit's, at least ``min_relevance``."""
     return max(setup.settings.query.min_relevance, max((hit.relevance for hit in hits), default=0.0) / 2)
 

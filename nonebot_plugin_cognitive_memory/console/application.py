@@ -40,14 +40,14 @@ def console_application(access: ConsoleAccess, context: ConsoleContext, token: s
         Route("/login", login.form, methods=["GET"]),
         Route("/login", login.entered, methods=["POST"]),
         Route("/logout", login.left, methods=["POST"]),
-        Route("/language", _spoken, methods=["POST"]),
-        *(Route(path, _answered(page, context), methods=[method]) for method, path, page in PAGES),
-        Route("/{rest:path}", _answered(_unknown, context)),
+        Route("/language", _choose_language, methods=["POST"]),
+        *(Route(path, _endpoint_of(page, context), methods=[method]) for method, path, page in PAGES),
+        Route("/{rest:path}", _endpoint_of(_unknown, context)),
     ]
-    return SessionGate(Starlette(routes=routes, exception_handlers={Exception: _unforeseen}), access.sessions)
+    return SessionGate(Starlette(routes=routes, exception_handlers={Exception: _answer_unexpected}), access.sessions)
 
 
-def _answered(page: Page, context: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint_of(page: Page, context: ConsoleContext) -> Callable[[Request], Awaitable[Response]]:
     """Return the endpoint of a page; an error of the memory is shown as a page that says what to do."""
 
     async def endpoint(request: Request) -> Response:
@@ -60,7 +60,7 @@ def _answered(page: Page, context: ConsoleContext) -> Callable[[Request], Awaita
     return endpoint
 
 
-async def _unforeseen(request: Request, _: Exception) -> Response:
+async def _answer_unexpected(request: Request, _: Exception) -> Response:
     """Answer an unexpected error with a general message; the error itself is written to the bot's log only."""
     return PlainTextResponse(words_for(language_of(request.headers))("error.unforeseen"), 500)
 
@@ -69,7 +69,7 @@ async def _unknown(visit: Visit) -> Response:
     return await visit.show("error.html", status=404, reason=visit.words("error.no_page"))
 
 
-async def _spoken(request: Request) -> Response:
+async def _choose_language(request: Request) -> Response:
     language = request.state.fields.get("language", [""])[0]
     back = request.state.fields.get("back", [""])[0]
     base = request.scope.get("root_path", "")

@@ -64,7 +64,7 @@ async def person(visit: Visit) -> Response:
         person=entry,
         names=worn,
         places=await visit.names_of(one.scope for one in worn),
-        portraits=[await _portrait(visit, profile) for profile in own],
+        portraits=[await _profile_view(visit, profile) for profile in own],
         events=await listings.events(scene, core.EventListing(user_id=user_id), 10, 0),
     )
 
@@ -97,7 +97,7 @@ async def erase_person(visit: Visit) -> Response:
             is_wrong=bool(visit.sent("sure")),
         )
     erasure = await erased_person(scene, user_id, visit.memory)
-    return visit.go("/people", notice=_told(visit, erasure))
+    return visit.go("/people", notice=_erasure_notice(visit, erasure))
 
 
 async def roll_back(visit: Visit) -> Response:
@@ -132,7 +132,7 @@ async def place(visit: Visit) -> Response:
     return await visit.show(
         "place.html",
         place=await _entry(visit, scope),
-        portraits=[await _portrait(visit, profile) for profile in own] if scope.kind == "group" else [],
+        portraits=[await _profile_view(visit, profile) for profile in own] if scope.kind == "group" else [],
         members=[one for one in profiles if one.key.group_id == scope.place_id and one.key.user_id],
         pins=await visit.memory.pins(visit.scene(scope.place_id)) if scope.kind == "group" else [],
         events=await listings.events(scene, core.EventListing(scope), 10, 0),
@@ -165,7 +165,7 @@ async def erase_place(visit: Visit) -> Response:
         entry, is_wrong = await _entry(visit, scope), bool(visit.sent("sure"))
         return await visit.show("erase_place.html", place=entry, is_wrong=is_wrong)
     erasure = await erased_place(_scene_of(scope), visit.memory)
-    return visit.go("/places", notice=_told(visit, erasure))
+    return visit.go("/places", notice=_erasure_notice(visit, erasure))
 
 
 async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
@@ -173,7 +173,7 @@ async def _entry(visit: Visit, scope: core.Scope) -> core.PlaceEntry:
     return found[0] if found else core.PlaceEntry(scope)
 
 
-async def _portrait(visit: Visit, profile: core.Profile) -> ProfileView:
+async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
     scene, key = visit.scene(), profile.key
     revisions = await visit.memory.profile_revisions(scene, key)
     place = core.Scope(key.agent, "group", key.group_id) if key.entity_type == "member" else None
@@ -222,7 +222,7 @@ def _scene_of(scope: core.Scope) -> core.Scene:
     return core.Scene.private(scope.place_id, agent=scope.agent)
 
 
-def _told(visit: Visit, erasure: core.Erasure) -> str:
+def _erasure_notice(visit: Visit, erasure: core.Erasure) -> str:
     counts = {
         name: getattr(erasure, name) for name in ("events", "messages", "profiles", "pins", "beliefs", "reworded")
     }

@@ -59,13 +59,13 @@ class SessionGate:
     def _refusal(self, scope: Scope, session: Session | None) -> Response | None:
         path = path_of(scope)
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return _told(scope, 405, "no_method")
+            return _text_answer(scope, 405, "no_method")
         if scope["method"] == "POST":
             headers = Headers(scope=scope)
             if headers.get("content-type", "").partition(";")[0].strip().lower() != FORM:
-                return _told(scope, 415, "forms_only")
+                return _text_answer(scope, 415, "forms_only")
             if not is_of_same_origin(headers):
-                return _told(scope, 403, "foreign_origin")
+                return _text_answer(scope, 403, "foreign_origin")
         if session is None and path != "/login" and not path.startswith("/static/"):
             return _to_login(scope)
         return None
@@ -111,11 +111,11 @@ async def _fields(receive: Receive) -> Fields | None:
 
 def _form_refusal(scope: Scope, session: Session | None, fields: Fields | None) -> Response | None:
     if fields is None:
-        return _told(scope, 413, "form_too_large")
+        return _text_answer(scope, 413, "form_too_large")
     if path_of(scope) == "/login":
         return None
     if session is None or not session.owns("".join(fields.get("form_token", ()))):
-        return _told(scope, 403, "foreign_form")
+        return _text_answer(scope, 403, "foreign_form")
     return None
 
 
@@ -126,7 +126,7 @@ def _to_login(scope: Scope) -> Response:
     return RedirectResponse(target, 303)
 
 
-def _told(scope: Scope, status: int, key: str) -> Response:
+def _text_answer(scope: Scope, status: int, key: str) -> Response:
     return PlainTextResponse(words_for(language_of(Headers(scope=scope)))(f"gate.{key}"), status)
 
 

@@ -35,10 +35,10 @@ async def suggestions(visit: Visit) -> Response:
 async def _open(visit: Visit, group_id: str) -> Found:
     """Return the open suggestions that the page shows, and how many there are; none if no group is chosen."""
     found = await visit.memory.suggestions(visit.scene(group_id)) if group_id else []
-    return {"rows": [await _founded(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
+    return {"rows": [await _with_evidence(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
 
 
-async def _founded(visit: Visit, suggestion: core.Suggestion) -> SuggestionView:
+async def _with_evidence(visit: Visit, suggestion: core.Suggestion) -> SuggestionView:
     listings, scene = visit.memory.listings, visit.scene()
     evidence = [await listings.event(scene, event_id) for event_id in suggestion.event_ids[: -EVIDENCE - 1 : -1]]
     people = [await listings.person(scene, user_id) for user_id in suggestion.people]

@@ -23,7 +23,7 @@ def handle_failures(app: FastAPI) -> None:
     app.add_exception_handler(core.CognitiveMemoryError, _of_memory)
     app.add_exception_handler(RequestValidationError, _of_value)
     app.add_exception_handler(HTTPException, _of_routing)
-    app.add_exception_handler(Exception, _unforeseen)
+    app.add_exception_handler(Exception, _answer_unexpected)
 
 
 def status_of(error: core.CognitiveMemoryError) -> int:
@@ -61,5 +61,5 @@ async def _of_routing(_: Request, error: Exception) -> Response:
     return refused(error.status_code, sentences.get(error.status_code, replies.http.UNFORESEEN), headers=error.headers)
 
 
-async def _unforeseen(_: Request, __: Exception) -> Response:
+async def _answer_unexpected(_: Request, __: Exception) -> Response:
     return refused(500, replies.http.UNFORESEEN)

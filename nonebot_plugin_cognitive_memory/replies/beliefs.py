@@ -60,13 +60,13 @@ def changes(log: Sequence[core.Change], days: int, zone: tzinfo) -> str:
         if f"{at:%Y-%m-%d}" != day:
             day = f"{at:%Y-%m-%d}"
             lines.append(f"—— {day} ——")
-        lines.append(f"{at:%H:%M} {_ACTIONS[one.action]}：{_told(one)}")
+        lines.append(f"{at:%H:%M} {_ACTIONS[one.action]}：{_change_text(one)}")
     return "\n".join((*lines, _CHANGES_UNDONE))
 
 
 def evolved(evolution: core.Evolution) -> str:
     """Report what a run did, with the new words of each change."""
-    told = [f"{_ACTIONS[one.action]}：{_told(one)}" for one in evolution.changes]
+    told = [f"{_ACTIONS[one.action]}：{_change_text(one)}" for one in evolution.changes]
     return "\n".join((evolution.message, *told))
 
 
@@ -76,7 +76,7 @@ def _marked(belief: core.Belief) -> str:
     return "（很久没人提，先不用）" if belief.is_asleep else ""
 
 
-def _told(change: core.Change) -> str:
+def _change_text(change: core.Change) -> str:
     """Return the words before and after a change, why, and who decided."""
     before, after = change.old_statement, change.new_statement
     words = f"{before} → {after}" if before and after and before != after else after or before

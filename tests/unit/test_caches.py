@@ -22,7 +22,7 @@ from tests.support.waiting import PATIENCE
 TANG = Scene.group("10001", "2000001", user_name="阿棠棠", group_name="读书会")
 OTHER = Scene.group("10001", "2000002", user_name="米粒")
 SECRET = "我的银行卡密码是987654321"
-WORDLESS = {"_shared", "_weight_of", "_dated", "_instant_of", "_is_said"}  # of places, terms, dates, characters
+WORDLESS = {"_interned", "_weight_of", "_dated", "_instant_of", "_is_said"}  # of places, terms, dates, characters
 
 
 def cached_functions() -> list[Any]:

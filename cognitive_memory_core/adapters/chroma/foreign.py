@@ -32,7 +32,7 @@ def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
     Raises ForeignFolderUnreadable after yielding what could be read, OSError or shutil.Error if copying fails.
     """
     copy = scratch / COPY
-    shutil.copytree(folder, copy, ignore=_links, copy_function=shutil.copyfile)
+    shutil.copytree(folder, copy, ignore=_skipped_entries, copy_function=shutil.copyfile)
     for inner, _, _ in os.walk(copy):
         Path(inner).chmod(0o700)
     process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
@@ -58,7 +58,7 @@ def foreign_rows(folder: Path, scratch: Path) -> Generator[bytes, None, None]:
         process.stdout.close()
 
 
-def _links(folder: str, names: list[str]) -> list[str]:
+def _skipped_entries(folder: str, names: list[str]) -> list[str]:
     """Return what is not copied: links lead elsewhere, and pipes would block."""
     places = [Path(folder) / name for name in names]
     return [place.name for place in places if place.is_symlink() or not (place.is_file() or place.is_dir())]

@@ -224,14 +224,14 @@ def _(request: Listing, generations: GenerationRequests) -> Answer:
 @_answered.register
 def _(request: Nearest, generations: GenerationRequests) -> Answer:
     events = generations.events(request.generation)
-    loose = _unfiltered(request, events) if list(request.where) == ["agent"] else None
+    loose = _search_unfiltered(request, events) if list(request.where) == ["agent"] else None
     if loose is not None:
         return loose
     found = _query(request, events, n_results=request.limit, where=request.where, include=["distances"])
     return NearestIds(found["ids"][0], [float(distance) for distance in found["distances"][0]])
 
 
-def _unfiltered(request: Nearest, events: Collection) -> NearestIds | None:
+def _search_unfiltered(request: Nearest, events: Collection) -> NearestIds | None:
     """Search without the filter and filter the result, because Chroma evaluates a filter on every row.
 
     Returns None if so many of the nearest rows belong to another agent that the filter is needed.
@@ -269,7 +269,7 @@ def _generation(number: int, events: Collection) -> Generation:
 def _probe(generation: Generation, events: Collection) -> None:
     """Load the index and search for rows at evenly spread offsets by their own vectors; raises Damaged on a miss."""
     count = events.count()
-    for offset in _spread(count):
+    for offset in _probe_offsets(count):
         rows = events.get(limit=TOGETHER, offset=offset, include=["embeddings"])["embeddings"]
         if rows.shape != (min(TOGETHER, count), generation.dimensions):
             raise Damaged("vectors")
@@ -278,7 +278,7 @@ def _probe(generation: Generation, events: Collection) -> None:
             raise Damaged("search")
 
 
-def _spread(count: int) -> list[int]:
+def _probe_offsets(count: int) -> list[int]:
     """Return the offsets to probe, including the last rows."""
     last = max(count - TOGETHER, 0)
     return sorted({last * part // PROBED for part in range(PROBED + 1)}) if count else []

@@ -56,12 +56,12 @@ class _BatchLimits:
         if count * 2 <= room or at != self._at:  # far from full, or started before the last change
             return
         self._seconds[at] = seconds / count
-        if seconds > FAST and at and not self._gains(at):
+        if seconds > FAST and at and not self._saves_time(at):
             self._at -= 1
-        elif at + 1 < len(self._rooms) and (seconds * 2 <= FAST or self._gains(at + 1)):
+        elif at + 1 < len(self._rooms) and (seconds * 2 <= FAST or self._saves_time(at + 1)):
             self._at += 1
 
-    def _gains(self, at: int) -> bool:
+    def _saves_time(self, at: int) -> bool:
         """Return whether a size takes clearly less time per text than the next smaller one; True if it is untried."""
         smaller, larger = self._seconds[at - 1], self._seconds[at]
         return smaller is None or larger is None or larger <= GAIN * smaller
@@ -113,7 +113,7 @@ class Batches:
     async def close(self) -> None:
         """Fail all waiting callers with UnavailableError, and cancel every call."""
         self._is_closed = True
-        _fail([*self._waiting, *(request for batch in self._under_way.values() for request in batch)], _closed())
+        _fail([*self._waiting, *(request for batch in self._under_way.values() for request in batch)], _closed_error())
         self._waiting.clear()
         await stopped(self._under_way)
 
@@ -140,7 +140,7 @@ class Batches:
     async def _run_batch(self, batch: list[_EmbeddingRequest]) -> None:
         """Wait until a batch may start, fill it, and send it."""
         await self._wait_for_queries()
-        batch += self._taken()
+        batch += self._take_batch()
         if not batch:
             return
         try:
@@ -156,7 +156,7 @@ class Batches:
         finally:
             waiter.cancel()
 
-    def _taken(self) -> list[_EmbeddingRequest]:
+    def _take_batch(self) -> list[_EmbeddingRequest]:
         """Take the next requests that fit into one batch, without those whose callers were cancelled."""
         batch: list[_EmbeddingRequest] = []
         room = self._limits.room
@@ -193,7 +193,7 @@ class Batches:
 
     def _on_done(self, call: asyncio.Task[None]) -> None:
         batch = self._under_way.pop(call)
-        _fail(batch, (None if call.cancelled() else call.exception()) or _closed())
+        _fail(batch, (None if call.cancelled() else call.exception()) or _closed_error())
         self._start_batches()
 
 
@@ -203,5 +203,5 @@ def _fail(requests: Sequence[_EmbeddingRequest], failure: BaseException) -> None
             request.answer.set_exception(failure)
 
 
-def _closed() -> UnavailableError:
+def _closed_error() -> UnavailableError:
     return UnavailableError(sentences.caller.NOT_RUNNING)

@@ -42,7 +42,7 @@ class EmbeddingQueue:
         self._questions = QuerySender(lambda text: guard(lambda: embedder.embed_query(text)), clock)
         is_quiet = self._questions.is_quiet
         self._batches = Batches(embedder.embed_documents, batch_size, is_quiet, elapsed=elapsed)
-        self._unhurried = Batches(self._each, 1, is_quiet, elapsed=elapsed)
+        self._unhurried = Batches(self._embed_each, 1, is_quiet, elapsed=elapsed)
         self._embedder = embedder
 
     @property
@@ -68,5 +68,5 @@ class EmbeddingQueue:
         await self._unhurried.close()
         await self._questions.close()
 
-    async def _each(self, texts: Sequence[str]) -> list[Vector]:
+    async def _embed_each(self, texts: Sequence[str]) -> list[Vector]:
         return [await self._embedder.embed_query(text) for text in texts]

@@ -117,7 +117,7 @@ def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Labe
     label = _label_as_written(body, job_id)
     if label is None:
         job = job_of({**body, **_UNLABELLED}, job_id, arrived_at)
-        label = _shared(job.scope), memo_of(job)
+        label = _interned(job.scope), memo_of(job)
     return Label(*label, hashes)
 
 
@@ -140,8 +140,8 @@ def _label_as_written(body: Mapping[str, Any], job_id: str) -> tuple[Scope, Memo
         instants = [checked_instant(datetime.fromisoformat(body[key]), key) for key in _INSTANTS if body.get(key)]
     except (BadArgument, ValueError):
         return None
-    scope, text = _shared(Scope(scene["agent"], scene["kind"], place_id)), "" if is_dialogue else body["memo"].strip()
-    return scope, Memo(job_id, scope, text, _plain(instants[0]), scene["user_id"]) if text else None
+    scope, text = _interned(Scope(scene["agent"], scene["kind"], place_id)), "" if is_dialogue else body["memo"].strip()
+    return scope, Memo(job_id, scope, text, _untracked_instant(instants[0]), scene["user_id"]) if text else None
 
 
 def _types(fields: Mapping[str, Any], keys: Sequence[str]) -> tuple[type, ...]:
@@ -166,17 +166,21 @@ def memo_of(job: Job) -> Memo | None:
     if not isinstance(job.work, Turn) or not job.work.memo:
         return None
     return Memo(
-        job.id, _shared(job.scope), writable_text(job.work.memo), _plain(job.happened_at), job.work.scene.user_id
+        job.id,
+        _interned(job.scope),
+        writable_text(job.work.memo),
+        _untracked_instant(job.happened_at),
+        job.work.scene.user_id,
     )
 
 
 @lru_cache(maxsize=4096)
-def _shared(scope: Scope) -> Scope:
+def _interned(scope: Scope) -> Scope:
     """Return one shared object for equal scopes: fewer objects shorten garbage collection with a long queue."""
     return scope
 
 
-def _plain(instant: datetime) -> datetime:
+def _untracked_instant(instant: datetime) -> datetime:
     """Return the instant with a timezone object that the garbage collector does not track, unlike pydantic's."""
     offset = instant.utcoffset()
     return instant if offset is None else instant.replace(tzinfo=timezone(offset))

@@ -46,7 +46,10 @@ def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
     if "scene" not in body:
         return _read_seed(body, job_id, arrived_at)
     _refuse_contradiction(body)
-    head, fields = JobHead.model_validate(_present(body)), {**_named(body), "scene": _scene(body["scene"])}
+    head, fields = (
+        JobHead.model_validate(_non_null_fields(body)),
+        {**_currently_named(body), "scene": _scene(body["scene"])},
+    )
     lines = "messages" if body.get("kind") == "dialogue" else "recent_messages"
     if isinstance(fields.get(lines), list):
         fields[lines] = [_line(item) for item in cast("list[object]", fields[lines])]
@@ -79,7 +82,7 @@ def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Jo
 
     Who spoke is ``sender_id``, and ``user_id`` where that is missing; an id of 0 means nobody.
     """
-    fields, seed = _named(body), {name: _as_text(value or "") for name, value in body.items()}
+    fields, seed = _currently_named(body), {name: _as_text(value or "") for name, value in body.items()}
     fields["scene"] = {
         "kind": "private",
         "agent": DEFAULT_AGENT,
@@ -96,9 +99,9 @@ def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Jo
     return Job(job_id, bounded, happened_at or arrived_at, trimmed)
 
 
-def _named(body: Mapping[str, Any]) -> Body:
+def _currently_named(body: Mapping[str, Any]) -> Body:
     """Return the fields of a turn or dialogue under their current names, with single texts made lists."""
-    fields = _present(body)
+    fields = _non_null_fields(body)
     for name, earlier in _EARLIER_NAMES.items():
         said = next((fields[one] for one in (name, *earlier) if one in fields), None)
         if said is not None:
@@ -109,18 +112,18 @@ def _named(body: Mapping[str, Any]) -> Body:
 def _line(value: object) -> object:
     if not isinstance(value, dict):
         return value
-    line = _present(cast("Body", value))
+    line = _non_null_fields(cast("Body", value))
     return {**line, "scene": _scene(line.get("scene")), "reply_to": line.get("reply_to") or None}
 
 
 def _scene(value: object) -> object:
     if not isinstance(value, dict):
         return value
-    scene = {"agent": DEFAULT_AGENT, **_present(cast("Body", value))}
+    scene = {"agent": DEFAULT_AGENT, **_non_null_fields(cast("Body", value))}
     return {**scene, "group_id": ""} if scene.get("kind") == "private" else scene
 
 
-def _present(body: Mapping[str, Any]) -> Body:
+def _non_null_fields(body: Mapping[str, Any]) -> Body:
     """Return the fields that are not null, with numbers converted to texts."""
     return {name: _as_text(value) for name, value in body.items() if value is not None}
 

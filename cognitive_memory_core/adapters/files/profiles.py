@@ -214,16 +214,16 @@ class FileProfiles:
         """Store a file's bytes as the newest revision, unless a crash left the same bytes there."""
         ids = self._revision_ids(location)
         self._create_folder(location.history, is_first=not ids)
-        if not ids or not self._holds(location, ids[0], data):
+        if not ids or not self._revision_equals(location, ids[0], data):
             self._disk.create(location.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
 
     def _drop_duplicate_revision(self, location: ProfileLocation, data: bytes) -> None:
         """Remove a newest revision that equals the current file, as a crash may leave it."""
         newest = self._revision_ids(location)[:1]
-        if newest and self._holds(location, newest[0], data):
+        if newest and self._revision_equals(location, newest[0], data):
             self._disk.remove(location.revision(newest[0]))
 
-    def _holds(self, location: ProfileLocation, past_id: str, data: bytes) -> bool:
+    def _revision_equals(self, location: ProfileLocation, past_id: str, data: bytes) -> bool:
         """Return whether a revision has exactly these bytes."""
         with contextlib.suppress(PermanentError):
             return self._bytes(location.revision(past_id)) == data
@@ -241,7 +241,7 @@ class FileProfiles:
 
     def _revisions(self, location: ProfileLocation) -> list[Revision]:
         current, ids = self._current(location), self._revision_ids(location)
-        if current and ids and self._holds(location, ids[0], current.data):
+        if current and ids and self._revision_equals(location, ids[0], current.data):
             ids = ids[1:]
         return list(filter(None, (self._revision(location, past_id) for past_id in ids)))
 

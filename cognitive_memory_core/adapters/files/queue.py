@@ -221,13 +221,13 @@ class FileQueue:
         bounds = self._settings
         total, here, waiting = self._backlog.load(scope)
         if total >= bounds.max_pending:
-            raise self._full(sentences.caller.FULL_IN_TOTAL.format(limit=bounds.max_pending))
+            raise self._queue_full(sentences.caller.FULL_IN_TOTAL.format(limit=bounds.max_pending))
         if here >= bounds.max_pending_per_group:
-            raise self._full(sentences.caller.FULL_HERE.format(limit=bounds.max_pending_per_group))
+            raise self._queue_full(sentences.caller.FULL_HERE.format(limit=bounds.max_pending_per_group))
         if waiting + size > bounds.max_pending_mb * MEGABYTE:
-            raise self._full(sentences.caller.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb))
+            raise self._queue_full(sentences.caller.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb))
 
-    def _full(self, bound: str) -> QueueFull:
+    def _queue_full(self, bound: str) -> QueueFull:
         said, now, last = sentences.caller.QUEUE_FULL.format(bound=bound), self._clock.now(), self._complained_at
         if last is None or abs(now - last) >= COMPLAINT_PAUSE:
             self._complained_at = now
@@ -269,20 +269,20 @@ class FileQueue:
             self._backlog.put_back(entry)
             raise
 
-    def _held(self, claim: Claim) -> JobEntry | None:
+    def _entry_of_claim(self, claim: Claim) -> JobEntry | None:
         """Return the index entry of a claimed job; None if the claim has ended: completed, requeued or buried."""
         entry = self._backlog.find(claim.job.id)
         return entry if entry is not None and entry.state is JobState.CLAIMED and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
         async with self._jobs.of(claim.job.id):
-            if (entry := self._held(claim)) is not None:
+            if (entry := self._entry_of_claim(claim)) is not None:
                 await self._run(self._files.forget, entry)
                 self._backlog.drop(entry)
 
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
         async with self._jobs.of(claim.job.id):
-            if (entry := self._held(claim)) is not None:
+            if (entry := self._entry_of_claim(claim)) is not None:
                 attempts = entry.attempts if counted else entry.attempts - 1
                 paused_until = self._elapsed() + delay if delay > 0 else None
                 entry.is_crash_suspect = False  # the process survived it
@@ -297,7 +297,7 @@ class FileQueue:
 
     async def _bury_claim(self, claim: Claim, error: str) -> None:
         async with self._jobs.of(claim.job.id):
-            if (entry := self._held(claim)) is not None:
+            if (entry := self._entry_of_claim(claim)) is not None:
                 await self._bury(entry, error)
 
     async def _bury(self, entry: JobEntry, error: str) -> None:

@@ -174,14 +174,14 @@ class ScheduleIndex:
     def settle(self, entry: JobEntry) -> None:
         """Make an arriving job visible after its file is durable."""
         self._set_state(entry, JobState.WAITING)
-        self._offer(self._lane(entry))
+        self._enqueue_lane(self._lane(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
         """Claim the next job, rotating through the scopes; None if no job may be claimed now.
 
         A suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
-        self._wake(elapsed)
+        self._end_pauses(elapsed)
         while self._turns and self._alone is None:
             if (
                 self._numbers[JobState.CLAIMED]
@@ -214,7 +214,7 @@ class ScheduleIndex:
         entry.failed_at, entry.is_crash_suspect = at, False
         self._set_state(entry, JobState.FAILED)
         self._failed[entry.job_id] = entry
-        self._offer(lane)
+        self._enqueue_lane(lane)
 
     def drop(self, entry: JobEntry) -> None:
         """Remove a job in any state; a second call does nothing."""
@@ -230,7 +230,7 @@ class ScheduleIndex:
         else:
             lane = self._lane(entry)
             lane.waiting.remove(entry)
-        self._offer(lane)
+        self._enqueue_lane(lane)
 
     @contextmanager
     def locked(self, entry: JobEntry) -> Generator[None, None, None]:
@@ -241,7 +241,7 @@ class ScheduleIndex:
         finally:
             entry.is_locked = False
             if entry.state is JobState.WAITING and self._entries.get(entry.job_id) is entry:
-                self._offer(self._lane(entry))
+                self._enqueue_lane(self._lane(entry))
 
     def resize(self, entry: JobEntry, size: int) -> None:
         """Record the new size of a job's file."""
@@ -252,7 +252,7 @@ class ScheduleIndex:
     def _queue(self, entry: JobEntry) -> None:
         lane = self._lane(entry)
         lane.insert(entry)
-        self._offer(lane)
+        self._enqueue_lane(lane)
 
     def _lane(self, entry: JobEntry) -> _Lane:
         key = entry.job_id if entry.scope is None else entry.scope
@@ -267,7 +267,7 @@ class ScheduleIndex:
             self._alone = None
         return lane
 
-    def _offer(self, lane: _Lane) -> None:
+    def _enqueue_lane(self, lane: _Lane) -> None:
         """Put the jobs of a scope into the rotation if one may be claimed; drop the lane if it has no jobs."""
         if lane.is_ready and not lane.in_turn:
             lane.in_turn = True
@@ -275,13 +275,13 @@ class ScheduleIndex:
         elif not lane.waiting and not lane.claimed and not lane.in_turn and lane.paused_until is None:
             self._lanes.pop(lane.key, None)
 
-    def _wake(self, elapsed: float) -> None:
+    def _end_pauses(self, elapsed: float) -> None:
         """Make the scopes whose pause is over claimable again."""
         while self._resting and self._resting[0][0] <= elapsed:
             until, _, lane = heapq.heappop(self._resting)
             if lane.paused_until == until:
                 lane.paused_until = None
-                self._offer(lane)
+                self._enqueue_lane(lane)
 
     def _set_state(self, entry: JobEntry, state: JobState) -> None:
         self._count(entry, -1)

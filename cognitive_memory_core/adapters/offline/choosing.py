@@ -102,7 +102,7 @@ def chosen(message: str, names: Collection[str] = ()) -> list[str]:
     text = message[:_READ]
     if not has_content(text) or is_joke(text):
         return []
-    return [text[start:stop].strip(_EDGES) for start, stop in _runs(text, names)][:MOST]
+    return [text[start:stop].strip(_EDGES) for start, stop in _kept_spans(text, names)][:MOST]
 
 
 def is_joke(message: str) -> bool:
@@ -155,7 +155,7 @@ def _length(letters: str) -> int:
     return len(letters) if _HAN.search(letters) else len(letters) // _LETTERS
 
 
-def _runs(text: str, names: Collection[str]) -> list[tuple[int, int]]:
+def _kept_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
     """Return the spans of sentences that are worth remembering; neighbours are joined while they are short.
 
     A sentence that reverses the one before it (不去…改…) is kept together with it, or neither is kept.

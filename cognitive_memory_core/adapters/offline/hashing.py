@@ -70,12 +70,12 @@ class HashingEmbedder:
         sums: dict[int, float] = {}
         for feature, count in Counter(_features(text)).items():
             times = 1.0 if count == 1 else 1.0 + math.log(count)
-            first, one, second, other = self._places.get(feature) or self._placed(feature)
+            first, one, second, other = self._places.get(feature) or self._positions_of(feature)
             sums[first] = sums.get(first, 0.0) + one * times
             sums[second] = sums.get(second, 0.0) + other * times
         return sums
 
-    def _placed(self, feature: str) -> _Places:
+    def _positions_of(self, feature: str) -> _Places:
         """Return the two vector positions of a feature with their signed weights, cached."""
         if len(self._places) >= _REMEMBERED:
             self._places.clear()
@@ -113,10 +113,10 @@ def _features(text: str) -> Iterator[str]:
             yield from map(add, run, run[1:])
         else:
             yield f" {word}"
-            yield from _parts(word)
+            yield from _word_parts(word)
 
 
-def _parts(word: str) -> Iterator[str]:
+def _word_parts(word: str) -> Iterator[str]:
     """Yield the overlapping parts of a long word.
 
     Words with digits have none: codes that share digits are not alike.

@@ -56,7 +56,7 @@ class RuleMerger:
         """Return the profile with the facts as lines, newest last; unchanged if none of them is about the person."""
         settings = self.settings.current
         is_group = any(fact.key.entity_type == "group" for fact in facts)
-        page, tags = _page(profile, is_group=is_group), profile.tags if profile else ()
+        page, tags = _parsed_page(profile, is_group=is_group), profile.tags if profile else ()
         for said, gone in _withdrawn(person, facts):
             page.remove_fact(said, gone)
             tags = tuple(tag for tag in tags if not gone.is_told_by(tag))
@@ -172,9 +172,9 @@ class _Page:
         for heading, lines in self._sections:
             if OutlineSection(heading).title == title:
                 return lines
-        return self._opened(title)
+        return self._section_lines(title)
 
-    def _opened(self, title: str) -> list[str]:
+    def _section_lines(self, title: str) -> list[str]:
         """Insert a section at its place in the order of the rules' sections; return its lines."""
         earlier = frozenset(self._order[: self._order.index(title)])
         titles = [OutlineSection(heading).title for heading, _ in self._sections]
@@ -197,7 +197,7 @@ class _Page:
         ]
 
 
-def _page(profile: Profile | None, *, is_group: bool) -> _Page:
+def _parsed_page(profile: Profile | None, *, is_group: bool) -> _Page:
     """Parse a profile into a page.
 
     In a group's, rename sections to which an earlier version gave a person's headings.

@@ -128,7 +128,7 @@ def _is_harmless(item: object) -> bool:
     return not isinstance(item, str) or not _HARMFUL.search(item)
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _unambiguous_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         raise BadAnswer(sentences.models.ANSWER_AMBIGUOUS)
@@ -139,4 +139,4 @@ def _no_number(_: str) -> NoReturn:
     raise BadAnswer(sentences.models.ANSWER_MALFORMED)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_distinct, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(object_pairs_hook=_unambiguous_members, parse_constant=_no_number)

@@ -36,7 +36,7 @@ _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}
 
 def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> CognitiveMemoryError:
     """Translate an unsuccessful answer into an error; its text is never repeated, because it may quote a message."""
-    words = _said(body)
+    words = _error_message(body)
     is_broken = status >= _SERVER and not (status == _SERVER and _TOO_LARGE.search(words))
     if status in _LATER or is_broken:
         pause = retry_after(headers, datetime.now(timezone.utc))
@@ -62,7 +62,7 @@ def _fault(role: str, status: int, words: str) -> str:
     return sentences.models.no_model_there(role, status)
 
 
-def _said(body: bytes) -> str:
+def _error_message(body: bytes) -> str:
     """Return the error message alone, lower-cased; quoted input elsewhere must not decide what the refusal means."""
     try:
         answer = cast("object", orjson.loads(body))

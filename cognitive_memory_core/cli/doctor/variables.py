@@ -36,13 +36,13 @@ def prefixes(examined: ExaminedBot) -> Iterator[Finding]:
     for name in sorted(examined.bot.variables):
         if name.startswith(PREFIX) or name == FIELD:
             continue
-        rest = _meant(name)
+        rest = _intended_setting(name)
         if rest is not None:
             advice = sentences.doctor.PREFIX_ADVICE.format(name=(PREFIX + rest).upper())
             yield Finding("fault", sentences.doctor.WRONG_PREFIX.format(name=name.upper()), advice)
 
 
-def _meant(name: str) -> str | None:
+def _intended_setting(name: str) -> str | None:
     """Return the setting that a variable with a wrong prefix was meant for; None if it is not for this plugin."""
     groups = "|".join(Settings.model_fields)
     inside = re.search(rf"(?:^|_)((?:{groups})_+.+|(?:{groups}))$", name)

@@ -71,7 +71,7 @@ class IndexCheck:
             return []
         changes = [
             change
-            for checkpoint in _spread(first[0].checkpoint, upto)
+            for checkpoint in _sample_positions(first[0].checkpoint, upto)
             for change in await self._ledger.changes(self._fingerprint, checkpoint, SAMPLED)
         ]
         return [change.row for change in changes if change.row is not None and change.checkpoint <= upto]
@@ -88,7 +88,7 @@ def _position_key(generation: Generation) -> str:
     return f"{generation.build_id} asked"
 
 
-def _spread(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
+def _sample_positions(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
     """Return checkpoints spread over the ledger, from before the first row to before the last ones.
 
     Rows that were written together share a revision; their ``seq`` tells them apart.

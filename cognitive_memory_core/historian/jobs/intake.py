@@ -84,7 +84,7 @@ class Intake:
             return await self._remembered(turn)
 
     async def _remembered(self, turn: Turn) -> str | None:
-        bounded, trimmed = await self._taken(turn)
+        bounded, trimmed = await self._prepared(turn)
         if not isinstance(bounded, Turn) or bounded.is_blank:
             return None
         job = Job(_job_id(turn), bounded, self.clock.now(), trimmed)
@@ -119,7 +119,7 @@ class Intake:
         return waiting | await self.buffer.learned(scene.scope, wanted - waiting)
 
     async def _considered(self, dialogue: Dialogue) -> str | None:
-        bounded, trimmed = await self._taken(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
+        bounded, trimmed = await self._prepared(replace(dialogue, messages=dialogue.messages[-DIALOGUE_LINES:]))
         lines = () if isinstance(bounded, Turn) else bounded.messages
         if not any(line.sender_id and line.text.strip() for line in lines):
             return None
@@ -127,7 +127,7 @@ class Intake:
         await self._enqueue_once(Job(job_id, bounded, self.clock.now(), trimmed), named=True)
         return job_id
 
-    async def _taken(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
+    async def _prepared(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
         """Return the work to be stored, cleaned, cut and without people who opted out; and whether anything was cut."""
         cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
         return self.consent.admitted(cleaned).within(self._limits)
@@ -165,12 +165,12 @@ def _job_id(turn: Turn) -> str:
 
 def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
     if isinstance(work, Dialogue):
-        return replace(work, messages=tuple(replace(line, text=_rough(line.text)) for line in work.messages))
+        return replace(work, messages=tuple(replace(line, text=_roughly_cut(line.text)) for line in work.messages))
     return replace(
         work,
-        memo=_rough(work.memo),
-        observations=tuple(_rough(text) for text in work.observations[:OBSERVATIONS]),
-        source_message=_rough(work.source_message),
+        memo=_roughly_cut(work.memo),
+        observations=tuple(_roughly_cut(text) for text in work.observations[:OBSERVATIONS]),
+        source_message=_roughly_cut(work.source_message),
     )
 
 
@@ -181,10 +181,10 @@ def _length(work: Turn | Dialogue) -> int:
     return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
 
 
-def _rough(text: str) -> str:
+def _roughly_cut(text: str) -> str:
     """Cut a text to somewhat more than may be stored, and clean it."""
     return clean_text(text[:ROUGH_LENGTH])
 
 
 def _bounded(text: str, limit: int) -> str:
-    return shortened(_rough(text), limit)
+    return shortened(_roughly_cut(text), limit)

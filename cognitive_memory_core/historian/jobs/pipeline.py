@@ -64,7 +64,7 @@ class Pipeline:
         On the last try, a job whose model answers badly or too late is stored without that answer. ``on_last_call`` is
         called after the last model call, before the commit.
         """
-        if isinstance(job.work, Turn) and self._has_left(job):
+        if isinstance(job.work, Turn) and self._is_left_out(job):
             return await self.events.commit(Draft(job.id))
         job = replace(job, work=await self._without_hidden_lines(self.consent.admitted(job.work)))
         await self._keep_memo(job)
@@ -90,7 +90,7 @@ class Pipeline:
         is_gone = bool(sources) and not shown_sources
         return replace(work, recent_messages=recent, observations=() if is_gone else work.observations)
 
-    def _has_left(self, job: Job) -> bool:
+    def _is_left_out(self, job: Job) -> bool:
         scene = job.work.scene
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
@@ -107,10 +107,10 @@ class Pipeline:
         """Make the statements of a job, with who backs them; nothing is written."""
         names = called(job_context)
         found = await self._statements(job, job_context)
-        backed = [await self._backed(said, job, names) for said in found]
+        backed = [await self._with_backers(said, job, names) for said in found]
         return [vouched(judged(said, names), job_context) for said in backed]
 
-    async def _backed(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
+    async def _with_backers(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
         """Add to a statement about the group, as its backers, the people who said the same in earlier jobs."""
         if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
             return said

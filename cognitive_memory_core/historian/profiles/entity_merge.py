@@ -81,11 +81,11 @@ class EntityMerge:
             return
         if content == NOTHING != old and not any(fact.is_withdrawn for fact in facts):
             raise BadAnswer(sentences.models.PROFILE_STAYS)
-        changed = None if content == old else self._changed(key, person, content, facts, profile)
+        changed = None if content == old else self._merged_profile(key, person, content, facts, profile)
         on_last_call()
         await completed(self._keep(key, changed, facts))
 
-    def _changed(
+    def _merged_profile(
         self, key: ProfileKey, person: Person, content: ProfileContent, facts: Sequence[Fact], old: Profile | None
     ) -> Profile:
         return Profile(
@@ -94,7 +94,7 @@ class EntityMerge:
             content.tags,
             content.summary,
             updated_at=self.clock.now(),
-            source_event_id=_source(facts, old),
+            source_event_id=_newest_source(facts, old),
             version=old.version if old else "",
         )
 
@@ -115,7 +115,7 @@ class EntityMerge:
         return next((clean_name(person.name) for person in people if person.id == key.user_id), "")
 
 
-def _source(facts: Sequence[Fact], old: Profile | None) -> str:
+def _newest_source(facts: Sequence[Fact], old: Profile | None) -> str:
     """Return the id of the latest event, not withdrawn, that a profile contains; "" if there is none."""
     gone = {fact.event_id for fact in facts if fact.is_withdrawn}
     known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]

@@ -39,7 +39,7 @@ class LineSupport:
         kept, left_out = list[str](), list[str]()
         for sentence in _SENTENCES.findall(text):
             parts = list(_parts(sentence))
-            stays = self._stays(sentence, [clause for clause, _ in parts])
+            stays = self._kept_clauses(sentence, [clause for clause, _ in parts])
             left_out += [clause.strip(_ENDS) for (clause, _), is_kept in zip(parts, stays, strict=True) if not is_kept]
             kept.append(_joined(sentence, [part for part, is_kept in zip(parts, stays, strict=True) if is_kept]))
         return "".join(kept).strip(), left_out
@@ -50,9 +50,9 @@ class LineSupport:
 
     def supports_tag(self, tag: str) -> bool:
         """Return whether any source shares a telling character or word with a tag."""
-        return self._share(tag) >= TAG
+        return self._supported_share(tag) >= TAG
 
-    def _stays(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
+    def _kept_clauses(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
         """Return whether to keep each clause: none without the first, or if the kept ones together are unsupported."""
         if self._is_old(sentence):
             return [True] * len(clauses)
@@ -60,13 +60,13 @@ class LineSupport:
         if not stays[0]:  # what follows would stand without its subject
             return [False] * len(clauses)
         left = [clause for clause, is_kept in zip(clauses, stays, strict=True) if is_kept]
-        return stays if self._share_of_all(left) >= SENTENCE else [False] * len(clauses)
+        return stays if self._supported_share_of_all(left) >= SENTENCE else [False] * len(clauses)
 
     def _is_supported(self, clause: str) -> bool:
         if self._is_old(clause):
             return True
         is_telling = weight_of(self._terms(clause)) >= TELLING
-        return not ((is_telling and self._share(clause) < CLAUSE) or self._is_contradicted(clause))
+        return not ((is_telling and self._supported_share(clause) < CLAUSE) or self._is_contradicted(clause))
 
     def _is_contradicted(self, clause: str) -> bool:
         """Return whether all sources on the same thing contradict a clause, or no source has one of its figures."""
@@ -79,15 +79,15 @@ class LineSupport:
     def _is_old(self, text: str) -> bool:
         return any(text.strip(_ENDS) in source for source in self.sources)
 
-    def _share_of_all(self, clauses: Sequence[str]) -> float:
+    def _supported_share_of_all(self, clauses: Sequence[str]) -> float:
         weight = sum(weight_of(self._terms(clause)) for clause in clauses)
-        return sum(map(self._said, clauses)) / weight if weight else 1.0
+        return sum(map(self._supported_weight, clauses)) / weight if weight else 1.0
 
-    def _share(self, clause: str) -> float:
+    def _supported_share(self, clause: str) -> float:
         weight = weight_of(self._terms(clause))
-        return self._said(clause) / weight if weight else 1.0
+        return self._supported_weight(clause) / weight if weight else 1.0
 
-    def _said(self, clause: str) -> float:
+    def _supported_weight(self, clause: str) -> float:
         """Return the weight of the words that a clause has in common with the source nearest to it."""
         terms = self._terms(clause)
         return max((weight_of(terms & source) for source in self._of_sources), default=0.0)

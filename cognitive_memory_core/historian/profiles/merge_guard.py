@@ -68,12 +68,12 @@ def objection(new: str, grounds: Grounds) -> Objection | None:
         return Objection("unrelated", sentences.feedback.PROFILE_UNRELATED)
     if content.is_overgrown or len(new) > len(grounds.old) + 3 * sum(map(len, grounds.given)) + ROOM:
         return Objection("overgrown", sentences.feedback.PROFILE_OVERGROWN)
-    if content.kept < _wanted(content, grounds) * content.expected or content.has_lost_notes:
+    if content.kept < _share_to_keep(content, grounds) * content.expected or content.has_lost_notes:
         return Objection("destructive", sentences.feedback.PROFILE_DESTROYED)
-    return _contrary(new, grounds)
+    return _contradiction(new, grounds)
 
 
-def _contrary(new: str, grounds: Grounds) -> Objection | None:
+def _contradiction(new: str, grounds: Grounds) -> Objection | None:
     turned = _contradicted_clauses(new, grounds)
     if turned is None:
         return None
@@ -146,7 +146,7 @@ class _Content:
         return noted > LITTLE and weight_of(self.notes & self.new) < KEPT_OF_NOTES * noted
 
 
-def _wanted(content: _Content, grounds: Grounds) -> float:
+def _share_to_keep(content: _Content, grounds: Grounds) -> float:
     share = KEPT if weight_of(content.old) > LITTLE else KEPT_OF_LITTLE
     return share * min(1.0, grounds.limit / max(len(grounds.old), 1))
 

@@ -54,7 +54,9 @@ class ProfileMerging:
         self._is_learning = is_learning
         self._elapsed = elapsed
         self.trouble = ErrorState("historian_profile_merge")
-        self.loop = BackgroundLoop("historian_profile_merge", self._round, debounce=DEBOUNCE, on_failure=self._call)
+        self.loop = BackgroundLoop(
+            "historian_profile_merge", self._round, debounce=DEBOUNCE, on_failure=self._request_check
+        )
         self._beginning = asyncio.Lock()
         self._hands: dict[asyncio.Task[None], ProfileKey] = {}
         self._storing: set[ProfileKey] = set()  # keys of the merges whose model calls are over
@@ -85,13 +87,13 @@ class ProfileMerging:
 
     def nudge(self) -> None:
         """Check for new facts soon."""
-        self._call()
+        self._request_check()
         self.loop.nudge()
 
     def hurry(self) -> None:
         """Merge waiting facts at once, except during a failure's pause; for use when no more facts are expected."""
         self._is_hurried = True
-        self._call()
+        self._request_check()
         self.loop.hurry()
 
     async def waiting(self) -> int:
@@ -120,7 +122,7 @@ class ProfileMerging:
             await asyncio.wait(self._hands, timeout=self._entity.settings.current.historian.shutdown_seconds)
         await self._cancel_running()
         with contextlib.suppress(UnavailableError):
-            await self._decide()
+            await self._conclude_ended()
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
@@ -138,14 +140,14 @@ class ProfileMerging:
         """
         if self._is_called or self._is_time():
             self._is_called = False
-            await self._look()
+            await self._start_due_merges()
         return POLL
 
-    def _call(self) -> None:
+    def _request_check(self) -> None:
         self._is_called = True
 
-    async def _look(self) -> None:
-        await self._decide()
+    async def _start_due_merges(self) -> None:
+        await self._conclude_ended()
         if self._elapsed() < self._rests_until:
             return
         self._rests_until = 0.0
@@ -218,7 +220,7 @@ class ProfileMerging:
 
     def _continue_soon(self) -> None:
         """Begin the next known merge at once; search the ledger for more after several merges, or after the last."""
-        self._call()
+        self._request_check()
         if self._due or not self._hands:
             self.loop.hurry()
         else:
@@ -230,7 +232,7 @@ class ProfileMerging:
             task.cancel()
         await asyncio.gather(*in_hand, return_exceptions=True)
 
-    async def _decide(self) -> None:
+    async def _conclude_ended(self) -> None:
         """Record the results of ended merges; those that cannot be stored now are recorded later."""
         while self._ended:
             await self._conclude(*self._ended[0])
@@ -245,7 +247,7 @@ class ProfileMerging:
         else:
             await self._entity.book.fail(key, _described(error), self._entity.clock.now())
             fields = log_fields("profile", place=Scope(key.agent, "group", key.group_id) if key.group_id else None)
-            log.warning("historian_profile_merge %s: %s", _whose(key), _described(error), extra=fields)
+            log.warning("historian_profile_merge %s: %s", _described_key(key), _described(error), extra=fields)
             self.trouble.tell(_described(error), is_logged=True)
 
     def _continue(self, key: ProfileKey) -> None:
@@ -271,7 +273,7 @@ def _described(error: BaseException) -> str:
     return described(error) if isinstance(error, CognitiveMemoryError) else type(error).__name__
 
 
-def _whose(key: ProfileKey) -> str:
+def _described_key(key: ProfileKey) -> str:
     """Return kind and ids of a profile for the log."""
     ids = " ".join(f"{what}={value}" for what, value in (("group", key.group_id), ("user", key.user_id)) if value)
     return f"{key.entity_type} {ids}"

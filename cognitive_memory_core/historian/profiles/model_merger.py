@@ -144,32 +144,32 @@ class _MergeSession:
     @property
     def unchanged(self) -> ProfileContent:
         """The present profile text without withdrawn claims in people's own sections."""
-        if self._others == self._of_people:
+        if self._kept_sections_of_people == self._of_people:
             return self.old
-        body = (written(self._own).strip(), self._others)
+        body = (written(self._library_sections).strip(), self._kept_sections_of_people)
         return ProfileContent(self.old.tags, "\n\n".join(part for part in body if part))
 
     @cached_property
     def limit(self) -> int:
         """The characters available to the model beside people's own sections; at least half of ``max_chars``."""
-        return max(self.max_chars - len(self._others), self.max_chars // 2, 1)
+        return max(self.max_chars - len(self._kept_sections_of_people), self.max_chars // 2, 1)
 
     @cached_property
     def shown(self) -> Profile | None:
         """The profile as the model sees it."""
-        return replace(self.profile, summary=written(self._own).strip()) if self.profile else None
+        return replace(self.profile, summary=written(self._library_sections).strip()) if self.profile else None
 
     def judged(self, answer: ProfileAnswer) -> _Attempt:
         """Compose a profile and check it; too slow for the event loop."""
         if not self._is_idle(answer):
-            proposed, (kept_part, left_out) = self.composed(answer), self._founded(answer)
+            proposed, (kept_part, left_out) = self.composed(answer), self._supported_part(answer)
             lines = [line for line in left_out if line not in answer.tags]
             return _Attempt(proposed, self.composed(kept_part), left_out, self.complaint(proposed, lines))
         if self.withdrawn:
             return _Attempt(self.unchanged, self.unchanged, (), self.complaint(self.unchanged))
-        return _Attempt(None, self.old, (), self._wanted)
+        return _Attempt(None, self.old, (), self._missing_profile_complaint)
 
-    def _founded(self, answer: ProfileAnswer) -> tuple[ProfileAnswer, tuple[str, ...]]:
+    def _supported_part(self, answer: ProfileAnswer) -> tuple[ProfileAnswer, tuple[str, ...]]:
         """Return an answer with its supported lines and tags only, and the unsupported ones."""
         support, left_out = self._support, list[str]()
 
@@ -196,17 +196,17 @@ class _MergeSession:
     def _is_idle(self, proposed: ProfileAnswer) -> bool:
         """Return whether the answer has nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
         if proposed.nothing_new:
-            return self._news.isdisjoint(_words(self.composed(proposed).summary))
+            return self._new_words.isdisjoint(_words(self.composed(proposed).summary))
         return not self.withdrawn and _is_blank(proposed, is_group=self.is_group)
 
     @property
-    def _news(self) -> set[str]:
+    def _new_words(self) -> set[str]:
         """The words of the new facts that the old profile lacks."""
         new = (fact.text for fact in self.facts if not fact.is_withdrawn)
-        return _words("\n".join(new)) - _words("\n".join((self.old.summary, *self._who)))
+        return _words("\n".join(new)) - _words("\n".join((self.old.summary, *self._subject_names)))
 
     @property
-    def _wanted(self) -> _Complaint | None:
+    def _missing_profile_complaint(self) -> _Complaint | None:
         """Return the complaint if "nothing new" answers a lasting fact although there is no profile yet, else None."""
         lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
         return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
@@ -217,7 +217,11 @@ class _MergeSession:
         If a claim is withdrawn they are not kept, because they may state it.
         """
         listed = [(title, lines) for title, lines in _listed(proposed, is_group=self.is_group) if lines]
-        parts = [self._lead(proposed), *(_section(title, lines) for title, lines in listed), self._others]
+        parts = [
+            self._lead(proposed),
+            *(_section(title, lines) for title, lines in listed),
+            self._kept_sections_of_people,
+        ]
         stays = () if self.withdrawn else self.old.tags
         return ProfileContent(_tags(proposed.tags) or stays, "\n\n".join(part for part in parts if part))
 
@@ -233,7 +237,7 @@ class _MergeSession:
         length = self._length(content)
         if length > self.limit:
             return _Complaint("too_long", sentences.feedback.PROFILE_TOO_LONG.format(length=length, limit=self.limit))
-        if lost := self._lost(content):
+        if lost := self._lost_lines(content):
             named = [one_line(line, _QUOTED) for line in lost[:_NAMED]]
             return _Complaint("forgetful", sentences.feedback.profile_forgot(named))
         if left_out:
@@ -255,17 +259,17 @@ class _MergeSession:
         raise BadAnswer(sentences.models.PROFILE_REFUSED.format(reason=sentences.models.PROFILE_FAULTS[fault]))
 
     def _demerits(self, one: _Attempt) -> tuple[bool, int, int]:
-        return self._length(one.kept_part) > self.limit, len(self._lost(one.kept_part)), len(one.left_out)
+        return self._length(one.kept_part) > self.limit, len(self._lost_lines(one.kept_part)), len(one.left_out)
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
         """The claims to remove from the profile; words that are also in new facts may stay."""
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
-        return [WithdrawnClaim(fact.text, (*new, *self._who)) for fact in self.facts if fact.is_withdrawn]
+        return [WithdrawnClaim(fact.text, (*new, *self._subject_names)) for fact in self.facts if fact.is_withdrawn]
 
     def _withdrawn_part(self, content: ProfileContent) -> str:
         """Return the part of a profile that states a withdrawn claim, "" if none does."""
-        parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_bare(content.summary)))]
+        parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_without_headings(content.summary)))]
         for gone in self.withdrawn:
             if part := next(filter(gone.is_told_by, filter(None, parts)), ""):
                 return part
@@ -285,7 +289,7 @@ class _MergeSession:
         fault = one.complaint.fault if one.complaint else ""
         return fault in _TOLERATED or (fault == "too_long" and self._length(one.kept_part) <= TOLERATED * self.limit)
 
-    def _lost(self, content: ProfileContent) -> list[str]:
+    def _lost_lines(self, content: ProfileContent) -> list[str]:
         """Return the lines of the old profile that are lost without a reason; [] if they are few.
 
         They are many if they are a whole section, or more than a third of all lines. Not counted are topics, and lines
@@ -294,18 +298,18 @@ class _MergeSession:
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
         kept_words = _words("\n".join((content.summary, *content.tags, *(fact.text for fact in self.facts))))
-        sections = [_worded(one.text) for one in self._own if one.title in self._titles - _PASSING]
+        sections = [_worded(one.text) for one in self._library_sections if one.title in self._titles - _PASSING]
         lost = [[line for line in lines if self._is_lost(line, kept_words)] for lines in sections]
         has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
         is_much = sum(map(len, lost)) * _MANY > sum(map(len, sections))
         return [line for lines in lost for line in lines] if has_gone or is_much else []
 
     def _is_lost(self, line: str, kept_words: set[str]) -> bool:
-        words = _words(line) - _words("\n".join(self._who))
+        words = _words(line) - _words("\n".join(self._subject_names))
         return len(words & kept_words) < _HARDLY * len(words)
 
     def _length(self, content: ProfileContent) -> int:
-        return len(content.summary) - len(self._others)
+        return len(content.summary) - len(self._kept_sections_of_people)
 
     def _lead(self, proposed: ProfileAnswer) -> str:
         summary = "" if _says_nothing(proposed.summary) else _paragraphs(proposed.summary)
@@ -314,15 +318,15 @@ class _MergeSession:
     @cached_property
     def _old_lead(self) -> str:
         return "\n".join(
-            line for line in self._own[0].lines if sentences.stored_text.left_out_count(line) is None
+            line for line in self._library_sections[0].lines if sentences.stored_text.left_out_count(line) is None
         ).strip()
 
     @cached_property
-    def _own(self) -> list[OutlineSection]:
+    def _library_sections(self) -> list[OutlineSection]:
         return [one for one in sections_of(self.old.summary) if not one.heading or one.title in self._titles]
 
     @cached_property
-    def _others(self) -> str:
+    def _kept_sections_of_people(self) -> str:
         return without(self._of_people, self._is_withdrawn) if self.withdrawn else self._of_people
 
     @cached_property
@@ -341,10 +345,10 @@ class _MergeSession:
             if sentences.stored_text.noted(line) is None and sentences.stored_text.left_out_count(line) is None
         )
         notes = tuple(noted[0] for line in lines if (noted := sentences.stored_text.noted(line)))
-        return Grounds("\n".join(worded), facts, self._who, self.limit, notes, gone)
+        return Grounds("\n".join(worded), facts, self._subject_names, self.limit, notes, gone)
 
     @property
-    def _who(self) -> tuple[str, ...]:
+    def _subject_names(self) -> tuple[str, ...]:
         who = (self.person.name, self.person.id, self.profile.name if self.profile else "", *self._ids)
         return tuple(filter(None, who))
 
@@ -416,7 +420,7 @@ def _tags(given: Iterable[str]) -> tuple[str, ...]:
     return tuple(_fresh((tag for tag in clean if len(tag) <= TAG_LENGTH), set()))[:MOST_TAGS]
 
 
-def _bare(text: str) -> str:
+def _without_headings(text: str) -> str:
     """Return a profile text without its headings."""
     return "\n".join(one.text for one in sections_of(text))
 

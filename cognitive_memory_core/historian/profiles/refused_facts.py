@@ -50,10 +50,10 @@ class MergerWithoutRefused:
                     await sieve.take(self.rules, part)
                 else:
                     sieve.refused += part
-        await self._end(sieve, [fact for part in parts for fact in part], is_alone=len(facts) == 1)
+        await self._merge_rest(sieve, [fact for part in parts for fact in part], is_alone=len(facts) == 1)
         return sieve.content
 
-    async def _end(self, sieve: _Sieve, left: Sequence[Fact], *, is_alone: bool) -> None:
+    async def _merge_rest(self, sieve: _Sieve, left: Sequence[Fact], *, is_alone: bool) -> None:
         """Merge the rest by the rules, and log the left-out facts by id, without their text."""
         if not (sieve.has_taken or is_alone):
             left, sieve.refused = [*sieve.refused, *left], []

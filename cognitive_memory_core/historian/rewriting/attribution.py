@@ -79,7 +79,12 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
     said = replace(said, speaker=said_by_id, subjects=ids_of(said.subjects, people))
     speaker = "" if task.voices else _speaker(said, text, task, job_context)
     is_founded = echoes(text, task.original, job_context)
-    is_own = is_founded and bool(speaker) and speaker == task.own and _means(said.speaker, job_context.named(speaker))
+    is_own = (
+        is_founded
+        and bool(speaker)
+        and speaker == task.own
+        and _names_speaker(said.speaker, job_context.named(speaker))
+    )
     kind = _kind(said)
     is_experience = kind == "experience"
     return Statement(
@@ -90,12 +95,12 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
         confidence=_clamped(said.confidence),
         is_own=is_own,
         is_of_place=is_founded and job_context.place.group_id in said.subjects,
-        repeats=_repeated(said.same_as, text, speaker, job_context),
-        replaces=_replaced(said.replaces, text, speaker, job_context),
+        repeats=_repeated_event_id(said.same_as, text, speaker, job_context),
+        replaces=_replaced_event_id(said.replaces, text, speaker, job_context),
         observation=task.observation if is_own else "",
         voices=task.voices,
         backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, Support()), job_context)),
-        updates=_updated(text, task, job_context),
+        updates=_speaker_of_change(text, task, job_context),
         dictated_by=task.dictated_by,
         message_ids=task.message_ids,
         happened_at=task.happened_at,
@@ -166,7 +171,7 @@ def _speaker(said: StatementAnswer, text: str, task: RewriteTask, job_context: J
     return said.speaker if echoes(text, task.lines.get(said.speaker, ""), job_context) else likeliest
 
 
-def _updated(text: str, task: RewriteTask, job_context: JobContext) -> str:
+def _speaker_of_change(text: str, task: RewriteTask, job_context: JobContext) -> str:
     """Return the only speaker whose change a text states in words of their own line; "" if there is no single one."""
     if not task.voices or not puts_right(text):
         return ""
@@ -194,7 +199,7 @@ def _covers(line: str, text: str, job_context: JobContext) -> bool:
     return weight_of(own & said) >= AGREED * weight_of(own)
 
 
-def _means(named: str, speaker: Person) -> bool:
+def _names_speaker(named: str, speaker: Person) -> bool:
     """Return whether the model named this speaker, by id, name or both, or named none."""
     called = (speaker.name, *speaker.aliases)
     return named in ("", speaker.id, *called) or plain(named) in {f"{plain(name)}({speaker.id})" for name in called}
@@ -220,24 +225,24 @@ def _subjects(listed: Iterable[str], text: str, speaker: str, job_context: JobCo
     known = {person.id: person for person in (job_context.speaker, *job_context.people) if person.id}
     named = [one for one in listed if one in known and one != place]
     written = plain(text)
-    standing = [one for one, person in known.items() if _stands(person, written, job_context)]
+    standing = [one for one, person in known.items() if _is_named_with_id(person, written, job_context)]
     is_of_speaker = place not in listed and leads(written, speaker, {*standing, place}) and not reports(text, speaker)
     return tuple(dict.fromkeys((*named, *(one for one in standing if one != speaker or is_of_speaker))))
 
 
-def _stands(person: Person, written: str, job_context: JobContext) -> bool:
+def _is_named_with_id(person: Person, written: str, job_context: JobContext) -> bool:
     if person.id != job_context.place.group_id:
         return f"({person.id})" in written
     return any(f"{plain(name)}({person.id})" in written for name in (person.name, *person.aliases) if name)
 
 
-def _repeated(number: int, text: str, speaker: str, job_context: JobContext) -> str:
+def _repeated_event_id(number: int, text: str, speaker: str, job_context: JobContext) -> str:
     """Return the id of the neighbour that the model calls the same, if person, place and words allow it; else ""."""
     neighbour = _neighbour(number, speaker, job_context)
     return neighbour.id if neighbour and may_be_same(text, neighbour.text, speaker) else ""
 
 
-def _replaced(number: int, text: str, speaker: str, job_context: JobContext) -> str:
+def _replaced_event_id(number: int, text: str, speaker: str, job_context: JobContext) -> str:
     """Return the id of the neighbour that the model calls outdated, if the same person said it; else ""."""
     neighbour = _neighbour(number, speaker, job_context) if speaker else None
     return neighbour.id if neighbour and duplicate_key(neighbour.text) != duplicate_key(text) else ""

@@ -41,7 +41,7 @@ def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[s
     for line in (one for one in cited if not dictates(one.text)):
         one = grown.setdefault(line.sender_id, _Growing())
         if assents(line.text):
-            answered = _answered(line, messages)
+            answered = _answered_line(line, messages)
             one.agreed += [answered.text] if answered and answered.id in ids and not dictates(answered.text) else []
         may_speak = not spokesmen or line.sender_id in spokesmen
         if may_speak and not _is_bare_agreement(line.text):
@@ -53,7 +53,7 @@ def _is_bare_agreement(text: str) -> bool:
     return len(text.strip()) <= _BARE and assents(text)
 
 
-def _answered(line: Message, messages: Sequence[Message]) -> Message | None:
+def _answered_line(line: Message, messages: Sequence[Message]) -> Message | None:
     """Return the line that another one replies to, else the nearest proposal before it by somebody else, else None.
 
     Agreements and very short lines are no proposals.

@@ -88,7 +88,7 @@ class RepeatedEvents:
         read_filter, speakers = ReadFilter(work.scene, without=frozenset(without)), _speakers(work)
         found: dict[str, tuple[float, Event]] = {}
         for text in _texts(work):
-            for nearness, event in await self._beside(text, names, read_filter):
+            for nearness, event in await self._nearby_events(text, names, read_filter):
                 is_here = event.scope == work.scene.scope and event.sender_id in {*speakers, ""}
                 if is_here and nearness > found.get(event.id, (0.0, event))[0]:
                     found[event.id] = (nearness, event)
@@ -104,13 +104,15 @@ class RepeatedEvents:
         """
         claim = _claim(statement)
         read_filter = ReadFilter(scene, without=frozenset(without))
-        found_speakers = _speakers_of(await self._beside(claim, names, read_filter), claim, scene, names)
+        found_speakers = _speakers_of(await self._nearby_events(claim, names, read_filter), claim, scene, names)
         if found_speakers and isinstance(self.lexical, _SearchedOnce):  # what somebody said may be forgotten since then
             self.lexical.found.clear()
-            found_speakers = _speakers_of(await self._beside(claim, names, read_filter), claim, scene, names)
+            found_speakers = _speakers_of(await self._nearby_events(claim, names, read_filter), claim, scene, names)
         return found_speakers
 
-    async def _beside(self, text: str, names: Collection[str], read_filter: ReadFilter) -> list[tuple[float, Event]]:
+    async def _nearby_events(
+        self, text: str, names: Collection[str], read_filter: ReadFilter
+    ) -> list[tuple[float, Event]]:
         terms = query_terms(_content(text, names))
         if not terms:
             return []
@@ -119,7 +121,7 @@ class RepeatedEvents:
         except UnavailableError:
             return []
         least, fewest = (NEAR_TO_CHANGE, 1) if puts_right(text) else (NEAR, min(LEAST_COMMON, len(terms)))
-        common = ((_common(terms, event, names), event) for event, _ in rows if read_filter.admits(event))
+        common = ((_common_count(terms, event, names), event) for event, _ in rows if read_filter.admits(event))
         near = ((number / len(terms), event) for number, event in common if number >= fewest)
         return [(nearness, event) for nearness, event in near if nearness >= least]
 
@@ -188,7 +190,7 @@ def is_dated_anew(text: str, found_before: str) -> bool:
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
 
-def _common(terms: Collection[str], event: Event, names: Collection[str]) -> int:
+def _common_count(terms: Collection[str], event: Event, names: Collection[str]) -> int:
     """Return how many of a text's terms an event has beside people's names.
 
     A word that is somebody's name in one text and a thing in another (饺子) does not count.

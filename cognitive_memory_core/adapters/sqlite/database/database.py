@@ -271,7 +271,7 @@ def _writer(path: Path) -> Connection:
     schema.refuse_newer(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    _narrow(path)
+    _restrict_to_owner(path)
     connection = _connection(path.absolute().as_uri() + "?mode=rw")
     with ExitStack() as undo:
         undo.callback(connection.close)
@@ -286,7 +286,7 @@ def _writer(path: Path) -> Connection:
     return connection
 
 
-def _narrow(path: Path) -> None:
+def _restrict_to_owner(path: Path) -> None:
     """Make the existing files accessible to their owner only; SQLite gives its side files the same mode."""
     for ending in FILES:
         with suppress(OSError):  # missing, or on a file system without modes

@@ -110,7 +110,7 @@ def _import_rows(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision, lengths = next_revision(connection), _lengths(connection, rows)
     others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
-    fitted = (_fitted(row, lengths) for row in others if not _is_erased(erased, row))
+    fitted = (_with_usable_vector(row, lengths) for row in others if not _is_erased(erased, row))
     return new + sum(_import_row(connection, row, revision, erased) for row in fitted)
 
 
@@ -122,7 +122,7 @@ def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str,
     return {model: dimensions_of(connection, model) or length for model, length in usual.items()}
 
 
-def _fitted(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
+def _with_usable_vector(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
     """Return the row without its vector if that has another length or no direction; it will be embedded again."""
     if not isinstance(row, EmbeddedEvent) or row.vector is None:
         return row
@@ -146,20 +146,20 @@ def _is_erased(erased: Tombstones, row: _Owned) -> bool:
 def _people(row: _Owned) -> tuple[str, ...]:
     match row:
         case EmbeddedEvent():
-            return (row.event.sender_id, *row.event.subjects, *_whose(row.event.scope))
+            return (row.event.sender_id, *row.event.subjects, *_people_of(row.event.scope))
         case Message():
             return (row.scene.user_id,)
         case Pin():
             return (row.owner_id,)
         case Memo() | Alias():
-            return (row.user_id, *_whose(row.scope))
+            return (row.user_id, *_people_of(row.scope))
         case Shared():
             return (row.user_id,)
         case PlaceSwitch() | Belief() | Change() | SuggestionDecision():
-            return _whose(row.scope)
+            return _people_of(row.scope)
 
 
-def _whose(scope: Scope) -> tuple[str, ...]:
+def _people_of(scope: Scope) -> tuple[str, ...]:
     """Return the person of a private chat, who is all that rows of an older system may state."""
     return (scope.place_id,) if scope.kind == "private" else ()
 

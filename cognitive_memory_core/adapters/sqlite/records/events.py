@@ -82,7 +82,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     written: dict[str, _CommittedEvent] = {}
     for event in draft.events:
         if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
-            entry = _enter(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
+            entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
             if entry is not None:
                 facts.record_observation(connection, event, entry.seq, draft.observations.get(event.id, ""))
                 written[event.id] = entry
@@ -96,7 +96,9 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
 
-def _enter(connection: Connection, event: Event, named: str | None, *, corrects: bool) -> _CommittedEvent | None:
+def _store_or_count(
+    connection: Connection, event: Event, named: str | None, *, corrects: bool
+) -> _CommittedEvent | None:
     """Write an event, or count it in an equal one; None if nothing was written or the event is retired."""
     if event_rows.is_known(connection, event):
         return None

@@ -78,11 +78,11 @@ def refresh(connection: Connection) -> None:
 def _hide(connection: Connection, seq: int) -> None:
     event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
     connection.execute(_SOURCES, (seq,))
-    found = (line for line, message in _alike(connection, event) if retells(message, event))
+    found = (line for line, message in _similar_lines(connection, event) if retells(message, event))
     connection.executemany(_PUT, [(line, seq) for line in found])
 
 
-def _alike(connection: Connection, event: Event) -> list[tuple[int, Message]]:
+def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Message]]:
     """Return the lines by the bot or the event's sender that share words with an event."""
     expression = words.match(sorted(statement_of(event).trace.terms), ReadFilter(Scene.operator(event.agent)))
     if expression is None:

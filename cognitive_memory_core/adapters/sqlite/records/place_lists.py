@@ -53,18 +53,20 @@ def places(connection: Connection, agent: str, listing: PlaceListing, page: tupl
     values = _values(agent, listing)
     numbers = {"limit": page[0], "offset": page[1], "newest": bounded(listing.newest_rows)}
     found = connection.execute(_QUICK_PAGE if listing.newest_rows else _PAGE, {**values, **numbers}).fetchall()
-    named = [(key, _only(connection, _NAME_OF, {**values, "scope": key}), instant_of(last)) for key, last in found]
+    named = [
+        (key, _single_value(connection, _NAME_OF, {**values, "scope": key}), instant_of(last)) for key, last in found
+    ]
     if not listing.is_counted:
         return [PlaceEntry(Scope.of_key(key), name, last_at=last) for key, name, last in named]
     return [PlaceEntry(Scope.of_key(key), name, *_counts(connection, key), last) for key, name, last in named]
 
 
 def _counts(connection: Connection, key: str) -> tuple[int, int]:
-    events, messages = (_only(connection, query, (key,)) for query in _COUNTS)
+    events, messages = (_single_value(connection, query, (key,)) for query in _COUNTS)
     return events, messages
 
 
-def _only(connection: Connection, query: str, values: Any) -> Any:
+def _single_value(connection: Connection, query: str, values: Any) -> Any:
     return connection.execute(query, values).fetchone()[0]
 
 

@@ -115,7 +115,7 @@ class Postings:
         rarity = np.log1p((len(scores) - holding + 0.5) / (holding + 0.5))
         damping = self._damping()
         for segment, (begin, end) in zip(self.segments, runs, strict=True):
-            at = _each(begin, end)
+            at = _positions_in(begin, end)
             rows, counts = segment.rows[at], segment.counts[at].astype(np.float64)
             weights = np.repeat(rarity, end - begin) * counts * (SATURATION + 1) / (counts + damping[rows])
             scores += np.bincount(rows, weights, len(scores))
@@ -134,7 +134,7 @@ def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
     return np.sort(order[: max(quick, _ALWAYS_READ)])
 
 
-def _each(begin: Rows, end: Rows) -> NDArray[np.int64]:
+def _positions_in(begin: Rows, end: Rows) -> NDArray[np.int64]:
     """Return all positions of the ranges from ``begin`` to ``end``, in order."""
     lengths = (end - begin).astype(np.int64)
     before = np.cumsum(lengths) - lengths
@@ -145,7 +145,7 @@ def _counted(terms: Terms, rows: Rows) -> Segment:
     """Count how often each row contains each term; rows are in order."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
-    first = np.flatnonzero(_differs(terms) | _differs(rows))
+    first = np.flatnonzero(_differs_from_previous(terms) | _differs_from_previous(rows))
     counts = np.diff(first, append=len(terms))
     return _grouped(terms[first], rows[first], np.minimum(counts, _MOST_COUNTED).astype(np.uint8))
 
@@ -158,7 +158,7 @@ def _merged(one: Segment, other: Segment) -> Segment:
 
 
 def _grouped(terms: Terms, rows: Rows, counts: Counts) -> Segment:
-    starts = np.flatnonzero(_differs(terms))
+    starts = np.flatnonzero(_differs_from_previous(terms))
     return Segment(terms[starts], np.append(starts, len(terms)).astype(np.int32), rows, counts)
 
 
@@ -166,7 +166,7 @@ def _spread(segment: Segment) -> Terms:
     return np.repeat(segment.terms, np.diff(segment.starts))
 
 
-def _differs(values: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.bool_]:
+def _differs_from_previous(values: NDArray[np.int64] | NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return which values differ from the preceding one; the first always does."""
     differs = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])

@@ -31,13 +31,13 @@ def changes_after(connection: Connection, fingerprint: str, after: Checkpoint, l
     vector = f"CASE WHEN {_STANDING} THEN v.vector END"
     source = "events e LEFT JOIN vectors v ON v.seq = e.seq"
     query = select(f"{_COLUMNS}, {vector}", source, _LATER, "ORDER BY e.revision, e.seq LIMIT ?")
-    rows = connection.execute(query, (*bound(fingerprint), *_place(after), limit))
+    rows = connection.execute(query, (*bound(fingerprint), *_position_of(after), limit))
     return [_change_of(row, fingerprint) for row in rows]
 
 
 def changes_left(connection: Connection, after: Checkpoint) -> int:
     """Count the changes that :func:`changes_after` has yet to return."""
-    return connection.execute(select("count(*)", "events e", _LATER), _place(after)).fetchone()[0]
+    return connection.execute(select("count(*)", "events e", _LATER), _position_of(after)).fetchone()[0]
 
 
 def embedded_ids(connection: Connection, fingerprint: str) -> frozenset[str]:
@@ -46,7 +46,7 @@ def embedded_ids(connection: Connection, fingerprint: str) -> frozenset[str]:
     return frozenset(row[0] for row in rows)
 
 
-def _place(after: Checkpoint) -> tuple[int, int]:
+def _position_of(after: Checkpoint) -> tuple[int, int]:
     mark = max(after, _BEGINNING)
     return mark.revision, mark.seq
 

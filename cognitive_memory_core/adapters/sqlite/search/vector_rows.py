@@ -30,7 +30,7 @@ class VectorPlace:
 
 def changes_of(connection: Connection, place: VectorPlace, form: Form, since: Position) -> Changes:
     """Return the first changes of a place's vectors after a position, at most :data:`CHUNK` of them."""
-    found = _changed(connection, place.filter, since)
+    found = _changed_events(connection, place.filter, since)
     seqs = np.fromiter((seq for seq, _ in found), np.int64, len(found))
     rows = list(_rows(connection, place.fingerprint, _among(seqs))) if found else []
     is_last = len(found) < CHUNK
@@ -63,7 +63,7 @@ def _compared(rows: Iterator[Row], asked: Cosines) -> tuple[Seqs, Cosines]:
     return np.concatenate([seqs for seqs, _ in parts]), np.concatenate([found for _, found in parts])
 
 
-def _changed(connection: Connection, place: Filter, since: Position) -> list[tuple[int, int]]:
+def _changed_events(connection: Connection, place: Filter, since: Position) -> list[tuple[int, int]]:
     """Return seq and revision of the first events that changed after a position."""
     revision, seq = since
     later = "e.revision > ?" if seq == LAST_SEQ else "e.revision >= ? AND (e.revision, e.seq) > (?, ?)"
