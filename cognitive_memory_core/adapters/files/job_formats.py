@@ -23,7 +23,8 @@ SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _TURN, _DIALOGUE = TypeAdapter(Turn), TypeAdapter(Dialogue)
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
-_WRITTEN = ("messages",), ("memo", "observations", "message_ids")  # fields of each dialogue, and of each turn
+# fields of each dialogue, and of each turn
+_WRITTEN: tuple[tuple[str, ...], tuple[str, ...]] = ("messages",), ("memo", "observations", "message_ids")
 _LISTS = ("observations", "message_ids")
 _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
