@@ -23,8 +23,8 @@ SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/
 Body = dict[str, Any]  # a JSON object, before it is a Job
 _TURN, _DIALOGUE = TypeAdapter(Turn), TypeAdapter(Dialogue)
 _EARLIER_NAMES = {"memo": ("action_summary", "end_summary"), "observations": ("new_info",)}
-# fields of each dialogue, and of each turn
-_WRITTEN: tuple[tuple[str, ...], tuple[str, ...]] = ("messages",), ("memo", "observations", "message_ids")
+_DIALOGUE_FIELDS: tuple[str, ...] = ("messages",)  # in every file of a dialogue
+_TURN_FIELDS = ("memo", "observations", "message_ids")  # in every file of a turn
 _LISTS = ("observations", "message_ids")
 _SEED_TIMES = ("timestamp_local", "timestamp_utc", "timestamp_epoch", "timestamp")  # the first that can be read counts
 
@@ -65,7 +65,8 @@ def _refuse_contradiction(body: Mapping[str, Any]) -> None:
         return
     if contradicts_itself(cast("Body", scene)):
         raise BadArgument(sentences.caller.bad_value("scene.scope", cast("Body", scene)["scope"], "这个 scene 的地点"))
-    lacking = [name for name in _WRITTEN[body.get("kind") != "dialogue"] if name not in body]
+    required = _DIALOGUE_FIELDS if body.get("kind") == "dialogue" else _TURN_FIELDS
+    lacking = [name for name in required if name not in body]
     if lacking:
         raise BadArgument(sentences.caller.bad_value(lacking[0], None, "文本或列表"))
 
