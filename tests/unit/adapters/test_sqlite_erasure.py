@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import random
+import re
 import sqlite3
 import stat
 import sys
@@ -465,3 +467,25 @@ async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> Non
     assert await shown(ledger, GROUP) == ["某位成员来了"]
     assert residue(path.parent, []) == []
     await ledger.close()
+
+
+KEPT_WITH_OWNER = {"opt_outs", "switches"}  # neither would work without the id that it is about
+OWNERS = {"scope", "user_id", "sender_id"}
+
+
+def test_every_table_of_somebody_is_erased() -> None:
+    """A table whose rows are of a person or a place is named by the modules that erase them."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript("\n".join(schema.STEPS))
+        tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        columns = {name: {row[1] for row in connection.execute(f"PRAGMA table_info({name})")} for name in tables}
+    owned = {name for name in tables if columns[name] & OWNERS} - KEPT_WITH_OWNER
+    modules = Path(sys.modules[purge.__module__].__file__ or "").parent.glob("*.py")
+    strings = " ".join(
+        node.value
+        for file in modules
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " * 4 not in node.value
+    )
+    assert len(owned) > 10
+    assert not owned - set(re.findall(r"\w+", strings))
