@@ -16,6 +16,7 @@ from .decisions import InMemoryDecisions
 from .eraser import InMemoryEraser
 from .event_eraser import InMemoryEventEraser
 from .events import InMemoryEvents
+from .examiner import InMemoryExaminer
 from .facts import InMemoryFacts
 from .incognito import InMemoryIncognito
 from .index_book import InMemoryBook
@@ -60,6 +61,7 @@ class InMemoryLedger:
         self.calibrations = InMemoryCalibrations()
         self.eraser = InMemoryEraser(state)
         self.event_eraser = InMemoryEventEraser(state)
+        self.examiner = InMemoryExaminer()
 
     async def close(self) -> None:
         """Do nothing, since nothing is open."""
