@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 
 from ...domain.note import Memo
+from ...errors import UnavailableError
 from ...ports.ledger import NoteBook
 from ...ports.memo_mirror import MemoMirror
 
+log = logging.getLogger(__name__)
 COPIED_AGAIN = 200  # memos; far more than are made between two writes of the copy
 
 
@@ -24,6 +27,14 @@ class MemoWriter:
         await self.mirror.copy(memo)
 
     async def copy_latest(self) -> None:
-        """Copy the latest memos again: the copy lacks some if a process was killed between two writes."""
-        for memo in await self.notes.latest_memos(COPIED_AGAIN):
+        """Copy the latest memos again: the copy lacks some if a process was killed between two writes.
+
+        Memos that cannot be read stay as they were copied.
+        """
+        try:
+            latest = await self.notes.latest_memos(COPIED_AGAIN)
+        except UnavailableError as unreadable:
+            log.warning("%s", unreadable)
+            return
+        for memo in latest:
             await self.mirror.copy(memo)

@@ -81,3 +81,30 @@ async def test_a_row_that_cannot_be_read_makes_the_ledger_unavailable(data: Path
         with pytest.raises(core.UnavailableError, match="event_of"):
             await memory.events(core.Scene.operator())
         await memory.context(fill.GROUP, "乌龙茶")
+
+
+UNREADABLE = {
+    "a list": "UPDATE events SET subjects = '[\"1' WHERE seq = 1",
+    "an instant": "UPDATE messages SET sent_at = '2026-13-01' WHERE seq = 1",
+    "text of an event": "UPDATE events SET text = CAST(x'e4b8' AS TEXT) WHERE seq = 1",
+    "text of a line": "UPDATE messages SET text = CAST(x'e4b8' AS TEXT) WHERE seq = 1",
+    "a memo": "UPDATE memos SET written_at = 'x'",
+    "a pin": "UPDATE pins SET text = CAST(x'e4b8' AS TEXT)",
+    "a belief": "UPDATE beliefs SET tags = '{'",
+    "a profile": "UPDATE profiles SET tags = '{'",
+    "a fact": "UPDATE facts SET happened_at = 'x'",
+    "a forgotten event": "UPDATE events SET happened_at = 'x' WHERE seq IN (SELECT seq FROM forgotten)",
+}
+
+
+@pytest.mark.parametrize("damage", UNREADABLE)
+async def test_a_row_that_cannot_be_read_stops_no_start(data: Path, damage: str) -> None:
+    """A memory opens with a row that cannot be read, also if it makes its word index and hidden lines anew."""
+    changed("INSERT OR IGNORE INTO forgotten SELECT max(seq) FROM events")(data)
+    changed(UNREADABLE[damage])(data)
+    changed("UPDATE meta SET value = '' WHERE key IN ('terms', 'veils')")(data)
+    async with core.CognitiveMemory.open(SETTINGS, data, background=False) as memory:
+        for scene in (fill.GROUP, fill.PRIVATE):
+            await memory.context(scene, "乌龙茶，小棠怎么样")
+        await memory.remember(core.Turn(fill.PRIVATE, memo="聊了天气", observations=["阿棠(2000001) 喜欢观星"]))
+        assert "聊了天气" in (await memory.context(fill.PRIVATE, "天气")).text

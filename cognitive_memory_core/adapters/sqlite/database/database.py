@@ -19,7 +19,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .... import sentences
 from ....completion import completed
-from ....errors import StorageRefused, UnavailableError
+from ....errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from . import schema
 from .request_batches import DatabaseRequest, RequestBatches
 
@@ -33,6 +33,8 @@ EMPTYING_PAUSE = 0.1  # seconds between two attempts
 EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
 READER_CACHE = "-8000"  # KiB of page cache per reading connection
 _OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+_REFUSED_WRITES = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's own message may quote the damage
+_FAILED_READS = (sqlite3.DatabaseError, ValueError)  # ValueError: a damaged row has a value that cannot be one
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -218,11 +220,12 @@ class Database:
 
     @contextmanager
     def _translated(self, *, writing: bool) -> Generator[None, None, None]:
+        refused = _REFUSED_WRITES if writing else _FAILED_READS
         try:
             yield
-        except _OUR_MISTAKES:
+        except (*_OUR_MISTAKES, CognitiveMemoryError):
             raise
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as failure:
+        except refused as failure:
             if writing:
                 raise StorageRefused(
                     sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=failure)

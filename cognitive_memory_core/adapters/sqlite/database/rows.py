@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache, wraps
 from typing import Any, TypeVar
@@ -119,6 +120,21 @@ def _of_row(convert: Callable[[Row], T]) -> Callable[[Row], T]:
             raise sqlite3.DataError(f"{convert.__name__}: {damage}") from damage
 
     return converted
+
+
+@contextmanager
+def bytes_replaced(connection: sqlite3.Connection) -> Generator[None, None, None]:
+    """Read texts with bytes that are no UTF-8, in which they become U+FFFD, instead of failing at the first one."""
+    kept = connection.text_factory
+    connection.text_factory = _decoded
+    try:
+        yield
+    finally:
+        connection.text_factory = kept
+
+
+def _decoded(written: bytes) -> str:
+    return written.decode("utf-8", "replace")
 
 
 def micros(instant: datetime) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -11,7 +13,7 @@ from ....domain.message import Message
 from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scene
 from ....text.safety.retold_events import retells, statement_of
-from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, bytes_replaced, event_of, message_of
 from ..database.statements import listed, select
 from ..search import words
 from ..search.filters import NOT_HIDDEN
@@ -70,8 +72,10 @@ def refresh(connection: Connection) -> None:
     """If the rule by which a line retells an event has changed, hide the further lines of all forgotten events."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
-        for row in connection.execute("SELECT seq FROM forgotten").fetchall():
-            _hide(connection, row[0])
+        with bytes_replaced(connection):
+            for row in connection.execute("SELECT seq FROM forgotten").fetchall():
+                with suppress(sqlite3.DataError):  # a damaged row, which nobody can read; its hidden lines stay hidden
+                    _hide(connection, row[0])
         connection.execute("UPDATE meta SET value = ? WHERE key = 'veils'", (FORM,))
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+import sqlite3
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -23,7 +25,7 @@ from ....text.lexical.frequency import telling
 from ....text.lexical.indexed import indexed_text
 from ....text.lexical.terms import SEARCHED, TERMS_VERSION, index_terms
 from ....text.lexical.word_forms import forms_version
-from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, event_of, message_of, moment_of
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of, moment_of
 from ..database.statements import insert, select
 from . import removed_rows
 
@@ -96,15 +98,15 @@ def message_words(message: Message) -> Words:
 
 
 def event_terms(row: Row) -> list[str]:
-    """Return the terms of an event's body from :data:`EVENT_WORDS_FROM`."""
+    """Return the terms of an event's body from :data:`EVENT_WORDS_FROM`; none for a damaged row."""
     name, happened_at, *said = row
-    return _terms(name, moment_of(happened_at), *said)
+    return _terms_at(name, happened_at, *said)
 
 
 def message_terms(row: Row) -> list[str]:
-    """Return the terms of a message's body from :data:`MESSAGE_WORDS_FROM`."""
+    """Return the terms of a message's body from :data:`MESSAGE_WORDS_FROM`; none for a damaged row."""
     is_bot, name, sent_at, text = row
-    return _terms("" if is_bot else name, moment_of(sent_at), text)
+    return _terms_at("" if is_bot else name, sent_at, text)
 
 
 def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
@@ -119,15 +121,22 @@ def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
 
 
 def refresh(connection: Connection) -> None:
-    """Rebuild the index if the form of its words changed."""
+    """Rebuild the index if the form of its words changed; damaged rows, which nobody can read, are left out."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
     if known == FORM:
         return
-    events = connection.execute(select(", ".join(("seq", *EVENT_FIELDS)), "events", "TRUE"))
-    _rebuild(connection, EVENT_WORDS, ((row[0], *event_words(event_of(row[1:]))) for row in events))
-    messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
-    _rebuild(connection, MESSAGE_WORDS, ((row[0], *message_words(message_of(row[1:]))) for row in messages))
+    with bytes_replaced(connection):
+        events = connection.execute(select(", ".join(("seq", *EVENT_FIELDS)), "events", "TRUE"))
+        _rebuild(connection, EVENT_WORDS, _readable(events, lambda row: event_words(event_of(row))))
+        messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
+        _rebuild(connection, MESSAGE_WORDS, _readable(messages, lambda row: message_words(message_of(row))))
     connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
+
+
+def _readable(rows: Iterable[Row], words_of: Callable[[Row], Words]) -> Iterator[tuple[int, str, str, str]]:
+    for seq, *fields in rows:
+        with suppress(sqlite3.DataError):
+            yield (seq, *words_of(fields))
 
 
 def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
@@ -140,6 +149,14 @@ def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
     connection.execute(insert(table, (table,)), ("delete-all",))
     connection.executemany(insert(table, _COLUMNS), rows)
+
+
+def _terms_at(sender_name: str, written: str, *said: str) -> list[str]:
+    try:
+        at = moment_of(written)
+    except ValueError:  # the file is damaged; nobody can read the row
+        return []
+    return _terms(sender_name, at, *said)
 
 
 def _terms(sender_name: str, at: datetime, *said: str) -> list[str]:
