@@ -13,7 +13,7 @@ from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummari
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations, schema
 from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.memory import CognitiveMemory
@@ -217,7 +217,7 @@ async def _downgraded(path: Path) -> None:
     old = path.with_name("old.db")
     with closing(sqlite3.connect(old, isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        schema.migrate(connection, old, schema.STEPS[:-1])
+        migrations.migrate(connection, old, schema.STEPS[:-1])
         connection.execute("ATTACH ? AS new", (str(path),))
         for table in ("events", "event_subjects", "messages", "memos", "jobs_done"):
             known = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))

@@ -17,7 +17,7 @@ from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue import FileQueue
 from ..adapters.malloc_tuning import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
-from ..adapters.sqlite.database.schema import is_blank
+from ..adapters.sqlite.database.migrations import is_blank
 from ..background import BackgroundLoop
 from ..completion import released_on_failure
 from ..disk import Disk

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import sentences
 from ..adapters.files.directory_owner import LOCK
-from ..adapters.sqlite.database.schema import copies_of, is_blank
+from ..adapters.sqlite.database.migrations import copies_of, is_blank
 from ..errors import UnavailableError
 
 LEDGER = "ledger.db"

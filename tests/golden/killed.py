@@ -15,7 +15,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from cognitive_memory_core.adapters.sqlite.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations
 
 
 def migrate_until(path: Path, statement: int) -> None:
@@ -30,7 +30,7 @@ def migrate_until(path: Path, statement: int) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.set_trace_callback(die)
-    schema.migrate(connection, path)
+    migrations.migrate(connection, path)
     os._exit(0)
 
 

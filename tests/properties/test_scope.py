@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations
 from cognitive_memory_core.adapters.sqlite.database.statements import select
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search.filters import message_filter, scene_filter, sql_filter
@@ -142,7 +142,7 @@ def written(events: Sequence[Event]) -> sqlite3.Connection:
 def empty() -> sqlite3.Connection:
     """Return a database with the ledger's tables."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
-    schema.migrate(connection, Path("none"))
+    migrations.migrate(connection, Path("none"))
     return connection
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite.database import file_header, schema
+from cognitive_memory_core.adapters.sqlite.database import file_header, migrations, schema
 from cognitive_memory_core.configuration import Configuration
 from tests import golden
 from tests.golden import fill
@@ -150,7 +150,7 @@ def test_a_migration_killed_at_any_statement_is_finished_by_the_next_start(name:
     for folder in killed:
         path = folder / "ledger.db"
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-            schema.migrate(connection, path)
+            migrations.migrate(connection, path)
             assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert version(path) == len(schema.STEPS)
         assert golden.missing(before, golden.rows_of(path)) == []

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations, schema
 from cognitive_memory_core.adapters.sqlite.erasure.byte_purge import purge
 from cognitive_memory_core.adapters.sqlite.erasure.person_search import FEW, PersonSearch
 from cognitive_memory_core.domain.event import Event
@@ -432,7 +432,7 @@ async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path:
     """A ledger of the first version is migrated and can forget, and its copy is removed by the purge."""
     path.parent.mkdir()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        schema.migrate(connection, path, schema.STEPS[:1])
+        migrations.migrate(connection, path, schema.STEPS[:1])
         words = ("p1", GROUP.scope.key, CANARIES[0], GONE, NOON.isoformat(), 0)
         columns = "id, scope, text, owner_id, pinned_at, at_us"
         connection.execute(f"INSERT INTO pins ({columns}) VALUES (?, ?, ?, ?, ?, ?)", words)

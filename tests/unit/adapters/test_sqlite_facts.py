@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations, schema
 from cognitive_memory_core.adapters.sqlite.records.profile_index import _OF_OTHER_MODELS, _readable_filter
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
@@ -51,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 async def test_a_ledger_of_before_takes_facts_and_profiles(path: Path) -> None:
     """An older ledger keeps its data, is copied before the migration, and gets the new tables."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        schema.migrate(connection, path, schema.STEPS[:2])
+        migrations.migrate(connection, path, schema.STEPS[:2])
         connection.executescript(BEFORE)
     ledger = await SqliteLedger.open(path, clock=FrozenClock())
     event = an_event("新事", happened_at=later(days=1))
@@ -154,7 +154,7 @@ async def test_what_is_merged_costs_nothing(path: Path) -> None:
 def test_profiles_that_wait_are_found_by_an_index(path: Path) -> None:
     """Profiles without a vector are found through an index."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        schema.migrate(connection, path)
+        migrations.migrate(connection, path)
         query = f"EXPLAIN QUERY PLAN SELECT p.summary FROM profiles p WHERE {_OF_OTHER_MODELS} ORDER BY +p.seq LIMIT ?2"
         steps = [row[3] for row in connection.execute(query, (MODEL, 9))]
     assert sum("profiles_by_model" in step for step in steps) == 2

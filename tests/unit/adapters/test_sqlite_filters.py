@@ -10,7 +10,7 @@ from sqlite3 import Connection, connect
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations
 from cognitive_memory_core.adapters.sqlite.database.statements import bounded, listed, select
 from cognitive_memory_core.adapters.sqlite.search.filters import place_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.interval import Interval
@@ -28,7 +28,7 @@ NARROW = ReadFilter(
 def connection() -> Iterator[Connection]:
     """Return a database with the ledger's tables."""
     with closing(connect(":memory:", isolation_level=None)) as connection:
-        schema.migrate(connection, Path("none"))
+        migrations.migrate(connection, Path("none"))
         yield connection
 
 

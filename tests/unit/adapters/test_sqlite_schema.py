@@ -12,7 +12,7 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations, schema
 from cognitive_memory_core.adapters.sqlite.records.consent import switch_of
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.errors import UnavailableError
@@ -50,7 +50,7 @@ def version(connection: Connection) -> int:
 
 def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, path: Path) -> None:
     """A new file gets all steps without a copy."""
-    schema.migrate(connection, path, STEPS)
+    migrations.migrate(connection, path, STEPS)
     assert version(connection) == 3
     assert tables(connection) == ["one", "two"]
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
@@ -58,18 +58,18 @@ def test_a_new_file_takes_all_steps_and_needs_no_copy(connection: Connection, pa
 
 def test_an_older_file_takes_the_steps_it_has_not_seen(connection: Connection, path: Path) -> None:
     """An older file gets only the missing steps, and its data is kept."""
-    schema.migrate(connection, path, STEPS[:1])
-    schema.migrate(connection, path, STEPS)
-    schema.migrate(connection, path, STEPS)
+    migrations.migrate(connection, path, STEPS[:1])
+    migrations.migrate(connection, path, STEPS)
+    migrations.migrate(connection, path, STEPS)
     assert connection.execute("SELECT * FROM one").fetchall() == [("old", None)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="modes of files are POSIX")
 def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, path: Path) -> None:
     """A private copy is made before an older file is changed, even beside a partial one."""
-    schema.migrate(connection, path, STEPS[:2])
+    migrations.migrate(connection, path, STEPS[:2])
     path.with_name("ledger.v2.db.part").write_bytes(b"half a copy")
-    schema.migrate(connection, path, STEPS)
+    migrations.migrate(connection, path, STEPS)
     assert sorted(file.name for file in path.parent.iterdir()) == ["ledger.db", "ledger.v2.db"]
     copy = path.with_name("ledger.v2.db")
     assert stat.S_IMODE(copy.stat().st_mode) == 0o600
@@ -80,34 +80,34 @@ def test_a_copy_is_kept_before_an_older_file_is_changed(connection: Connection, 
 
 def test_a_step_that_fails_is_undone(connection: Connection, path: Path) -> None:
     """A failing step is undone and can be repeated."""
-    schema.migrate(connection, path, STEPS[:1])
+    migrations.migrate(connection, path, STEPS[:1])
     with pytest.raises(sqlite3.OperationalError):
-        schema.migrate(connection, path, (*STEPS[:2], "CREATE TABLE two (c); INSERT INTO nowhere VALUES (1);"))
+        migrations.migrate(connection, path, (*STEPS[:2], "CREATE TABLE two (c); INSERT INTO nowhere VALUES (1);"))
     connection.rollback()
     assert (version(connection), tables(connection)) == (2, ["one"])
-    schema.migrate(connection, path, STEPS)
+    migrations.migrate(connection, path, STEPS)
     assert version(connection) == 3
 
 
 def test_a_newer_file_is_refused(connection: Connection, path: Path) -> None:
     """A file of a newer version is refused."""
-    schema.migrate(connection, path, STEPS)
+    migrations.migrate(connection, path, STEPS)
     with pytest.raises(UnavailableError):
-        schema.migrate(connection, path, STEPS[:2])
+        migrations.migrate(connection, path, STEPS[:2])
     assert version(connection) == 3
 
 
 def test_the_ledgers_own_steps_make_its_tables(connection: Connection, path: Path) -> None:
     """The shipped steps create the tables that the check expects."""
-    schema.migrate(connection, path)
-    schema.check(connection, path)
+    migrations.migrate(connection, path)
+    migrations.check(connection, path)
     assert {"events", "messages", "vectors", "jobs_done"} <= set(tables(connection))
 
 
 def test_switches_of_an_older_file_have_no_end(connection: Connection, path: Path) -> None:
     """A switch that was set before switches could end is kept, and stays until it is changed."""
-    schema.migrate(connection, path, schema.STEPS[:10])
+    migrations.migrate(connection, path, schema.STEPS[:10])
     connection.execute("INSERT INTO switches VALUES (?, 'off')", (GROUP.scope.key,))
-    schema.migrate(connection, path)
+    migrations.migrate(connection, path)
     rows = connection.execute("SELECT scope, switch, until_us FROM switches").fetchall()
     assert [switch_of(row) for row in rows] == [PlaceSwitch(GROUP.scope, "off")]

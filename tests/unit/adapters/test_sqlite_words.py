@@ -10,7 +10,7 @@ from sqlite3 import Connection, connect
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import schema
+from cognitive_memory_core.adapters.sqlite.database import migrations
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
 from cognitive_memory_core.adapters.sqlite.search import words
 from cognitive_memory_core.domain.read_filter import ReadFilter
@@ -24,7 +24,7 @@ from tests.support.ledgers import committed
 def connection() -> Iterator[Connection]:
     """Return a database with the ledger's tables."""
     with closing(connect(":memory:", isolation_level=None)) as connection:
-        schema.migrate(connection, Path("none"))
+        migrations.migrate(connection, Path("none"))
         yield connection
 
 

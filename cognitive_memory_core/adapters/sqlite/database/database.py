@@ -20,7 +20,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from .... import sentences
 from ....completion import completed
 from ....errors import CognitiveMemoryError, StorageRefused, UnavailableError
-from . import schema
+from . import migrations
 from .request_batches import DatabaseRequest, RequestBatches
 
 READERS = 3
@@ -130,7 +130,7 @@ class Database:
                 self._readers.put(opened_for_reading(self.path))
             if self._read_only:
                 with self._a_reader() as connection:
-                    schema.check(connection, self.path)
+                    migrations.check(connection, self.path)
 
     def _disconnect(self) -> None:
         while not self._readers.empty():
@@ -271,7 +271,7 @@ def _roll_back(connection: Connection) -> None:
 
 
 def _writer(path: Path) -> Connection:
-    schema.refuse_newer(path)
+    migrations.refuse_newer(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     _restrict_to_owner(path)
@@ -283,7 +283,7 @@ def _writer(path: Path) -> Connection:
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("PRAGMA foreign_keys = ON")
-        schema.migrate(connection, path)
+        migrations.migrate(connection, path)
         _refuse_reading_alone(connection)
         undo.pop_all()
     return connection

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .... import sentences
 from ....errors import StorageRefused
-from ..database import schema
+from ..database import migrations
 from ..database.database import Database
 from ..search import words
 
@@ -37,7 +37,7 @@ async def _tidy(database: Database, together: int) -> None:
 
 def _remove_copies(path: Path) -> None:
     try:
-        for copy in schema.copies_of(path):
+        for copy in migrations.copies_of(path):
             copy.unlink(missing_ok=True)
     except OSError as refused:
         raise StorageRefused(sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused)) from refused
