@@ -54,7 +54,7 @@ class ErrorState:
 
 
 def latest(error_states: list[ErrorState]) -> str:
-    """Return the error that began last, of those that last; "" if there is none."""
+    """Return the present error of the component that failed last; "" if none is failing."""
     lasting = [trouble for trouble in error_states if trouble.error]
     return max(lasting, key=lambda trouble: trouble.began).error if lasting else ""
 

@@ -60,7 +60,7 @@ class TurnEnd:
                     perspective=perspective or None,
                     force=bool(force),
                     source_message=source.text,
-                    recent_messages=_before(lines, source),
+                    recent_messages=_lines_before(lines, source),
                     message_ids=source.message_ids,
                     happened_at=source.sent_at,
                 )
@@ -145,7 +145,7 @@ def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]
     return (line for line in reversed(lines) if not line.is_bot and line.scene.user_id == scene.user_id)
 
 
-def _before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
+def _lines_before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
     """Return the lines before the answered one, which is identified by its id.
 
     The answered line itself is left out unless it is a reply: then it is last, and the line that it replies to is

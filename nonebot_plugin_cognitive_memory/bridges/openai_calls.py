@@ -117,7 +117,7 @@ def attach() -> None:
             return await create(self, *given, **named)
         block = await turn.block()
         answered = await create(self, *given, **{**named, "messages": _with_block(named["messages"], block)})
-        return await _ended(turn, answered)
+        return await _record_answer(turn, answered)
 
     completions.create = create_with_memory
 
@@ -167,7 +167,7 @@ def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
     return [{"role": "system", "content": block}, *messages]
 
 
-async def _ended(turn: BridgedTurn, answered: Any) -> Any:
+async def _record_answer(turn: BridgedTurn, answered: Any) -> Any:
     """Record the turn if this is its answer, a stream once it is read to its end; return what the plugin receives."""
     choices = getattr(answered, "choices", None)
     message = getattr(choices[0], "message", None) if choices else None

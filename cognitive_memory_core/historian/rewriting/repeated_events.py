@@ -191,7 +191,7 @@ def is_dated_anew(text: str, found_before: str) -> bool:
 
 
 def _common_count(terms: Collection[str], event: Event, names: Collection[str]) -> int:
-    """Return how many of a text's terms an event has beside people's names.
+    """Return how many of a text's terms an event has, not counting people's names.
 
     A word that is somebody's name in one text and a thing in another (饺子) does not count.
     """

@@ -60,7 +60,7 @@ def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
-    """Remove from a plain text each name followed by its bearer's id, so that digits in the name pass for no id."""
+    """Remove from a plain text each name that its bearer's id follows, so that no digits in a name count as an id."""
     for name in sorted(bearers, key=len, reverse=True):
         if _TOKEN.search(name) and f"{name}(" in text:
             for user_id in bearers[name]:

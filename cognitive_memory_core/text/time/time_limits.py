@@ -91,8 +91,8 @@ def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
 
     A part of a day without a day is that of today or tomorrow.
     """
-    whole = _only(named)
-    for each in (whole,) if whole else (_only(f"今天{named}"), _only(f"明天{named}")):
+    whole = _only_mention(named)
+    for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")):
         readings = (each.at(since, lean) for since in _references(each, now) for lean in _LEANS) if each else ()
         yield from ((time_span.start, each.part) for time_span in readings if each and time_span)
 
@@ -101,7 +101,7 @@ def _references(mention: Mention, now: datetime) -> tuple[datetime, ...]:
     return (now, now + _YEAR) if mention.kind == "yearless" else (now,)
 
 
-def _only(text: str) -> Mention | None:
+def _only_mention(text: str) -> Mention | None:
     found = mentions(text)
     return found[0] if len(found) == 1 and (found[0].start, found[0].stop) == (0, len(text)) else None
 

@@ -231,7 +231,7 @@ class EvolutionChange(BaseModel):
 
 
 class EvolutionAnswer(Answer):
-    """What a run did; ``message`` says why, if nothing changed; ``rejected`` counts the model's lines by reason."""
+    """What a run did; ``message`` says why, if nothing changed; ``rejected`` counts rejected lines by reason."""
 
     model_config = example(
         success=True,

@@ -25,7 +25,7 @@ class PersonSearch:
         connection.create_function(_FUNCTION, 1, self.name, deterministic=True)
 
     def name(self, text: str) -> bool:
-        """Return whether a text contains any of the search strings; the cost hardly depends on their number."""
+        """Return whether a text contains any of the search strings; the time hardly depends on their number."""
         starts = {*text, *map("".join, pairwise(text))}
         return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
 
