@@ -284,7 +284,7 @@ class Supervisor:
         return await self._in_thread(self._end_child)
 
     def _start_child(self) -> ChildProcess:
-        """Start the process; called in the worker thread, so that the child is recorded even if the caller was cancelled."""
+        """Start the process, in the worker thread, so that the child is recorded even if the caller was cancelled."""
         self._child = ChildProcess(self._command)
         return self._child
 
