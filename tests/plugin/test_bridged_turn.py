@@ -275,5 +275,5 @@ async def test_a_choice_without_a_message_is_handed_on(stage: Stage, group: int)
     turn = await turn_of(stage.bot, message("早", 2000001, group))
     assert turn
     answered = SimpleNamespace(choices=[SimpleNamespace(message=None)])
-    assert await openai_calls._ended(turn, answered) is answered
+    assert await openai_calls._record_answer(turn, answered) is answered
     assert not turn.has_ended
