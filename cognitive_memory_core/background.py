@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from . import sentences
-from .completion import seen
+from .cancellation import seen
 from .domain.log_fields import log_fields
 from .errors import BadAnswer, TransientError, UnavailableError
 from .text.failures import described

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from . import sentences
 from .arguments import checks_arguments
+from .cancellation import completed
 from .closed_memory import ClosedMemory
-from .completion import completed
 from .configuration import with_hot
 from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from . import sentences
-from .completion import completed
+from .cancellation import completed
 from .context.compression import Compressor, admitted, checked_dialogue
 from .domain.belief import Evolution
 from .domain.job import FailedJob

@@ -13,8 +13,8 @@ from . import replies
 from .auto_consider import considerer
 from .config import setup
 from .lifecycle import lifetime
+from .lines_to_consider import unlearned
 from .message_text import unrecalled, writable
-from .pending_store import unlearned
 from .throttled_log import complain
 
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from .. import sentences
-from ..completion import seen
+from ..cancellation import seen
 from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
 from ..ports.models import GUESS, Ask, Calibration, Chat, Embedder, Reranker, Vector
 

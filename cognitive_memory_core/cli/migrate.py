@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from .. import sentences
-from ..completion import completed
+from ..cancellation import completed
 from ..domain.ids import checked_id
 from ..errors import BadArgument
 from ..memory import CognitiveMemory

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from .. import sentences
-from ..completion import seen
+from ..cancellation import seen
 from ..domain.context import Context, Section
 from ..domain.event import Event
 from ..domain.note import Memo, Pin

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from ..completion import is_out_of_threads
+from ..cancellation import is_out_of_threads
 from ..domain.context import Section
 from ..domain.event import Event
 from ..recall.deadlines import AWAY

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from operator import mul
 
 from .. import sentences
-from ..completion import completed
+from ..cancellation import completed
 from ..consent import Consent
 from ..domain.belief import Belief, BeliefEdit, Evolution
 from ..domain.log_fields import log_fields

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .. import sentences
 from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..completion import completed
+from ..cancellation import completed
 from ..disk import TEMP, Disk, Vanished
 from ..errors import StorageRefused
 from .conversion import Conversion, Destination

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from datetime import tzinfo
 
 from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..completion import completed
+from ..cancellation import completed
 from ..errors import UnavailableError
 from ..ports.clock import Clock
 from ..ports.quality import QualityLedger

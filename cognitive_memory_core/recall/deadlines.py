@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Collection
 from typing import Any, TypeVar
 
-from ..completion import seen
+from ..cancellation import seen
 from ..errors import PermanentError, TransientError, UnavailableError
 
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 
 from .. import sentences
-from ..completion import seen
+from ..cancellation import seen
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError

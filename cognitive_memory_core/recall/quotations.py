@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ..completion import seen
+from ..cancellation import seen
 from ..domain.event import Event
 from ..domain.hit import Hit
 from ..domain.message import Message

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 from .. import sentences
-from ..completion import completed
+from ..cancellation import completed
 from ..disk import Disk, Vanished
 from ..errors import BadArgument, StorageRefused
 from ..ports.ledger import Eraser

@@ -14,7 +14,7 @@ from typing import BinaryIO
 from pydantic import ValidationError
 
 from .. import sentences
-from ..completion import completed
+from ..cancellation import completed
 from ..disk import Disk
 from ..domain.profile import Profile, Revision
 from ..errors import BadArgument, MistakeError, StorageRefused

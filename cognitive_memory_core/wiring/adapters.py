@@ -19,7 +19,7 @@ from ..adapters.malloc_tuning import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
 from ..adapters.sqlite.database.migrations import is_blank
 from ..background import BackgroundLoop
-from ..completion import released_on_failure
+from ..cancellation import released_on_failure
 from ..disk import Disk
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter

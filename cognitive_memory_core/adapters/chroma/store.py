@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ... import sentences
-from ...completion import seen
+from ...cancellation import seen
 from ...domain.read_filter import ReadFilter
 from ...errors import BadArgument, Busy, UnavailableError
 from ...ports.ledger import EmbeddedEvent

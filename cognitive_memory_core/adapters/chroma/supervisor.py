@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ... import sentences
-from ...completion import seen
+from ...cancellation import seen
 from ...errors import BadArgument, Busy, UnavailableError
 from .frames import BadFrame
 from .process import COMMAND, ChildProcess, ProcessEnded

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ... import sentences
-from ...completion import seen
+from ...cancellation import seen
 from ...errors import BadAnswer, UnavailableError
 from ...ports.clock import Clock
 from ...ports.models import Vector

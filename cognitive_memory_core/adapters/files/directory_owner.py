@@ -10,7 +10,7 @@ from typing import Protocol
 from filelock import FileLock, Timeout
 
 from ... import sentences
-from ...completion import completed
+from ...cancellation import completed
 from ...disk import Disk, refusals
 from ...errors import DirectoryInUse, StorageRefused
 

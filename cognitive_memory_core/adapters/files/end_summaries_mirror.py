@@ -19,7 +19,7 @@ import orjson
 
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
-from ...completion import completed
+from ...cancellation import completed
 from ...disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from ...domain.iso_times import datetime_of
 from ...domain.note import Memo

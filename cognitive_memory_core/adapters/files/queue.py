@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ... import sentences
-from ...completion import completed, is_out_of_threads, seen
+from ...cancellation import completed, is_out_of_threads, seen
 from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.log_fields import log_fields

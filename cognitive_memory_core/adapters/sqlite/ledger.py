@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from sqlite3 import Connection
 
-from ...completion import released_on_failure
+from ...cancellation import released_on_failure
 from ...ports.clock import Clock
 from .database.database import Check, Database
 from .database.integrity import SqliteExaminer

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
-from ...completion import both, together
+from ...cancellation import both, together
 from ...consent import Consent
 from ...domain.event import Draft, Statement
 from ...domain.job import Job

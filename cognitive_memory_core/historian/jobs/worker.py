@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from ...background import BackgroundLoop, ErrorState, isolated, latest
-from ...completion import completed
+from ...cancellation import completed
 from ...domain.log_fields import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
 from ...ports.queue import Claim, WatchedQueue

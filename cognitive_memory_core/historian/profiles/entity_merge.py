@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ... import sentences
-from ...completion import both, completed
+from ...cancellation import both, completed
 from ...domain.fact import Fact
 from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from ... import sentences
 from ...background import BackgroundLoop, ErrorState, latest
-from ...completion import together
+from ...cancellation import together
 from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
 from ...ports.ledger import ProfileIndex

@@ -9,7 +9,7 @@ from datetime import date, tzinfo
 from typing import TypeVar
 
 from ...background import UNTIL_NUDGED, BackgroundLoop
-from ...completion import completed
+from ...cancellation import completed
 from ...errors import BadAnswer, UnavailableError
 from ...ports.clock import Clock
 from ...ports.ledger import Accounts, Spending

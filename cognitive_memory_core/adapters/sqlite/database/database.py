@@ -18,7 +18,7 @@ from sqlite3 import Connection
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .... import sentences
-from ....completion import completed
+from ....cancellation import completed
 from ....errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from . import migrations
 from .request_batches import DatabaseRequest, RequestBatches

@@ -16,7 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
 
-from ....completion import completed, seen
+from ....cancellation import completed, seen
 from ....errors import UnavailableError
 from ....ports.ledger import LedgerExamination
 from .database import Database, opened_for_reading

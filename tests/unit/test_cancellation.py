@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from cognitive_memory_core.completion import both, together
+from cognitive_memory_core.cancellation import both, together
 
 
 async def test_works_run_at_once_and_answer_in_order() -> None:
