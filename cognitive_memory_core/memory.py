@@ -281,13 +281,14 @@ class CognitiveMemory:
         event = await self._stored(scene, event_id)
         return await self._opened.event_forgetting.restore(event)
 
-    async def forget_user(self, scene: Scene, user_id: str) -> Erasure:
+    async def forget_user(self, scene: Scene, user_id: str, *, names: Sequence[str] = ()) -> Erasure:
         """Erase a person everywhere; when this returns, nothing of theirs can be found or restored.
 
-        What they said is removed; in what others said, 某位成员 replaces them. Raises NotPermitted unless they or an
-        operator ask, StorageRefused if the disk refuses; another call then completes the erasure.
+        What they said is removed; in what others said, 某位成员 replaces them. ``names`` are names that the caller
+        knows besides the stored ones. Raises NotPermitted unless they or an operator ask, StorageRefused if the disk
+        refuses; another call then completes the erasure.
         """
-        return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"))
+        return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"), names)
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase a place, a group or a private chat, as permanently as :meth:`forget_user`.

@@ -194,14 +194,17 @@ class PermanentErasure:
     mirror: MemoMirror
     consent: Consent
 
-    async def forget_person(self, scene: Scene, user_id: str) -> Erasure:
-        """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask."""
+    async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
+        """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask.
+
+        ``names`` are known to the caller besides those that are stored.
+        """
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
         async with self.around.purge.erasing():
             await self.around.buffer.flush()
             memo_ids = await self.ledger.notes.memo_ids(user_id)
-            hide = await self._hiding(scene, user_id)
+            hide = await self._hiding(scene, user_id, names)
             async with self.around.suspended():
                 done = await self._erase_person(user_id, hide, memo_ids)
             await self.around.remove_from_index(done.wiped.event_ids)
@@ -254,7 +257,7 @@ class PermanentErasure:
         await self.around.refresh(keys)
         return set(keys)
 
-    async def _hiding(self, scene: Scene, user_id: str) -> Redaction:
+    async def _hiding(self, scene: Scene, user_id: str, names: Collection[str]) -> Redaction:
         """Return the redaction of a person by all their stored names, in raw and in displayed form.
 
         Names that only the buffer, the queue or the caller has are stored first, so that a crash does not lose them.
@@ -262,7 +265,7 @@ class PermanentErasure:
         known = await self.ledger.names.names_of([user_id])
         waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
-        found = dict.fromkeys((*asking, *known, *sorted(waiting), *await self._names_borne(user_id)))
+        found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self._names_borne(user_id)))
         borne = list(found)[:MOST_NAMES]
         shown, now = {clean_name(name) for name in borne} - {""}, self.around.clock.now()
         news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]

@@ -8,6 +8,7 @@ import cognitive_memory_core as core
 
 from .auto_consider import considerer
 from .lifecycle import get_memory
+from .platform_names import platform_names
 
 Goes = Callable[[core.Scene], bool]
 _keepers: list[Callable[[Goes], Awaitable[None]]] = [considerer.forget]
@@ -23,7 +24,8 @@ async def erased_person(scene: core.Scene, user_id: str, memory: core.CognitiveM
 
     Raises NotPermitted unless the scene is the person's own or the operator's.
     """
-    erasure = await (memory or get_memory()).forget_user(scene, user_id)
+    names = await platform_names.names_of(user_id)
+    erasure = await (memory or get_memory()).forget_user(scene, user_id, names=names)
     await _forget(lambda said_in: said_in.user_id == user_id)
     return erasure
 

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from nonebot import get_driver
+from nonebot import get_bots, get_driver
 from nonebot.adapters import Bot
 from nonebot.exception import AdapterException
 
 import cognitive_memory_core as core
 
+from .onebot import v12
 from .running_loops import IDLE, RunningLoops
 
 NAME_LENGTH = 64
@@ -28,6 +29,7 @@ AGAIN = 24 * 3600.0  # seconds until a name is asked for again
 REFUSED_AGAIN = 3600.0  # seconds until that after a refusal
 PATIENCE = 5.0  # seconds for one answer
 KEPT, WAITING = 20_000, 500  # people and groups
+ASKED_TOGETHER = 50  # groups in which the names of a person to be erased are asked for
 _Key = tuple[str, str, str]  # agent, group, person; the person is "" for the group itself
 
 
@@ -56,7 +58,7 @@ class PlatformNames:
         self._clock = clock
         self._known: OrderedDict[_Key, PlatformAnswer] = OrderedDict()
         self._waiting: OrderedDict[_Key, _PlatformQuery] = OrderedDict()
-        self._asking: set[_Key] = set()
+        self._asking: dict[_Key, _PlatformQuery] = {}
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
         self._loop = core.BackgroundLoop("platform names", self._round)
         self._loops = RunningLoops(self._loop)
@@ -82,26 +84,40 @@ class PlatformNames:
         """Register a function to be called with each name, in its scene, and the time of the line that needed it."""
         self._on_named.append(named)
 
+    async def names_of(self, user_id: str) -> list[str]:
+        """Return all names of a person: those that the platform told, and those that it is still to tell.
+
+        For an erasure: in what others said, these names go, too. Each account of the bot that needs it is asked for the
+        person's nickname; takes at most :data:`PATIENCE` seconds.
+        """
+        known = [answer.name for key, answer in self._known.items() if key[2] == user_id]
+        open_queries = {**self._waiting, **self._asking}
+        asking = [(query.bot, key) for key, query in open_queries.items() if key[2] == user_id][:ASKED_TOGETHER]
+        asking += [(bot, ("", "", user_id)) for bot in get_bots().values() if isinstance(bot, v12.Bot)]
+        told = await asyncio.gather(*(self._asked(bot, key) for bot, key in asking), return_exceptions=True)
+        names = (answer.name for answer in told if isinstance(answer, PlatformAnswer))
+        return [name for name in dict.fromkeys((*known, *names)) if name]
+
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the names of the scenes that were erased, also of those that the platform is being asked for."""
         gone = {
             key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and is_erased(scene)
         }
-        self._asking -= gone
         for key in gone:
             self._known.pop(key, None)
             self._waiting.pop(key, None)
+            self._asking.pop(key, None)
 
     async def ask_waiting(self) -> None:
         """Ask about every waiting person and group, one after another."""
         while self._waiting:
             key, question = self._waiting.popitem(last=False)
-            self._asking.add(key)
+            self._asking[key] = question
             try:
                 named = await self._asked(question.bot, key)
                 is_wanted = key in self._asking  # not forgotten meanwhile
             finally:
-                self._asking.discard(key)
+                self._asking.pop(key, None)
             if is_wanted:
                 self._keep(key, named)
                 await self._tell(_scene(key, named.name), question.heard_at)

@@ -108,7 +108,7 @@ METHODS = {
     "correct_event": "(self, scene, event_id, text)",
     "forget_event": "(self, scene, event_id)",
     "restore_event": "(self, scene, event_id)",
-    "forget_user": "(self, scene, user_id)",
+    "forget_user": "(self, scene, user_id, *, names=())",
     "forget_scene": "(self, scene)",
     "backup": "(self, path)",
     "opt_out": "(self, user_id)",

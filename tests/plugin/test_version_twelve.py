@@ -150,6 +150,23 @@ async def test_a_name_told_after_the_person_was_forgotten(twelve_stage: Stage, p
     assert [line.scene.user_name for line in await logged(here)] == [""]
 
 
+async def test_a_name_not_told_yet_goes_from_what_others_said(twelve_stage: Stage, person: str, club: str) -> None:
+    """Somebody who opts out and is forgotten before the platform told their name is not named in others' lines."""
+    from nonebot_plugin_cognitive_memory import get_memory
+    from nonebot_plugin_cognitive_memory.erasure import erased_person
+
+    memory, here = get_memory(), core.Scene.group(club, person)
+    twelve_stage.answers |= {"get_group_member_info": {"user_name": "寒江独钓翁"}}
+    other = core.Scene.group(club, f"wxid_{new_id()}")
+    await memory.observe(core.Message("m-1", other, "寒江独钓翁和小棠都几点来", datetime.now(timezone.utc)))
+    await twelve_stage.hear(twelve_message("早", person, club))
+    await memory.drain(30)  # the line is on disk, without a name
+    await memory.opt_out(person)
+    await erased_person(here, person)
+    await memory.opt_in(person)
+    assert texts(await logged(here)) == ["某位成员和小棠都几点来"]
+
+
 @pytest.mark.parametrize("consent", ["opt_out", "off"])
 async def test_no_name_is_stored_without_consent(
     twelve_stage: Stage, person: str, club: str, asked: Any, consent: str

@@ -32,9 +32,9 @@ import asyncio, sys
 from datetime import datetime, timezone
 from pathlib import Path
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.files import end_summaries
+from cognitive_memory_core.adapters.files import end_summaries_mirror
 
-end_summaries.PAUSE = 0.01
+end_summaries_mirror.PAUSE = 0.01
 HERE = core.Scene.group("10001", "2000001", user_name="阿棠")
 
 

@@ -211,6 +211,13 @@ async def test_a_forgotten_person_is_nowhere(world: World) -> None:
     assert [memo.text for memo in world.mirror.memos.values()] == ["问起某位成员"]
 
 
+async def test_names_that_only_the_caller_knows_are_hidden(world: World) -> None:
+    """A name that no store has, told by the caller, is hidden in what others said."""
+    await world.ledger.log.append([a_message("豆沙包明天来", id="mention", scene=MILI)])
+    await world.forgetting.forget_person(PRIVATE, "2000001", ["豆沙包"])
+    assert [line.text for line in await world.ledger.log.find(MILI.scope, {"mention"})] == ["某位成员明天来"]
+
+
 async def test_jobs_in_hand_are_put_back_before_anything_is_erased(world: World) -> None:
     """The worker is paused until queue and ledger are erased, in this order."""
     await world.forgetting.forget_person(GROUP, "2000001")
