@@ -288,7 +288,8 @@ class CognitiveMemory:
         knows besides the stored ones. Raises NotPermitted unless they or an operator ask, StorageRefused if the disk
         refuses; another call then completes the erasure.
         """
-        return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"), names)
+        known = [_checked_text(name, "names") for name in names]
+        return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"), known)
 
     async def forget_scene(self, scene: Scene) -> Erasure:
         """Erase a place, a group or a private chat, as permanently as :meth:`forget_user`.
@@ -623,6 +624,12 @@ def _admitted(opened: UseCases, text: str) -> str:
 def _count(value: int | None, default: int, *, most: int = MAX_RESULTS) -> int:
     """Return a count clamped to 0 … ``most``; None means the default."""
     return min(default if value is None else max(value, 0), most)
+
+
+def _checked_text(text: object, what: str) -> str:
+    if not isinstance(text, str):
+        raise BadArgument(sentences.caller.bad_value(what, text, "文本"))
+    return text
 
 
 def _checked_ids(message_ids: Sequence[str]) -> frozenset[str]:
