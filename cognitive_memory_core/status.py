@@ -53,9 +53,9 @@ class Status:
         return sum(spending.tokens for spending in self.spent_today)
 
     @property
-    def has_damaged_rows(self) -> bool:
-        """Whether the ledger's file has damaged rows; ``failing`` says which, and what to do."""
-        return any(name == LEDGER_ROWS for name, _ in self.failing)
+    def damage(self) -> str:
+        """What is damaged in the ledger's file, and what to do; "" if nothing is. It is in ``failing``, too."""
+        return next((error for name, error in self.failing if name == LEDGER_ROWS), "")
 
     def with_error(self, error: str) -> Status:
         """Return the status with another ``last_error``."""

@@ -68,7 +68,7 @@ def _troubles(status: core.Status) -> Iterator[Remark]:
     if not status.is_running:
         yield Remark("bad", "today.not_running", {}, status.reason)
     for name, error in status.failing:
-        yield Remark("bad", "today.failing", {"part": name}, error)
+        yield Remark("bad", "today.damaged" if error == status.damage else "today.failing", {"part": name}, error)
     failing = {name for name, _ in status.failing}
     for name, state in status.breakers:
         if state == "failed" and name not in failing:

@@ -346,7 +346,7 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
 
 
 def _store_lines(now: core.Status) -> Iterator[str]:
-    if now.has_damaged_rows:
+    if now.damage:
         yield "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"
     away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
     if away:

@@ -112,6 +112,7 @@ WORDS: Mapping[str, str] = {
     "today.well": "Everything works",
     "today.not_running": "The memory is not running:",
     "today.failing": "{part} fails and is tried again by itself:",
+    "today.damaged": "Parts of the ledger are damaged, which does not mend itself:",
     "today.breaker": "{part} is unavailable and is tried again by itself; meanwhile the other parts answer",
     "today.last_error": "The latest error:",
     "today.failed_jobs": "Failed jobs: {count}. What to do",

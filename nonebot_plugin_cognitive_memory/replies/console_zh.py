@@ -104,6 +104,7 @@ WORDS: Mapping[str, str] = {
     "today.well": "一切正常",
     "today.not_running": "记忆没有在工作：",
     "today.failing": "{part} 出错，会自己再试：",
+    "today.damaged": "账本有几处坏了，不会自己好：",
     "today.breaker": "{part} 断开了，会自己再试；期间用剩下的部分回答",
     "today.last_error": "最近的错误：",
     "today.failed_jobs": "{count} 个任务失败了：看「失败的任务」，里面写着怎么办",

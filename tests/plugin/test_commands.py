@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,8 @@ async def test_status_of_refusals_and_index(stage: Stage) -> None:
 
 
 async def test_status_of_damaged_rows(stage: Stage) -> None:
-    """The status says that the ledger has damaged rows and what to run, and the figures name the first."""
+    """The status says that the ledger has damaged rows and what to run; the console promises no new try."""
+    from nonebot_plugin_cognitive_memory.console.today import remarks_on
     from nonebot_plugin_cognitive_memory.replies import commands
 
     failing = (("ledger rows", "账本有 1 处坏了（memos: row 1）"),)
@@ -132,6 +134,8 @@ async def test_status_of_damaged_rows(stage: Stage) -> None:
     assert "memos: row 1" not in _status_of(damaged)
     assert "memos: row 1" in commands.stats(damaged, core.Activity())
     assert "坏了" not in _status_of(core.Status(is_running=True))
+    shown = remarks_on(replace(damaged, failing=(*failing, ("Indexer", "连不上"))))
+    assert [remark.key for remark in shown] == ["today.damaged", "today.failing"]
 
 
 def _status_of(now: core.Status) -> str:

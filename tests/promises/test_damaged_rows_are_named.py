@@ -39,4 +39,4 @@ async def test_a_running_memory_names_the_damage_and_goes_on(
 
 
 async def _names_damage(memory: core.CognitiveMemory) -> bool:
-    return (await memory.status()).has_damaged_rows
+    return bool((await memory.status()).damage)
