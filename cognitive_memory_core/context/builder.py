@@ -313,14 +313,17 @@ class ContextBuilder:
         )
 
     def _context(self, found: Sequence[PartRead], budget: int | None, settings: Settings, *degraded: str) -> Context:
-        parts = [replace(one.part, section=self._without_the_hidden(one.part.section)) for one in found]
+        parts = [self._without_the_hidden(one.part) for one in found]
         sections = fitted(parts, settings.query.context_token_budget if budget is None else budget)
         text = block(sections)
         named = {*degraded, *(word for one in found for word in one.degraded)}
         return Context(text, sections, token_count(text), tuple(word for word in DEGRADED if word in named))
 
-    def _without_the_hidden(self, section: Section) -> Section:
-        return replace(section, lines=tuple(map(self._access.hidden, section.lines)))
+    def _without_the_hidden(self, part: Part) -> Part:
+        if not (self._access.hidden_people and part.section.lines):
+            return part
+        lines = tuple(map(self._access.hidden, part.section.lines))
+        return replace(part, section=replace(part.section, lines=lines))
 
 
 def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -34,7 +34,7 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     lines if the newest come last. Token counts are added up line by line, each rounded up, so the block never has
     more.
     """
-    room = budget - token_count(fenced(()))
+    room = budget - _fence_cost()
     if sum(section_tokens(part.section) for part in parts) <= room:  # as in most turns
         return tuple(part.section for part in parts if part.section.lines)
     left = {kind: int(room * share) for kind, share in SHARES.items()}
@@ -79,6 +79,11 @@ def _head(line: str, limit: int) -> str:
 def section_tokens(section: Section) -> int:
     """Return how many tokens a section takes with its title; 0 without lines."""
     return sum(map(_line_cost, (heading(section), *section.lines))) if section.lines else 0
+
+
+@cache
+def _fence_cost() -> int:
+    return token_count(fenced(()))
 
 
 @cleared_on_erasure

@@ -85,7 +85,7 @@ def hits_of(
     query itself: if they repeat it, their terms do not count for other lines.
     """
     lines = list(_lines(passages))
-    worths = _worths(terms, lines, weights, asked_since)
+    worths = _worths(terms, lines, weights, asked_since) if lines else []
     found = (at for at, worth in enumerate(worths) if worth > 0.0)
     best = sorted(found, key=lambda at: -worths[at])
     return [_hit(lines, at, worths[at]) for at in best[:most]]
@@ -150,7 +150,7 @@ def _worths(
     said = [line.said & asked for line in lines]
     labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
     having = Counter(chain.from_iterable((*said, *labels)))
-    rarity = {term: _rarity(term, having[term], len(lines), weights) for term in asked}
+    rarity = {term: _rarity(term, having.get(term, 0), len(lines), weights) for term in asked}
     whole = sum(nlargest(SEARCHED, rarity.values())) or 1.0
     echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
     lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]

@@ -22,11 +22,13 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
     A term's weight is its rarity in the language and among ``among`` texts (None: the given ones); a term in no text
     counts as in one. Of a long query only the heaviest terms count, as many as are searched.
     """
+    if not texts:
+        return []
     count = len(texts) if among is None else among
     asked = frozenset(terms)
     common = [asked & text for text in texts]
     having = Counter(chain.from_iterable(common))
-    weights = {term: usual_weight(term) * math.log1p(count / max(having[term], 1)) for term in asked}
+    weights = {term: usual_weight(term) * math.log1p(count / (having.get(term) or 1)) for term in asked}
     whole = math.fsum(nlargest(SEARCHED, weights.values()))  # fsum: the order of a set says nothing
     return [min(math.fsum(map(weights.__getitem__, some)) / whole, 1.0) for some in common]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from sqlite3 import Connection
 from typing import Generic, TypeVar
 
@@ -40,10 +41,14 @@ class Corpus(Generic[T]):
     place_of: Callable[[ReadFilter], Filter | None]
     standing: str = "TRUE"
 
-    @property
+    @cached_property
     def columns(self) -> str:
         """The columns for :meth:`admitted`: seq and the fields, from the table as ``e``."""
         return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
+
+    @cached_property
+    def _by_seq(self) -> str:
+        return select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
 
     def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
         """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
@@ -52,8 +57,9 @@ class Corpus(Generic[T]):
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return the rows that the read filter admits, by seq, in the order asked for."""
-        query = select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
-        found = self.admitted(read_filter, connection.execute(query, (listed(seqs),)))
+        if not seqs:
+            return {}
+        found = self.admitted(read_filter, connection.execute(self._by_seq, (listed(seqs),)))
         return {seq: found[seq] for seq in seqs if seq in found}
 
     def seqs_within(self, connection: Connection, read_filter: ReadFilter) -> NDArray[np.int64]:
