@@ -257,6 +257,19 @@ async def test_a_large_place_is_loaded_in_slices_while_it_changes(tmp_path: Path
     await ledger.close()
 
 
+async def test_a_search_loads_no_part_of_a_large_place(tmp_path: Path) -> None:
+    """The first search in a place of more than a slice compares what is on the disk and leaves the loading to later."""
+    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    await embedded(ledger, [(an_event(f"第{number}件"), a_vector(1, number)) for number in range(CHUNK)])
+    place = VectorPlace(MODEL, 2, place_filter(ReadFilter(GROUP)))
+    asked = np.array([1.0, 0.0], np.float32)
+    found, is_loading = await ledger._database.read(ledger.index._nearest, asked, place, ReadFilter(GROUP), 3)
+    assert [event.text for event, _ in found] == ["第0件", "第1件", "第2件"]
+    assert is_loading
+    assert ledger.index._cache.bytes == 0
+    await ledger.close()
+
+
 async def test_a_place_that_is_let_go_while_it_is_loaded_is_read_anew(tmp_path: Path) -> None:
     """Clearing the cache while a place is loaded leaves nothing of it that is half loaded."""
     ledger = await SqliteLedger.open(tmp_path / "ledger.db")

@@ -23,7 +23,7 @@ from .place_cache import PlaceCache
 from .top_rows import best
 from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
 from .vector_changes import dimensions_of
-from .vector_rows import FLOAT_BYTES, Form, VectorPlace, changes_of, compared, count_of, scanned
+from .vector_rows import CHUNK, FLOAT_BYTES, Form, VectorPlace, changes_of, compared, count_of, scanned
 
 HELD_BYTES = 64 * 1024 * 1024
 SPARE = 8  # extra rows fetched beyond the limit before a narrow filter costs a second query
@@ -139,12 +139,18 @@ class SqliteExactSearch:
         self, connection: Connection, asked: Cosines, place: VectorPlace
     ) -> tuple[_Compared | _Bounded, bool]:
         form = self._held_form(place) or self._form(connection, place)
-        held = None if form is None else self._advanced(connection, place, form)
+        is_ready = form is not None and not self._is_far_behind(connection, place, form)
+        held = self._advanced(connection, place, form) if form and is_ready else None
         if held is None or not held.is_whole:
-            return _Compared(*scanned(connection, place, asked)), held is not None
+            return _Compared(*scanned(connection, place, asked)), form is not None
         if form is whole:
             return _Compared(held.seqs, cosines(held.columns[1], asked)), False
         return _Bounded(connection, place, asked, held.seqs, *bounds(held, asked)), False
+
+    def _is_far_behind(self, connection: Connection, place: VectorPlace, form: Form) -> bool:
+        """Return whether more than a slice of a place is to be loaded, for which a search does not wait."""
+        held = self._cache.find((form, place))
+        return count_of(connection, place.filter) >= CHUNK if held is None else not held.is_whole
 
     def _is_loading(self, connection: Connection, place: VectorPlace) -> bool:
         form = self._held_form(place) or self._form(connection, place)

@@ -15,7 +15,8 @@ from .filters import Filter
 from .vector_cache import LAST_SEQ, Changes, Columns, Cosines, Matrix, Position, Seqs, cosines
 
 FLOAT_BYTES = 4
-CHUNK = 500  # rows read together, 30 ms; more of them would be in memory two or three times over
+CHUNK = 500  # rows of a slice, 30 ms; more of them would be in memory two or three times over
+SCANNED = 256 * 1024  # bytes of vectors compared at once; blocks of a megabyte would be new memory each time
 Form = Callable[[Seqs, Matrix], Columns]
 
 
@@ -57,7 +58,7 @@ def count_of(connection: Connection, place: Filter) -> int:
 
 def _compared(rows: Iterator[Row], asked: Cosines) -> tuple[Seqs, Cosines]:
     parts: list[tuple[Seqs, Cosines]] = [(np.empty(0, np.int64), np.empty(0, np.float32))]
-    for chunk in _chunks(rows):
+    for chunk in _chunks(rows, max(SCANNED // (asked.size * FLOAT_BYTES), 1)):
         seqs, matrix = _matrix(chunk, asked.size)
         parts.append((seqs, cosines(matrix, asked)))
     return np.concatenate([seqs for seqs, _ in parts]), np.concatenate([found for _, found in parts])
@@ -72,8 +73,8 @@ def _changed_events(connection: Connection, place: Filter, since: Position) -> l
     return connection.execute(query, (*place[1], *values, CHUNK)).fetchall()
 
 
-def _chunks(rows: Iterator[Row]) -> Iterator[list[Row]]:
-    while chunk := list(islice(rows, CHUNK)):
+def _chunks(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
+    while chunk := list(islice(rows, size)):
         yield chunk
 
 
