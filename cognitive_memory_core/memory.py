@@ -20,26 +20,25 @@ from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
-from .domain.message import Message
-from .domain.place_switch import PlaceSwitch, Switch
 from .domain.profile import EntityType, Profile, ProfileHit, ProfileKey, Revision
-from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
-from .domain.turn import Turn
 from .errors import BadArgument, NotPermitted
 from .settings import Live, Settings
 from .stopwatches import Durations, Stopwatches
-from .text.time.instants import interval_of
 
 if TYPE_CHECKING:
     from .context.explanation import Explanation
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.context import Context
     from .domain.job import FailedJob
+    from .domain.message import Message
     from .domain.note import Memo, Pin
+    from .domain.place_switch import PlaceSwitch, Switch
     from .domain.quality import QualityReport
+    from .domain.read_filter import ReadFilter
     from .domain.suggestion import Suggestion
     from .domain.tombstones import Erasure
+    from .domain.turn import Turn
     from .listings import Listings
     from .ports.beliefs import Listing
     from .ports.clock import Clock
@@ -58,7 +57,14 @@ MAX_INCOGNITO = 7 * 24 * 60  # minutes
 CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 
-@checks_arguments({"Listing": "ports.beliefs"})
+@checks_arguments(
+    {
+        "Listing": "ports.beliefs",
+        "Message": "domain.message",
+        "Switch": "domain.place_switch",
+        "Turn": "domain.turn",
+    }
+)
 class CognitiveMemory:
     """The memory of bots. Created by :meth:`open`, or by :meth:`absent` as a stand-in without storage.
 
@@ -179,6 +185,8 @@ class CognitiveMemory:
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
         """
+        from .text.time.instants import interval_of  # noqa: PLC0415  # loaded with an open memory
+
         read_filter = _read_filter(scene, user_id, group_id, kinds)
         read_filter = replace(read_filter, window=interval_of(time_from, time_to, self._settings.current.zone))
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
@@ -350,6 +358,8 @@ class CognitiveMemory:
 
         Raises BadArgument if ``until`` has no zone, is not in the future, or is given with "on".
         """
+        from .domain.place_switch import PlaceSwitch  # noqa: PLC0415  # loaded with an open memory
+
         opened, placed = self._opened, PlaceSwitch(scene.scope, switch, until)
         if until and (switch == "on" or checked_instant(until, "until") <= opened.adapters.clock.now()):
             raise BadArgument(sentences.caller.bad_value("until", until, sentences.caller.SWITCH_END))
@@ -607,6 +617,8 @@ def _transfer() -> ModuleType:
 
 
 def _read_filter(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> ReadFilter:
+    from .domain.read_filter import ReadFilter  # noqa: PLC0415  # loaded with an open memory
+
     wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
     for kind in wanted:
         if kind not in (*MEMORY_KINDS, "message"):

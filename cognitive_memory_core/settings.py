@@ -72,7 +72,7 @@ BESIDE_A_MODEL, BESIDE_HASHES = 0.7, 0.5  # weight of words beside an embedding 
 class _Group(BaseModel):
     """A group of settings. A blank value means the default; unknown keys are ignored (see :func:`unknown_keys`)."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore")
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     @model_validator(mode="before")
     @classmethod

@@ -1,31 +1,10 @@
-"""``/memory`` and ``/记忆``: one file per group of subcommands. Importing this registers them."""
+"""``/memory`` and ``/记忆``: one file per group of subcommands. Importing this registers the command.
+
+The subcommands are loaded with its first call.
+"""
 
 from __future__ import annotations
 
-from . import (
-    beliefs,
-    configuring,
-    consent,
-    console,
-    events,
-    help_and_status,
-    pins,
-    places,
-    profiles,
-    suggestions,
-    superuser,
-)
+from . import entry
 
-__all__ = [
-    "beliefs",
-    "configuring",
-    "consent",
-    "console",
-    "events",
-    "help_and_status",
-    "pins",
-    "places",
-    "profiles",
-    "suggestions",
-    "superuser",
-]
+__all__ = ["entry"]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable
+from importlib import import_module
 
 from arclet.alconna import (
     Alconna,
@@ -67,7 +69,14 @@ _ARGUMENTS = {
 
 
 async def _calls_us(event: Event) -> bool:
-    return event.get_type() == "message" and is_ours(event.get_plaintext())
+    """Return whether the event calls the command; if so, its handlers are loaded: the first call does it, in a thread.
+
+    NoneBot looks at a matcher's handlers after its rule.
+    """
+    is_call = event.get_type() == "message" and is_ours(event.get_plaintext())
+    if is_call:
+        await asyncio.to_thread(import_module, ".subcommands", __package__)
+    return is_call
 
 
 _COMMAND = Alconna(

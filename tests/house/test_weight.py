@@ -13,13 +13,16 @@ from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
 AFTER_OPENING = ("wiring", "adapters", "recall.retriever", "context.builder", "historian")  # of the core
+SUBCOMMANDS = ("beliefs", "configuring", "confirmations", "consent", "console", "events", "forgotten", "help")
 OFF = (  # rooms of the plugin that a bot needs only after it has switched them on, or when somebody asks
+    *(f"commands.{family}" for family in (*SUBCOMMANDS, "numbers", "pins", "places", "profiles", "sub", "super")),
     *("http.", "console.", "agents.", "metrics.", "bridges.", "cards", "tool_actions"),
     *(f"replies.{reader}" for reader in ("http", "console", "metrics", "cards", "quality", "beliefs", "suggestions")),
 )
 OFF_OF_THE_CORE = (
     *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),
     *("ports", "domain.quality", "domain.belief", "domain.listing", "text.lexical.terms", "text.time.timewords"),
+    *("domain.read_filter", "domain.place_switch", "text.time.instants"),
     *("sentences.doctor", "sentences.command_line", "sentences.report"),
 )
 LOOKS_WHETHER_ON = {"mounting"}  # the one module of a room that is loaded to see whether it is switched on
