@@ -42,7 +42,7 @@ def says_nothing(text: str, heard: str) -> bool:
     said = _words_of(_LABELLED.sub("", heard))
     if len(text) <= _READ and _NOTHING.fullmatch(answer):
         return not (_NOTHING.fullmatch(said) or (len(answer) >= _TELLING and answer in said))
-    return bool(_REFUSAL.compiled.match(answer)) and not _REFUSAL.compiled.search(said)
+    return bool(_REFUSAL.compiled.match(answer)) and not _REFUSAL.is_in(said)
 
 
 def _words_of(text: str) -> str:

@@ -27,4 +27,4 @@ def assents(line: str) -> bool:
 
 def refuses(line: str) -> bool:
     """Return whether a line refuses what was said, or doubts who said it."""
-    return bool(_REFUSAL.compiled.search(folded(line[:_READ])))
+    return _REFUSAL.is_in(folded(line[:_READ]))

@@ -63,22 +63,22 @@ def is_unvouched(text: str) -> bool:
     """Return whether a text claims a rank or ownership, gives the bot orders, or says whom to pay."""
     said = folded(text[:READ])
     bare = _WRITTEN_ID.sub("", said)
-    return bool(_RANKED.compiled.search(bare)) or any(one.compiled.search(said) for one in (_RANKED, _ORDER, _PAYMENT))
+    return _RANKED.is_in(bare) or any(one.is_in(said) for one in (_RANKED, _ORDER, _PAYMENT))
 
 
 def speaks_for_all(text: str) -> bool:
     """Return whether a text says that everybody agrees, which one person cannot vouch for."""
-    return bool(_EVERYBODY.compiled.search(folded(text[:READ])))
+    return _EVERYBODY.is_in(folded(text[:READ]))
 
 
 def speaks_of_money(text: str) -> bool:
     """Return whether a text states who paid, owes or took money; such statements never enter a group's profile."""
-    return bool(_MONEY.compiled.search(folded(text[:READ])))
+    return _MONEY.is_in(folded(text[:READ]))
 
 
 def dictates(line: str) -> bool:
     """Return whether a line of chat tells the memory itself what to write, in which field, or as whose words."""
-    return bool(_DICTATION.compiled.search(folded(line[:READ])))
+    return _DICTATION.is_in(folded(line[:READ]))
 
 
 def borrows_a_name(text: str, bearers: Mapping[str, Collection[str]], known: Collection[str]) -> bool:

@@ -189,10 +189,10 @@ def _spelled(text: str) -> str:
 @lru_cache(maxsize=1024)
 def _reworded(part: str) -> str:
     """Map different forms of denial to one; cached, because a statement repeats most parts of its lines."""
-    if not _ANY_REWORDED.compiled.search(part):
+    if not _ANY_REWORDED.is_in(part):
         return part
     for pattern, word in _REWORDED:
-        part = pattern.compiled.sub(word, part)
+        part = pattern.replaced(part, word)
     return part
 
 
@@ -200,9 +200,9 @@ def _clause(part: str) -> Clause:
     whole, enquiry = part, _ENQUIRY.match(part)
     lead = enquiry or _LEAD.match(part)
     part = part[lead.end() :] if lead else part
-    words = _reworded(_A_NOT_A.compiled.sub(_OPEN, part))
+    words = _reworded(_A_NOT_A.replaced(part, _OPEN))
     is_open = _OPEN in words
-    asks = bool(enquiry) or (_TOLD not in words and bool(_ASKED.compiled.search(part)))
+    asks = bool(enquiry) or (_TOLD not in words and _ASKED.is_in(part))
     return Clause(dict(_signed(words, is_open=is_open or asks)), asks, bool(_WISH.search(whole)))
 
 

@@ -180,7 +180,7 @@ class _StatementReading:
         people = (*_LABEL.findall(text), *_BARE_ID.findall(_LABEL.sub(" ", text)))
         words = _BARE_ID.sub(" ", _LABEL.sub("", text))
         for pattern, word in _REWORDED:
-            words = pattern.compiled.sub(word, words)
+            words = pattern.replaced(words, word)
         return cls(words, tuple(dict.fromkeys(people)))
 
     @cached_property
@@ -191,7 +191,7 @@ class _StatementReading:
     @cached_property
     def denied(self) -> str:
         """The text without words that only look like a negation."""
-        return _NO_NEGATION.compiled.sub(" ", self.words)
+        return _NO_NEGATION.replaced(self.words, " ")
 
     @cached_property
     def negations(self) -> int:
@@ -275,7 +275,7 @@ def _takes_other_side(one: _StatementReading, other: _StatementReading) -> bool:
 
 
 def _is_of_another_sort(one: _StatementReading, other: _StatementReading) -> bool:
-    return any(bool(sort.compiled.search(one.words)) != bool(sort.compiled.search(other.words)) for sort in _SORTS)
+    return any(sort.is_in(one.words) != sort.is_in(other.words) for sort in _SORTS)
 
 
 def _is_turned_round(one: _StatementReading, other: _StatementReading) -> bool:
