@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain
 
 from ..domain.message import Message
 from ..domain.people import JobContext, Person
+from ..text.caches import cleared_on_erasure
 from ..text.identity.names import clean_name
 from ..text.safety.prompt_fences import defused
 from ..text.safety.redaction import Vocabulary
@@ -75,10 +77,10 @@ def roster_of(
     messages = [line for line in lines if isinstance(line, Message)]
     known = _known(job_context, messages)
     present = dict.fromkeys((job_context.speaker.id, *(line.sender_id for line in messages if line.sender_id)))
-    heard = _mentioned_words(
-        (*(line if isinstance(line, str) else line.text for line in lines), *texts), known.values()
-    )
-    mentioned = [user_id for user_id, person in known.items() if not heard.isdisjoint(_identifying_words(person))]
+    signs = {user_id: tuple(_identifying_words(person)) for user_id, person in known.items()}
+    said = (*(line if isinstance(line, str) else line.text for line in lines), *texts)
+    heard = _mentioned_words(said, chain.from_iterable(signs.values()))
+    mentioned = [user_id for user_id, words in signs.items() if not heard.isdisjoint(words)]
     shown = list(dict.fromkeys((*present, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
     people = tuple(_displayed(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
@@ -97,11 +99,10 @@ def _known(job_context: JobContext, messages: Sequence[Message]) -> dict[str, Pe
     return known
 
 
-def _mentioned_words(texts: Iterable[str], people: Iterable[Person]) -> frozenset[str]:
-    """Return the ids and names of the people that occur in the texts, case-folded."""
-    words = Vocabulary(sign for person in people for sign in _identifying_words(person))
+def _mentioned_words(texts: Iterable[str], words: Iterable[str]) -> frozenset[str]:
+    """Return the words, case-folded ids and names of people, that occur in the texts."""
     said = "\n".join(text[:_LOOKED_AT] for text in texts)[:_HEARD]
-    return frozenset(words.within(said.casefold()))
+    return frozenset(Vocabulary(words).within(said.casefold()))
 
 
 def _displayed(person: Person, heard: Collection[str] = ()) -> Person:
@@ -125,8 +126,10 @@ def _identifying_words(person: Person) -> Iterator[str]:
         yield from _words(name)
 
 
-def _words(name: str) -> Iterator[str]:
+@cleared_on_erasure
+@lru_cache(maxsize=8192)  # the people of a place are looked through for each of its prompts
+def _words(name: str) -> tuple[str, ...]:
     """Return the ways others write a name: in full, and without its decoration (陈皮 of 陈皮(已还魂))."""
     spoken = _SPOKEN.match(name)
     forms = (name, spoken[0] if spoken else "")
-    return (form.casefold() for form in forms if len(form) >= _SHORTEST_NAME)
+    return tuple(form.casefold() for form in forms if len(form) >= _SHORTEST_NAME)

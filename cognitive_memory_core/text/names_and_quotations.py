@@ -50,7 +50,7 @@ def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> 
     ``name(id)``: otherwise choosing a word as a name would disable that word.
     """
     for name in names:
-        if not name.strip() or name not in text:
+        if name not in text or not name.strip():
             continue
         needs_label = len(name) == 1 or name.isdecimal() or is_word(name)
         for start, stop in occurrences(text, name):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
@@ -113,7 +113,7 @@ class RepeatedEvents:
     async def _nearby_events(
         self, text: str, names: Collection[str], read_filter: ReadFilter
     ) -> list[tuple[float, Event]]:
-        terms = query_terms(_content(text, names))
+        terms = _terms_of(text, _present(text, names))
         if not terms:
             return []
         try:
@@ -162,7 +162,7 @@ def _claim(text: str) -> str:
 
 def _says_the_same(one: str, other: str, names: Collection[str]) -> bool:
     """Return whether a statement holds most of the terms of another one, and neither says anything contrary."""
-    terms, theirs = (set(query_terms(_content(text, names))) for text in (one, other))
+    terms, theirs = (set(_terms_of(text, _present(text, names))) for text in (one, other))
     return len(terms & theirs) >= SAME * len(theirs) and may_be_same(one, other)
 
 
@@ -195,15 +195,25 @@ def _common_count(terms: Collection[str], event: Event, names: Collection[str]) 
 
     A word that is somebody's name in one text and a thing in another (饺子) does not count.
     """
-    there = tuple(name for name in (*names, event.sender_name) if name in event.text)
-    return len(_terms_of(event.text, there).intersection(terms))
+    return len(_terms_without_names(event.text, (*names, event.sender_name)).intersection(terms))
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
-def _terms_of(text: str, names: tuple[str, ...]) -> frozenset[str]:
+def _terms_without_names(text: str, names: tuple[str, ...]) -> frozenset[str]:
     """Cache the terms of an event, which is a neighbour of many jobs of its place."""
-    return frozenset(query_terms(_content(text, names)))
+    return frozenset(_terms_of(text, _present(text, names)))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)
+def _terms_of(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the terms of a text in order, without the names that it has; what is said becomes an event."""
+    return tuple(query_terms(_content(text, names)))
+
+
+def _present(text: str, names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in names if name in text))
 
 
 def _texts(work: Turn | Dialogue) -> list[str]:

@@ -42,11 +42,11 @@ def _reported(statement: Statement, job_context: JobContext) -> str:
 
 def _has_borrowed_name(statement: Statement, job_context: JobContext) -> bool:
     known = {person.id for person in (job_context.speaker, *job_context.people)} | {job_context.place.group_id}
-    return borrows_a_name(statement.text, dict(_ids_by_name(job_context)), known)
+    return borrows_a_name(statement.text, _names(job_context), known)
 
 
-def _ids_by_name(job_context: JobContext) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _names(job_context: JobContext) -> Iterator[str]:
     for person in (job_context.speaker, *job_context.people):
         for name in (person.name, *person.aliases):
             if len(name) > 1:
-                yield plain(name), (person.id,)
+                yield plain(name)

@@ -75,6 +75,7 @@ def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]
     decimals and parts of addresses, codes and versions are not ids unless they stand in brackets.
     """
     found = [match for match in _NUMBER.finditer(_ADDRESS.sub(" ", text)) if len(match[0]) >= BARE_ID]
+    found = [match for match in found if match[0] not in known]
     if not found:
         return []
     given = {*_numbers_of(source), *known}

@@ -5,9 +5,12 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from functools import lru_cache
 
+from ..caches import cleared_on_erasure
 from ..identity.names import one_line
 
+_SHORT = 400  # characters of a text whose result is kept
 _SWAPPED = {
     "‹": "<＜﹤≮〈\u2329⟨❬❮❰⧼˂ᐸ≺",
     "›": ">＞﹥≯〉\u232a⟩❭❯❱⧽˃ᐳ≻",
@@ -32,6 +35,16 @@ def defused(text: str) -> str:
     pass changes nothing, and no reader can unescape it. The caller must write a prefix before the line,
     so that it cannot begin with "system:".
     """
+    return _cached(text) if len(text) <= _SHORT else _without_signs(text)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)  # names and events of a place are shown to a model again and again
+def _cached(text: str) -> str:
+    return _without_signs(text)
+
+
+def _without_signs(text: str) -> str:
     line = one_line(text).translate(_HARMLESS)
     return _ENTITY.sub(_unread, line) if _AMPERSANDS.intersection(line) else line
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 from ... import sentences
@@ -14,7 +14,7 @@ from ..statements.lexicon import is_leaning_word
 
 LONG_ID = 5  # characters; a shorter id is hidden only in brackets, where it cannot be a day or a count
 SHORTEST_NAME = 2  # characters; a shorter name is hidden only before its id
-FEW = 8  # up to this many words are searched one by one
+FEW = 64  # up to this many words are searched one by one
 MANY = 500  # up to this many candidate words are searched one by one, too
 _LETTERS = "0-9A-Za-z\u00c0-\u024f\u0370-\u052f"  # of scripts that put blanks between words
 _ANY_ID = r"(?=[A-Za-z_.:@-]{0,64}[0-9])[0-9A-Za-z_.:@-]{1,64}"
@@ -24,13 +24,8 @@ class Vocabulary:
     """A set of words whose occurrences in a text are found in a time that hardly depends on their number."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        """Index the words by their first two characters."""
+        """Keep the words; they are indexed by their first two characters when that is first needed."""
         self._words = dict.fromkeys(word for word in words if word)
-        self._by_start: dict[str, list[str]] = {}
-        self._lengths: dict[str, set[int]] = {}
-        for word in self._words:
-            self._by_start.setdefault(word[:2], []).append(word)
-            self._lengths.setdefault(word[:2], set()).add(len(word))
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the words in insertion order."""
@@ -45,10 +40,18 @@ class Vocabulary:
             return tuple(self._words.keys() & self._pieces(text))
         return tuple(word for start in starts for word in self._by_start[start] if word in text)
 
+    @cached_property
+    def _by_start(self) -> dict[str, list[str]]:
+        by_start: dict[str, list[str]] = {}
+        for word in self._words:
+            by_start.setdefault(word[:2], []).append(word)
+        return by_start
+
     def _pieces(self, text: str) -> set[str]:
         """Return a text's characters, and its substrings with the first two characters and the length of a word."""
+        lengths = {start: set(map(len, words)) for start, words in self._by_start.items()}
         starts = enumerate(map("".join, pairwise(text)))
-        return {text[at : at + length] for at, start in starts for length in self._lengths.get(start, ())} | {*text}
+        return {text[at : at + length] for at, start in starts for length in lengths.get(start, ())} | {*text}
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,8 @@ def disagreements(
     told = _bare(statement, names)
     share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
     said = [Line(_bare(line.text[:share], names), line.when) for line in lines]
+    if len(said) == 1 and told == said[0].text:
+        return ()
     quoted = _quoted_by_both(told, said)
     texts = [_unasked(line.text, quoted) for line in said]
     found: list[Disagreement] = _denials(clauses_of(_unasked(told, quoted)), _spoken(texts))

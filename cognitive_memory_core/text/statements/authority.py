@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable
 
 from ..identity.written_ids import plain
 from ..lexical.folding import folded
@@ -81,9 +81,7 @@ def dictates(line: str) -> bool:
     return _DICTATION.is_in(folded(line[:READ]))
 
 
-def borrows_a_name(text: str, bearers: Mapping[str, Collection[str]], known: Collection[str]) -> bool:
+def borrows_a_name(text: str, names: Iterable[str], known: Collection[str]) -> bool:
     """Return whether a text has a known name beside an id that is not known."""
-    return any(
-        match[2] not in known and any(match[1].endswith(name) for name in bearers)
-        for match in _LABEL.finditer(plain(text))
-    )
+    beside_strangers = [match[1] for match in _LABEL.finditer(plain(text)) if match[2] not in known]
+    return bool(beside_strangers) and any(said.endswith(name) for name in names for said in beside_strangers)

@@ -96,8 +96,13 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 
     Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
     """
-    read = text[:READ]
-    return tuple(sighting.offence for sighting in _offending(read, spared_in(read, names)))
+    return _offences(text[:READ], tuple(sorted({name for name in names if name in text})))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=256)  # the gate reads a statement once for its answer and once for the event
+def _offences(text: str, names: tuple[str, ...]) -> tuple[Offence, ...]:
+    return tuple(sighting.offence for sighting in _offending(text, spared_in(text, names)))
 
 
 def sightings(text: str, spared: Spared) -> list[Sighting]:
