@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import orjson
 
-from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
+from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filter, event_metadata
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 

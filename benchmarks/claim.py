@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.job import Job
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +15,7 @@ from .arguments import checks_arguments
 from .cancellation import completed
 from .closed_memory import ClosedMemory
 from .configuration import with_hot
-from .domain.event import MEMORY_KINDS, Event
+from .domain.event import Event
 from .domain.hit import Hit
 from .domain.ids import checked_id, checked_text
 from .domain.interval import checked_instant
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from .domain.note import Memo, Pin
     from .domain.place_switch import PlaceSwitch, Switch
     from .domain.quality import QualityReport
-    from .domain.read_filter import ReadFilter
     from .domain.suggestion import Suggestion
     from .domain.tombstones import Erasure
     from .domain.turn import Turn
@@ -185,10 +183,11 @@ class CognitiveMemory:
         raises NotPermitted. Times are aware datetimes or ISO text, read in the configured zone if naive; a bare end
         date includes its day.
         """
-        from .text.time.instants import interval_of  # noqa: PLC0415  # loaded with an open memory
+        from .read_access import requested_filter  # noqa: PLC0415  # loaded with an open memory
+        from .text.time.instants import interval_of  # noqa: PLC0415  # the same
 
-        read_filter = _read_filter(scene, user_id, group_id, kinds)
-        read_filter = replace(read_filter, window=interval_of(time_from, time_to, self._settings.current.zone))
+        window = interval_of(time_from, time_to, self._settings.current.zone)
+        read_filter = requested_filter(scene, user_id, group_id, kinds, window)
         limit = max(_count(top_k, self._settings.current.query.tool_default_top_k), 1)
         with self._stopwatches.timed("search_events"):
             return await self._state.reads.hits(read_filter, query[:MAX_QUERY], top_k=limit)
@@ -614,19 +613,6 @@ def _transfer() -> ModuleType:
     from . import transfer  # noqa: PLC0415  # only needed for export, import and backup
 
     return transfer
-
-
-def _read_filter(scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str]) -> ReadFilter:
-    from .domain.read_filter import ReadFilter  # noqa: PLC0415  # loaded with an open memory
-
-    wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
-    for kind in wanted:
-        if kind not in (*MEMORY_KINDS, "message"):
-            raise BadArgument(sentences.caller.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
-    target_user = checked_id(user_id, "user_id") if user_id is not None else ""
-    target_group = checked_id(group_id, "group_id") if group_id is not None else ""
-    scene.check_target(user_id=target_user, group_id=target_group)
-    return ReadFilter(scene, target_user, target_group, wanted)
 
 
 def _admitted(opened: UseCases, text: str) -> str:

@@ -1,19 +1,26 @@
-"""The access check of every read: made before a store is queried, and repeated on every row before it is returned."""
+"""The access check of every read: made before a store is queried, and repeated on every row before it is returned.
+
+A caller that asks for another group or person is refused here, by :func:`requested_filter`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from . import sentences
 from .consent import Consent, Redactable
 from .domain.belief import Belief, Change
-from .domain.event import Event
+from .domain.event import MEMORY_KINDS, Event
 from .domain.hit import Hit
+from .domain.ids import checked_id
+from .domain.interval import Interval
 from .domain.message import Message
 from .domain.note import Memo, Pin
 from .domain.profile import Profile, ProfileHit, ProfileKey, Revision
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene, Scope
+from .errors import BadArgument
 from .settings import Live, Settings
 
 
@@ -161,3 +168,20 @@ class ReadAccess:
     def hidden(self, text: str) -> str:
         """Return a text with people who opted out redacted."""
         return self._consent.hidden(text)
+
+
+def requested_filter(
+    scene: Scene, user_id: str | None, group_id: str | None, kinds: Sequence[str], window: Interval | None
+) -> ReadFilter:
+    """Return the read filter of a search that a caller narrows to a person, a group, kinds and a time.
+
+    Raises NotPermitted for a group or person outside the scene, BadArgument for an invalid id or kind.
+    """
+    wanted = (kinds,) if isinstance(kinds, str) else tuple(kinds or ())
+    for kind in wanted:
+        if kind not in (*MEMORY_KINDS, "message"):
+            raise BadArgument(sentences.caller.bad_value("kinds", kind, "、".join((*MEMORY_KINDS, "message"))))
+    target_user = checked_id(user_id, "user_id") if user_id is not None else ""
+    target_group = checked_id(group_id, "group_id") if group_id is not None else ""
+    scene.check_target(user_id=target_user, group_id=target_group)
+    return ReadFilter(scene, target_user, target_group, wanted, window)

@@ -15,9 +15,9 @@ from .domain.scope import Scene
 from .draining import Draining
 from .evolution.belief_keeping import group_of
 from .historian.jobs.intake import Intake
+from .memory_reads import Reads
 from .ports.ledger import Activity
 from .ports.supplied_parts import SuppliedParts
-from .reads import Reads
 from .settings import Live, Settings
 from .status import Status
 from .status_report import StatusReport

@@ -20,7 +20,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .lifecycle import get_memory, lifetime
-from .lines_to_consider import FILE, WaitingLinesFile, WaitingPlace
+from .lines_kept_over_restarts import FILE, WaitingLinesFile, WaitingPlace
 from .running_loops import IDLE, RunningLoops
 from .throttled_log import complain
 

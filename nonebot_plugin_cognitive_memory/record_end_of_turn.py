@@ -13,7 +13,7 @@ from . import replies
 from .auto_consider import considerer
 from .config import setup
 from .lifecycle import lifetime
-from .lines_to_consider import unlearned
+from .lines_kept_over_restarts import unlearned
 from .message_text import unrecalled, writable
 from .throttled_log import complain
 

@@ -14,7 +14,7 @@ from .throttled_log import complain
 
 Answer = core.tools.Answer
 Action = Callable[[TurnEnd, core.tools.Arguments], Awaitable[Answer]]
-breadth = core.tools.Breadth()
+profile_limit = core.tools.ProfileLimit()
 
 
 async def _end(end: TurnEnd, arguments: core.tools.Arguments) -> Answer:
@@ -30,7 +30,7 @@ async def _end(end: TurnEnd, arguments: core.tools.Arguments) -> Answer:
 def _in_scene(action: core.tools.Action) -> Action:
     async def run(end: TurnEnd, arguments: core.tools.Arguments) -> Answer:
         asked = frozenset(end.source.message_ids if end.source else ())
-        caller = core.tools.ToolCaller(get_memory(), end.scene, setup.settings, asked, breadth, _complain_of)
+        caller = core.tools.ToolCaller(get_memory(), end.scene, setup.settings, asked, profile_limit, _complain_of)
         return await action(caller, arguments)
 
     return run

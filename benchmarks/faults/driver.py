@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.faults import world
 from benchmarks.faults.steps import PROFILE_STEPS, STEPS, Unwritten
-from cognitive_memory_core.adapters.files import queue as file_queue
+from cognitive_memory_core.adapters.files import durable_queue as file_queue
 from cognitive_memory_core.errors import UnavailableError
 
 ORDER = 65_536  # bytes

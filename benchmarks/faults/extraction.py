@@ -91,7 +91,7 @@ async def _read(ids: list[str], questions: int) -> Loot:
     from nonebot_plugin_cognitive_memory import tool_actions  # noqa: PLC0415
 
     now, loot, alerts = [0.0], Loot(), list[str]()
-    tool_actions.breadth = core.tools.Breadth(lambda: now[0])
+    tool_actions.profile_limit = core.tools.ProfileLimit(lambda: now[0])
     sink = logger.add(lambda line: alerts.append(str(line)), level="WARNING", format="{message}")
     for hour in range(HOURS):
         now[0] = hour * core.tools.WINDOW

@@ -68,7 +68,7 @@ def _gate(memory: core.CognitiveMemory, now: Sequence[float]) -> Any:
 
     agent = {"token": TOKEN, "user": ATTACKER, "group": GROUP}
     settings = core.Settings.from_mapping({"http": {"token": "the-token-of-the-operator", "agents": [agent]}})
-    tool_actions.breadth = agent_gate.breadth = core.tools.Breadth(lambda: now[0])
+    tool_actions.profile_limit = agent_gate.profile_limit = core.tools.ProfileLimit(lambda: now[0])
     return agent_gate.AgentGate(settings.http, Backing(lambda: memory, lambda: setup.settings))
 
 

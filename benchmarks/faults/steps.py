@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database import migrations, schema
 from cognitive_memory_core.disk import Disk

@@ -357,7 +357,9 @@ def _without_shown_sources(read: PartRead, sources: Collection[LineKey], limit: 
         return read
     left = [one for one in read.quotations if one.key not in sources][:limit]
     kept = {one.key for one in left}
-    trace.note("untold", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept])
+    trace.note(
+        "shown_as_event", [hit for hit in trace.steps.get("limit", ()) if (hit.event.scope, hit.event.id) in kept]
+    )
     chosen = _followed(left, kept.union(sources))
     return replace(read, part=replace(read.part, section=read.quoting(chosen)))
 

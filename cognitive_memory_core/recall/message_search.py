@@ -18,8 +18,7 @@ from ..ports.ledger import LineSearch, PassageIndex
 from ..settings import Decay
 from .deadlines import with_deadline, with_timeout
 from .line_scores import REACH, WEIGHTS, Weights, hits_of, parts_of
-from .narrowing import NARROWED, narrowed
-from .query import Query
+from .query import NARROWED, Query, narrowed
 from .ranking import collapsed, counting, decayed, naming, preferring
 from .retriever import MAX_RESULTS, PATIENCE, SearchResult
 from .trace import NO_TRACE, SearchTrace
@@ -28,7 +27,7 @@ CANDIDATES = 120  # lines that share words with the query; their adjacent lines 
 SPARE = 24  # more hits than wanted are weighed by people and age
 ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
 INLINE = 4_000  # characters of lines that are ranked on the event loop in 2 ms; more are ranked in a thread
-SETTLING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
+FLUSHING = 0.2  # share of the time limit spent on waiting for buffered lines to be written
 _AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)
 
 
@@ -60,23 +59,24 @@ class MessageSearch:
         decay: Decay | None,
         candidates: int | None = None,
         reach: int = REACH,
-        settles: bool = True,
+        flushes_first: bool = True,
         trace: SearchTrace = NO_TRACE,
     ) -> SearchResult:
         """Return at most ``top_k`` (and 200) lines, best first; a hit's event has kind "message" and the line's id.
 
         Each hit has the surrounding lines that the scene may read, including those that ``read_filter`` excludes.
         ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
-        and after each; the cost grows with both. If not ``settles``, lines of the last 0.5 s may be missing, and
-        nothing waits for the disk. A ``trace`` records the hits after each step, and the parts of their scores.
+        and after each; the cost grows with both. With ``flushes_first`` it waits until buffered lines are written;
+        without, lines of the last 0.5 s may be missing. A ``trace`` records the hits after each step, and the parts of
+        their scores.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
-        if settles:
+        if flushes_first:
             with suppress(*_AWAY):  # a log whose writes fail may still be readable
-                await with_timeout(self._patience * SETTLING, self._flush())
+                await with_timeout(self._patience * FLUSHING, self._flush())
         try:
             passages = await with_deadline(
                 end, self._talk(read_filter, query, candidates or max(limit, CANDIDATES), reach)

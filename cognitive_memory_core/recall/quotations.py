@@ -94,7 +94,7 @@ class Quotations:
             decay=wanted.decay,
             candidates=CANDIDATES,
             reach=NEAR,
-            settles=False,
+            flushes_first=False,
             trace=trace,
         )
         asked = asyncio.ensure_future(self._newest(read_filter, wanted.window))

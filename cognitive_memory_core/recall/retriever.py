@@ -22,8 +22,7 @@ from ..settings import Decay, Live, Settings
 from .deadlines import AWAY, finished, shielded, with_deadline
 from .intent import IntentWeights, weights_of_intent
 from .naming import KnownNames
-from .narrowing import NARROWED, narrowed
-from .query import Query, query_of
+from .query import NARROWED, Query, narrowed, query_of
 from .ranking import (
     Scored,
     SourceLine,

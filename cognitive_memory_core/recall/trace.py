@@ -17,7 +17,7 @@ Step = str
 FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "lines", "diversity")  # each multiplies the score
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
 LINE_FACTORS: tuple[Step, ...] = ("people", "numbers", "time", "age")  # of lines of the log
-LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "untold")
+LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "shown_as_event")
 
 
 @dataclass
@@ -107,7 +107,7 @@ class LineCandidate:
 def lines_of(trace: SearchTrace) -> list[LineCandidate]:
     """Return the lines of a recorded search: first those shown, then the others by their last score."""
     places = {step: {_key(hit): hit for hit in hits} for step, hits in trace.steps.items()}
-    ranks = {key: rank for rank, key in enumerate(places.get("untold", {}), 1)}
+    ranks = {key: rank for rank, key in enumerate(places.get("shown_as_event", {}), 1)}
     found = [_line(hit, trace, places, ranks.get(_key(hit), 0)) for hit in trace.steps.get("found", ())]
     return sorted(found, key=lambda one: (one.rank == 0, one.rank, -one.score))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..sentences.tools import GROUP_WORDS
 from .actions import ACTIONS, Action, Answer, ToolCaller, speaker
 from .agent_actions import AGENT_ACTIONS
-from .reading_breadth import MOST_PEOPLE, WINDOW, Breadth
+from .profile_limit import MOST_PEOPLE, WINDOW, ProfileLimit
 from .running import agent_answer
 from .schemas import Schema, agent_schemas, function_schemas
 from .tool_arguments import Arguments, BadToolArgument
@@ -20,7 +20,7 @@ __all__ = [
     "Answer",
     "Arguments",
     "BadToolArgument",
-    "Breadth",
+    "ProfileLimit",
     "Schema",
     "ToolCaller",
     "agent_answer",

@@ -16,7 +16,7 @@ from ..domain.scope import Scene
 from ..errors import NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
-from .reading_breadth import Breadth, everybody
+from .profile_limit import ProfileLimit, process_limit
 from .tool_arguments import Arguments, BadToolArgument
 
 EVERYTHING = ("event", "preference", "knowledge", "experience", "message")
@@ -42,13 +42,14 @@ class ToolCaller:
     scene: Scene
     settings: Settings
     asked: frozenset[str] = frozenset()
-    breadth: Breadth = field(default=everybody, compare=False)
+    profile_limit: ProfileLimit = field(default=process_limit, compare=False)
     on_too_broad: Callable[[Scene], None] = field(default=lambda _: None, compare=False)
 
     def may_see(self, profile: Profile) -> bool:
         """Count a profile of somebody else for its asker; return False if it is one too many within an hour."""
         person = profile.key.user_id
-        if person in ("", self.scene.user_id) or self.breadth.admits((self.scene.agent, self.scene.user_id), person):
+        asker = (self.scene.agent, self.scene.user_id)
+        if person in ("", self.scene.user_id) or self.profile_limit.admits(asker, person):
             return True
         self.on_too_broad(self.scene)
         return False

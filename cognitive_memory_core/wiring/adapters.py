@@ -12,9 +12,9 @@ from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.chroma.leftovers import clear_generations
 from ..adapters.chroma.store import ChromaStore
 from ..adapters.files.directory_owner import DirectoryOwner
+from ..adapters.files.durable_queue import FileQueue
 from ..adapters.files.end_summaries_mirror import EndSummaries
 from ..adapters.files.profiles import FileProfiles
-from ..adapters.files.queue import FileQueue
 from ..adapters.malloc_tuning import return_large_blocks
 from ..adapters.sqlite import SqliteLedger
 from ..adapters.sqlite.database.migrations import is_blank

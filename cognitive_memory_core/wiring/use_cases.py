@@ -42,6 +42,7 @@ from ..historian.rewriting.dialogue_context import DialogueContext
 from ..historian.rewriting.repeated_events import RepeatedEvents
 from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
+from ..memory_reads import Reads
 from ..migration.takeover import SummaryTakeover
 from ..permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
 from ..pinboard import Pinboard
@@ -49,7 +50,6 @@ from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
 from ..quality.reporting import Reporting
 from ..read_access import ReadAccess
-from ..reads import Reads
 from ..recall.belief_search import BeliefSearch
 from ..recall.current_names import CurrentNames
 from ..recall.message_search import MessageSearch

@@ -18,7 +18,7 @@ from ..http.dependencies import Backing
 from ..http.operator_token import TokenGate
 from ..http.refusals import refused
 from ..throttled_log import complain
-from ..tool_actions import breadth
+from ..tool_actions import profile_limit
 
 HEADERS = {"user": b"x-memory-user", "group": b"x-memory-group", "agent": b"x-memory-agent"}
 
@@ -64,7 +64,11 @@ class AgentGate:
             await refused(400, str(strange))(scope, receive, send)
             return
         caller = core.tools.ToolCaller(
-            memory, where, settings, breadth=breadth, on_too_broad=lambda who: complain(replies.log.too_broad(who))
+            memory,
+            where,
+            settings,
+            profile_limit=profile_limit,
+            on_too_broad=lambda who: complain(replies.log.too_broad(who)),
         )
         await core.mcp_server.answer_http(core.mcp_server.memory_exchange(caller), scope, receive, send)
 

@@ -247,7 +247,7 @@ WORDS: Mapping[str, str] = {
     "line_cut.relevance": "relevance too low",
     "line_cut.recent": "still in the chat's recent lines",
     "line_cut.limit": "no room left for its score",
-    "line_cut.untold": "a memory made of it is shown, or no room",
+    "line_cut.shown_as_event": "a memory made of it is shown, or no room",
     "cut.none": "recalled",
     "cut.judged": "not among those reranked",
     "cut.relevance": "relevance too low",

@@ -235,7 +235,7 @@ WORDS: Mapping[str, str] = {
     "line_cut.relevance": "不够近",
     "line_cut.recent": "还在最近的聊天里",
     "line_cut.limit": "名额满了",
-    "line_cut.untold": "由它写成的记忆已经在上面，或名额满了",
+    "line_cut.shown_as_event": "由它写成的记忆已经在上面，或名额满了",
     "cut.none": "想起了",
     "cut.judged": "没有进入重排",
     "cut.relevance": "相关太低",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue

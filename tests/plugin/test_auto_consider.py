@@ -72,7 +72,7 @@ class World:
     def reborn(self) -> Any:
         """Return the considerer of a new process, which knows only the file and the memory."""
         from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-        from nonebot_plugin_cognitive_memory.lines_to_consider import WaitingLinesFile
+        from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingLinesFile
 
         bookmark = WaitingLinesFile(self.path) if self.path else None
         self.considerer = Considerer(lambda: self.memory, self.settings, lambda: self.seconds, bookmark)
@@ -468,7 +468,7 @@ async def test_a_disk_that_refuses_the_file(world: Callable[..., World], tmp_pat
 async def test_killed_and_started_over_a_real_memory(app: object, tmp_path: Path) -> None:
     """With a real memory, lines collected before a kill become exactly one event."""
     from nonebot_plugin_cognitive_memory.auto_consider import Considerer
-    from nonebot_plugin_cognitive_memory.lines_to_consider import WaitingLinesFile
+    from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingLinesFile
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     scene, bookmark = (
@@ -506,7 +506,7 @@ class Killed:
 
     async def leaves(self, *lines: core.Message) -> None:
         """Store these lines as pending."""
-        from nonebot_plugin_cognitive_memory.lines_to_consider import WaitingPlace
+        from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingPlace
 
         await self.bookmark.write([WaitingPlace.of(lines[0].scene, [line.id for line in lines])])
 
@@ -524,7 +524,7 @@ class Killed:
 @pytest.fixture
 async def killed(app: object, tmp_path: Path) -> AsyncIterator[Killed]:
     """Open a separate memory."""
-    from nonebot_plugin_cognitive_memory.lines_to_consider import WaitingLinesFile
+    from nonebot_plugin_cognitive_memory.lines_kept_over_restarts import WaitingLinesFile
 
     settings = core.Settings(vector_store=core.VectorStoreSettings(backend="exact"))
     async with core.CognitiveMemory.open(settings, tmp_path / "data") as memory:

@@ -507,7 +507,7 @@ async def test_nobody_reads_everybodys_profile(monkeypatch: pytest.MonkeyPatch, 
     now, ids = [0.0], [str(3_000_000 + number) for number in range(40)]
     portraits = [core.Profile(core.ProfileKey.member("10001", one), one, (), "爱喝茶。", MORNING) for one in ids]
     monkeypatch.setattr(lifetime, "memory", Portrayed(TANG, *portraits))
-    monkeypatch.setattr(tool_actions, "breadth", core.tools.Breadth(lambda: now[0]))
+    monkeypatch.setattr(tool_actions, "profile_limit", core.tools.ProfileLimit(lambda: now[0]))
 
     async def opened(one: str, scene: core.Scene = HERE) -> bool:
         return bool((await call("get_profile", {"entity_type": "user", "entity_id": one}, scene))["ok"])

@@ -19,11 +19,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.chroma.filters import chroma_filter, event_metadata
+from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filter, event_metadata
 from cognitive_memory_core.adapters.sqlite.database import migrations
 from cognitive_memory_core.adapters.sqlite.database.statements import select
 from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
-from cognitive_memory_core.adapters.sqlite.search.filters import message_filter, scene_filter, sql_filter
+from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.profile import ProfileKey
 from tests.support.builders import a_job
 from tests.support.clock import FrozenClock

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ...ports.vectors import Generation
 from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend, database_of
-from .filters import SCHEMA_VERSION
 from .leftovers import clear_generations
 from .owner import Foreign
 from .pointer import Pointer, digest_of
@@ -39,6 +38,7 @@ from .protocol import (
     Swept,
     Upsert,
 )
+from .read_filter_where import SCHEMA_VERSION
 
 PROBED, TOGETHER = 16, 32  # number of probed offsets, and rows probed at each, when a generation is opened
 CLOSE = 1e-3  # distance below which a row counts as found by its own vector

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from ...ports.vectors import Generation
-from .filters import Where
 from .frames import BadFrame, Frame
+from .read_filter_where import Where
 
 RowMetadata = dict[str, str | float | bool | list[str] | None]  # a row's metadata; None removes the key's earlier value
 

@@ -20,9 +20,9 @@ from ...ports.models import Vector
 from ...ports.vectors import Generation
 from ...settings import VectorStoreSettings
 from . import protocol
-from .filters import chroma_filter, event_metadata
 from .leftovers import seems_in_use
 from .pointer import digest_of
+from .read_filter_where import chroma_filter, event_metadata
 from .supervisor import Bounds, ProcessDied, Supervisor
 
 A = TypeVar("A", bound=protocol.Answer)

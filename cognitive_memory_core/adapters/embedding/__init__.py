@@ -1,5 +1,5 @@
 """The only path to an embedder: queries take precedence and are cached for a minute; other texts go in batches."""
 
-from .queue import EmbeddingQueue
+from .embedding_queue import EmbeddingQueue
 
 __all__ = ["EmbeddingQueue"]

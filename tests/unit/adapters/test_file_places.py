@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.queue import THREADS, FileQueue
+from cognitive_memory_core.adapters.files.durable_queue import THREADS, FileQueue
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings

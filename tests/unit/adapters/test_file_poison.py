@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings

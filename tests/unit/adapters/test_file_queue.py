@@ -21,8 +21,8 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.files import codec
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.adapters.files.names import JobName, moment, parsed
-from cognitive_memory_core.adapters.files.queue import FileQueue
 from cognitive_memory_core.disk import MAX_BYTES, TEMP
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.turn import Turn
@@ -565,7 +565,7 @@ import asyncio, os, sys
 from datetime import datetime, timezone
 from pathlib import Path
 sys.path.insert(0, os.environ["PROJECT"])
-from cognitive_memory_core.adapters.files.queue import FileQueue
+from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.settings import QueueSettings
 
 class Clock:

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite.database import migrations
 from cognitive_memory_core.adapters.sqlite.database.statements import bounded, listed, select
-from cognitive_memory_core.adapters.sqlite.search.filters import place_filter, scene_filter, sql_filter
+from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import place_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE

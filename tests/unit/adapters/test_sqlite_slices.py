@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.search.exact_search import SqliteExactSearch
-from cognitive_memory_core.adapters.sqlite.search.filters import place_filter
 from cognitive_memory_core.adapters.sqlite.search.place_cache import PlaceCache
+from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import place_filter
 from cognitive_memory_core.adapters.sqlite.search.vector_cache import (
     LAST_SEQ,
     Changes,

@@ -19,8 +19,8 @@ from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.statements import delete, next_revision, select
 from ..records import facts, tombstones
-from ..search.filters import Filter
 from ..search.keys import OF_KEY, key_values, keys_in
+from ..search.read_filter_sql import Filter
 from . import row_deletion
 from .byte_purge import purge
 from .person_search import PersonSearch

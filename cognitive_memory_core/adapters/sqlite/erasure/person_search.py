@@ -7,7 +7,7 @@ from itertools import pairwise
 from sqlite3 import Connection
 
 from ..database.statements import listed, select
-from ..search.filters import Filter
+from ..search.read_filter_sql import Filter
 
 FEW = 8  # up to this many are searched one by one in SQL; more of them use one Python function
 _FUNCTION = "names_somebody"

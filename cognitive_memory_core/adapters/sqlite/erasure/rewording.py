@@ -15,8 +15,8 @@ from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, messa
 from ..database.statements import LISTED, listed, select, update
 from ..records import beliefs, duplicates, event_rows, profile_index
 from ..search import words
-from ..search.filters import Filter
 from ..search.keys import KEY_COLUMNS, OF_KEY
+from ..search.read_filter_sql import Filter
 from . import row_deletion
 from .person_search import PersonSearch
 

@@ -9,7 +9,7 @@ from ..database.rows import EVENT_FIELDS, Row, bound, event_of
 from ..database.statements import LISTED, delete, listed, select
 from ..records.messages import drop
 from ..search import words
-from ..search.filters import Filter
+from ..search.read_filter_sql import Filter
 
 TOGETHER = 500  # rows read into memory at once
 _FIELDS = ", ".join(("seq", *EVENT_FIELDS))

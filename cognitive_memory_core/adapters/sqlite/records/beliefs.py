@@ -45,7 +45,7 @@ from ..database.rows import (
     vector_of,
 )
 from ..database.statements import LISTED, bounded, delete, insert, listed, select, update
-from ..search.filters import Filter
+from ..search.read_filter_sql import Filter
 from ..search.vectors import has_direction
 from .tombstones import tombstones_of
 

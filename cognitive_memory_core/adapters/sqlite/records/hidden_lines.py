@@ -16,7 +16,7 @@ from ....text.safety.retold_events import retells, statement_of
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, bytes_replaced, event_of, message_of
 from ..database.statements import listed, select
 from ..search import words
-from ..search.filters import NOT_HIDDEN
+from ..search.read_filter_sql import NOT_HIDDEN
 from . import event_rows
 
 FORM = 1  # version of the rule that finds hidden lines; another one is applied to all lines at the next start

@@ -12,8 +12,8 @@ from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, instant_of, micros, moment_of
 from ..database.statements import bounded, escaped, select
-from ..search.filters import listing_filter
 from ..search.keys import KEY_COLUMNS, key_values
+from ..search.read_filter_sql import listing_filter
 from . import place_lists
 from .profile_index import PROFILE_FIELDS, profile_of
 

@@ -15,8 +15,8 @@ from ..database.database import Database
 from ..database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
 from ..database.statements import LISTED, bounded, insert, listed, new_seq, select
 from ..search import words
-from ..search.filters import NOT_HIDDEN
 from ..search.passages import passages_around
+from ..search.read_filter_sql import NOT_HIDDEN
 from . import beliefs, event_rows, hidden_lines, log_size
 from .tombstones import tombstones_of
 

@@ -11,7 +11,7 @@ from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import bound, instant_of, micros
 from ..database.statements import bounded, select
-from ..search.filters import Filter, missed_filter
+from ..search.read_filter_sql import Filter, missed_filter
 
 
 class SqliteMissed:

@@ -16,8 +16,8 @@ from ....ports.models import Vector
 from ..database.database import Database
 from ..database.rows import Row, bound, moment_of, vector_of
 from ..database.statements import LISTED, bounded, delete, insert, listed, select, update
-from ..search.filters import Filter
 from ..search.keys import KEY_COLUMNS, OF_KEY, key_values
+from ..search.read_filter_sql import Filter
 from ..search.vectors import has_direction
 
 PROFILE_FIELDS = (*KEY_COLUMNS, "name", "tags", "summary", "updated_at", "source_event_id", "version")

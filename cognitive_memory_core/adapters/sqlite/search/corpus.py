@@ -16,7 +16,7 @@ from ....domain.message import Message
 from ....domain.read_filter import ReadFilter
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
 from ..database.statements import LISTED, listed, select
-from .filters import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
+from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
 from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
 
 T = TypeVar("T")

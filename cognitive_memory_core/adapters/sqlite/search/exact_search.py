@@ -18,8 +18,8 @@ from ....ports.models import Vector
 from ..database.database import Database
 from ..database.statements import bounded
 from .corpus import EVENTS
-from .filters import place_filter
 from .place_cache import PlaceCache
+from .read_filter_sql import place_filter
 from .top_rows import best
 from .vector_cache import Cosines, Seqs, Slice, bounds, cosines, possible, rounded, whole
 from .vector_changes import dimensions_of

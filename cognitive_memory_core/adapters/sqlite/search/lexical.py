@@ -18,10 +18,10 @@ from ....ports.ledger import LineSearch
 from ..database.database import Database
 from ..database.statements import bounded, select
 from .corpus import EVENTS, MESSAGES, Corpus
-from .filters import Filter
 from .passages import passages_around
 from .postings import Postings
 from .postings_cache import HELD_BYTES, PostingsCache
+from .read_filter_sql import Filter
 from .top_rows import best
 from .words import match
 

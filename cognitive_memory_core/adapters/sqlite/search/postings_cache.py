@@ -13,9 +13,9 @@ import numpy as np
 from ..database.statements import LISTED, listed, select
 from . import removed_rows
 from .corpus import Corpus
-from .filters import Filter
 from .place_cache import PlaceCache
 from .postings import Postings, Seqs
+from .read_filter_sql import Filter
 
 HELD_BYTES = 48 * 1024 * 1024  # a place of 100,000 lines of chat takes about 35 MB
 TOGETHER = 250  # rows tokenised per step, about ten milliseconds

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..database.rows import Row
 from ..database.statements import LISTED, listed, select
-from .filters import Filter
+from .read_filter_sql import Filter
 from .vector_cache import LAST_SEQ, Changes, Columns, Cosines, Matrix, Position, Seqs, cosines
 
 FLOAT_BYTES = 4

@@ -11,7 +11,7 @@ WINDOW = 3_600.0  # seconds
 ASKERS = 2_000
 
 
-class Breadth:
+class ProfileLimit:
     """Counts the other people whose profiles each asker was shown; ``clock`` returns seconds of a monotonic clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -34,4 +34,4 @@ class Breadth:
         return True
 
 
-everybody = Breadth()  # of this process
+process_limit = ProfileLimit()  # of this process

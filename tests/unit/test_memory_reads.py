@@ -24,8 +24,8 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.historian.jobs.intake import Intake
+from cognitive_memory_core.memory_reads import Reads
 from cognitive_memory_core.read_access import ReadAccess
-from cognitive_memory_core.reads import Reads
 from cognitive_memory_core.recall.belief_search import BeliefSearch
 from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
