@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
@@ -12,31 +13,34 @@ from ..database.statements import select
 from .corpus import MESSAGES
 
 _Place = tuple[int, int]  # at_us and seq: the order of the log
+_ASKED = """json_each(?2) j CROSS JOIN messages m
+    ON m.scope = json_extract(j.value, '$[0]') AND m.id = json_extract(j.value, '$[1]')"""
 _BEFORE = select(
-    "at_us, seq", "messages", "scope = ? AND (at_us, seq) < (?, ?)", "ORDER BY at_us DESC, seq DESC LIMIT ?"
+    "seq",
+    "messages",
+    "scope = m.scope AND (at_us, seq) < (m.at_us, m.seq)",
+    "ORDER BY at_us DESC, seq DESC LIMIT ?1",
 )
-_AFTER = select("at_us, seq", "messages", "scope = ? AND (at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
+_AFTER = select(
+    "seq", "messages", "scope = m.scope AND (at_us, seq) > (m.at_us, m.seq)", "ORDER BY at_us, seq LIMIT ?1"
+)
+_WINDOW = f"SELECT seq FROM ({_BEFORE}) UNION ALL SELECT m.seq UNION ALL SELECT seq FROM ({_AFTER})"  # noqa: S608
+_WINDOWS = select("m.seq, n.scope, n.at_us, n.seq", f"{_ASKED} CROSS JOIN messages n", f"n.seq IN ({_WINDOW})")
 
 
 def passages_around(
     connection: Connection, messages: Sequence[Message], read_filter: ReadFilter, reach: int
 ) -> list[Passage]:
     """Return the lines around each message; only messages and lines that the read filter admits are read."""
-    admitted = sorted({(line.scene.scope, line.id) for line in messages if read_filter.admits_line(line)})
-    windows: dict[str, list[list[_Place]]] = {}
-    for scope, message_id in admitted:
-        key, identifier = bound(scope.key, message_id)
-        for found in connection.execute(select("at_us, seq", "messages", "scope = ? AND id = ?"), (key, identifier)):
-            windows.setdefault(key, []).append(_window(connection, key, found, reach))
-    runs = [run for here in windows.values() for run in _joined(here)]
+    admitted = {(line.scene.scope.key, line.id) for line in messages if read_filter.admits_line(line)}
+    asked = json.dumps([bound(*key) for key in sorted(admitted)])
+    windows: dict[str, dict[int, list[_Place]]] = {}
+    for number, place, at_us, seq in connection.execute(_WINDOWS, (reach, asked)):
+        windows.setdefault(place, {}).setdefault(number, []).append((at_us, seq))
+    runs = [run for here in windows.values() for run in _joined(map(sorted, here.values()))]
     lines = MESSAGES.at(connection, read_filter, [seq for run in runs for _, seq in run])
     passages = (tuple(lines[seq] for _, seq in run if seq in lines) for run in runs)
     return [passage for passage in passages if passage]
-
-
-def _window(connection: Connection, key: str, at: _Place, reach: int) -> list[_Place]:
-    before = connection.execute(_BEFORE, (key, *at, reach)).fetchall()
-    return [*before[::-1], at, *connection.execute(_AFTER, (key, *at, reach))]
 
 
 def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -107,23 +108,27 @@ class Postings:
         is above 0.
         """
         asked = np.fromiter(map(hash, dict.fromkeys(terms)), np.int64)
-        scores = np.zeros(len(self.seqs))
         runs = [segment.runs(asked) for segment in self.segments]
         holding = sum((end - begin for begin, end in runs), np.zeros(len(asked)))
         rarest = _rarest(holding, most)
         holding, runs = holding[rarest], [(begin[rarest], end[rarest]) for begin, end in runs]
-        rarity = np.log1p((len(scores) - holding + 0.5) / (holding + 0.5))
-        damping = self._damping()
+        rarity = np.log1p((len(self.seqs) - holding + 0.5) / (holding + 0.5))
+        read, weights = [np.empty(0, np.int32)], [np.empty(0)]
         for segment, (begin, end) in zip(self.segments, runs, strict=True):
             at = _positions_in(begin, end)
             rows, counts = segment.rows[at], segment.counts[at].astype(np.float64)
-            weights = np.repeat(rarity, end - begin) * counts * (SATURATION + 1) / (counts + damping[rows])
-            scores += np.bincount(rows, weights, len(scores))
-        return scores
+            gains = np.repeat(rarity, end - begin) * counts * (SATURATION + 1) / (counts + self._damping(rows))
+            read.append(rows)
+            weights.append(gains)
+        scores = np.bincount(np.concatenate(read), np.concatenate(weights), len(self.seqs))
+        return scores.astype(np.float64, copy=False)  # they are, with weights
 
-    def _damping(self) -> NDArray[np.floating[Any]]:
-        usual = max(float(self.lengths.mean()), 1.0) if len(self.lengths) else 1.0
-        return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths / usual)
+    def _damping(self, rows: Rows) -> NDArray[np.floating[Any]]:
+        return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths[rows] / self._usual_length)
+
+    @cached_property
+    def _usual_length(self) -> float:
+        return max(float(self.lengths.mean()), 1.0) if len(self.lengths) else 1.0
 
 
 def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
