@@ -122,6 +122,44 @@ async def test_facts_of_an_event_that_fell_wait_until_it_stands_again(ledger: Le
     assert await ledger.facts.facts(ME, 9) == [a_fact(kept)]
 
 
+async def test_a_profile_follows_a_statement_that_replaces_one_it_contains(ledger: Ledger) -> None:
+    """A merged fact waits to be removed once its speaker says something else instead, and holds again without that."""
+    old = an_event("阿棠(2000001) 周二休假")
+    new = an_event("阿棠(2000001) 周三休假", replaces=old.id, happened_at=later(hours=1))
+    await ledger.events.commit(replace(a_draft(old), facts=(a_fact(old),)))
+    await ledger.facts.mark_merged(ME, [a_fact(old)])
+    await ledger.events.commit(replace(a_draft(new), facts=(a_fact(new),)))
+    assert await ledger.facts.facts(ME, 9) == [a_fact(old, is_withdrawn=True), a_fact(new)]
+    assert await ledger.facts.keys_to_update() == {ME}
+    await ledger.facts.mark_merged(ME, await ledger.facts.facts(ME, 9))
+    await ledger.events.retire(new.id, NOON)
+    assert await ledger.facts.facts(ME, 9) == [a_fact(new, is_withdrawn=True), a_fact(old)]
+    await ledger.events.restore(new.id)
+    assert await ledger.facts.facts(ME, 9) == []
+
+
+async def test_a_waiting_fact_that_was_replaced_is_not_merged(ledger: Ledger) -> None:
+    """Of two facts that wait, the one that the other replaces reaches no profile, also when its event is restored."""
+    old = an_event("阿棠(2000001) 周二休假")
+    new = an_event("阿棠(2000001) 周三休假", replaces=old.id, happened_at=later(hours=1))
+    await ledger.events.commit(replace(a_draft(old, new), facts=(a_fact(old), a_fact(new))))
+    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
+    await ledger.events.retire(old.id, NOON)
+    await ledger.events.restore(old.id)
+    assert await ledger.facts.facts(ME, 9) == [a_fact(new)]
+
+
+async def test_what_replaces_a_statement_only_for_others_removes_it_from_no_profile(ledger: Ledger) -> None:
+    """A fact stays if the newer statement is another person's, older, or feeds another profile."""
+    old = an_event("阿棠(2000001) 周二休假", happened_at=later(hours=1))
+    theirs = an_event("小满(2000002) 说周三", OTHER, replaces=old.id, happened_at=later(hours=2))
+    older = an_event("阿棠(2000001) 周一休假", replaces=old.id)
+    told = an_event("阿棠(2000001) 说：归我管", replaces=old.id, happened_at=later(hours=2))
+    facts = (a_fact(old), a_fact(theirs), a_fact(theirs, ME), a_fact(older), a_fact(told, HERE))
+    await ledger.events.commit(replace(a_draft(old, theirs, older, told), facts=facts))
+    assert a_fact(old) in await ledger.facts.facts(ME, 9)
+
+
 async def test_a_limit_counts_the_facts_that_are_given(ledger: Ledger) -> None:
     """The limit counts returned facts only, not those of retired events."""
     facts = await learned(ledger, "甲", "乙", "丙")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from cognitive_memory_core.domain.event import Event, duplicate_key
+from cognitive_memory_core.domain.event import Event, duplicate_key, is_replaced
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scope
@@ -70,4 +70,7 @@ class InMemoryFacts:
         return noted.is_merged == self._is_fallen(noted) and self._state.opted_out.keys().isdisjoint(people)
 
     def _is_fallen(self, noted: Noted) -> bool:
-        return self._state.events[noted.fact.event_id].retired_at is not None
+        """Return whether a fact's event is retired, or replaced by an active one that feeds the same profile."""
+        event, fed = self._state.events[noted.fact.event_id], self._state.facts.of(noted.fact.key)
+        newer = (self._state.events[one.fact.event_id] for one in fed if one is not noted)
+        return event.retired_at is not None or any(is_replaced(event, one) for one in newer if one.retired_at is None)

@@ -12,6 +12,7 @@ from ....domain.ids import derived_id
 from ..database.rows import EVENT_COLUMNS, EVENT_FIELDS, bound, event_of, event_values, instant_of
 from ..database.statements import LISTED, delete, insert, listed, new_seq, next_revision, select, update
 from ..search import words
+from . import replaced_facts
 
 
 def opted_out(connection: Connection) -> frozenset[str]:
@@ -80,12 +81,15 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
-    """Retire events; returns how many of them were active."""
-    return connection.execute(
+    """Retire events; what they replaced holds again. Returns how many of them were active."""
+    retired = tuple(seqs)
+    count = connection.execute(
         "UPDATE events SET retired_at = ?, revision = ?"
         " WHERE retired_at IS NULL AND seq IN (SELECT value FROM json_each(?))",
-        (at.isoformat(), next_revision(connection), listed(seqs)),
+        (at.isoformat(), next_revision(connection), listed(retired)),
     ).rowcount
+    replaced_facts.settle(connection, retired)
+    return count
 
 
 def add_sources(connection: Connection, seq: int, sources: Iterable[str]) -> None:

@@ -16,7 +16,7 @@ from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, bounded, listed, next_revision, select
 from ..search.corpus import EVENTS
-from . import duplicates, event_rows, facts, hidden_lines
+from . import duplicates, event_rows, facts, hidden_lines, replaced_facts
 from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(EVENT_FIELDS)
@@ -91,6 +91,8 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
         is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
         if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
             facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
+    if any(event.replaces for event in draft.events):
+        replaced_facts.settle(connection, [entry.seq for entry in written.values()])
     if written and draft.corrects:
         _retire(connection, draft.corrects, now)
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
@@ -176,4 +178,5 @@ def _restore(connection: Connection, event_id: str) -> Event | None:
         "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
         (next_revision(connection), *bound(event_id)),
     )
+    replaced_facts.settle(connection, connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone())
     return replace(event, retired_at=None)
