@@ -20,8 +20,9 @@ from ...ports.models import Historian
 from ...settings import Live, Settings
 from ...text.identity.names import clean_name
 from ..profiles.name_observer import NameObserver
-from ..rewriting.attribution import called, repeated
+from ..rewriting.attribution import repeated
 from ..rewriting.dialogue_context import DialogueContext
+from ..rewriting.echoes import called
 from ..rewriting.progress import Progress
 from ..rewriting.repeated_events import RepeatedEvents
 from ..rewriting.statement_gate import judged

@@ -8,38 +8,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
 
 from ...domain.event import Event, Statement, duplicate_key
 from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...prompts.answers import StatementAnswer
-from ...text.caches import cleared_on_erasure
 from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, opening_voice, reports
-from ...text.identity.written_ids import plain, short_form
-from ...text.lexical.frequency import FUNCTION_WORDS
-from ...text.lexical.terms import index_terms
+from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
-from ...text.statements.assent import refuses
 from ...text.statements.corrections import puts_right
-from ...text.statements.polarity import clauses_of, weight_of
 from ...text.statements.sameness import may_be_same
-from .backing import Support
+from .backing import Support, backers_of
+from .echoes import CLAUSE_ENDS, content_of, echoes, words_of
 
 READ = 2_000  # characters read of an answer
-_HEARD = 8_000  # characters read of a person's lines
-_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")
 _LATIN_WORD = re.compile("[A-Za-z]{2,}")
 _FEW_WORDS = 3
 _TIMES_OWN = 2  # a clause with more words of others than so many times those of its own speakers is borrowed
-_CLAUSE_ENDS = re.compile("[，,；;。！!？?\n]")
-AGREED = 0.25  # least share of a statement, by weight, that a line holds to which others agree
 _TAKEN_UP = 2  # terms that a text shares with the line it rests on, if the model cites none
-_SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
 
 
 @dataclass(frozen=True)
@@ -99,7 +89,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
         replaces=_replaced_event_id(said.replaces, text, speaker, job_context),
         observation=task.observation if is_own else "",
         voices=task.voices,
-        backers=tuple(one for one in task.voices if _backs(text, task.backing.get(one, Support()), job_context)),
+        backers=backers_of(text, task.backing, job_context) if task.voices else (),
         updates=_speaker_of_change(text, task, job_context),
         dictated_by=task.dictated_by,
         message_ids=task.message_ids,
@@ -151,18 +141,6 @@ def said_by(lines: Iterable[Message]) -> dict[str, str]:
     return {sender: "\n".join(said) for sender, said in texts.items() if sender}
 
 
-def called(job_context: JobContext) -> tuple[str, ...]:
-    """Return all names of people and place, including former and short forms."""
-    return _with_spoken_forms(job_context.all_names)
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=256)
-def _with_spoken_forms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Cache the names of a place, which every check of a statement there needs."""
-    return tuple(dict.fromkeys((*names, *map(short_form, names))))
-
-
 def _speaker(said: StatementAnswer, text: str, task: RewriteTask, job_context: JobContext) -> str:
     """Return the speaker the model names if one of their lines shares a word with the text, else the likeliest one."""
     likeliest = task.speakers[0]
@@ -180,23 +158,6 @@ def _speaker_of_change(text: str, task: RewriteTask, job_context: JobContext) ->
     if len(named) != 1 or named[0] not in task.voices or reports(text, named[0]):
         return ""
     return named[0] if echoes(text, task.lines.get(named[0], ""), job_context) else ""
-
-
-def _backs(text: str, support: Support, job_context: JobContext) -> bool:
-    """Return whether somebody's lines state what a text states, or agree to a line that does; a question does neither.
-
-    The line that is agreed to must hold at least :data:`AGREED` of the text, because one word in common is chance.
-    """
-    if any(map(refuses, support.said)):
-        return False
-    stated = "\n".join(line for line in support.said if not all(clause.asks for clause in clauses_of(line)))
-    is_agreed = any(_covers(line, text, job_context) for line in support.agreed)
-    return is_agreed or echoes(text, stated, job_context)
-
-
-def _covers(line: str, text: str, job_context: JobContext) -> bool:
-    own, said = _content(text, job_context), _content(line, job_context)
-    return weight_of(own & said) >= AGREED * weight_of(own)
 
 
 def _names_speaker(named: str, speaker: Person) -> bool:
@@ -257,19 +218,6 @@ def _neighbour(number: int, speaker: str, job_context: JobContext) -> Event | No
     return neighbour if is_here and neighbour.sender_id == speaker else None
 
 
-def echoes(text: str, original: str, job_context: JobContext) -> bool:
-    """Return whether a text shares at least one word with what was said, names and labels aside.
-
-    A text that shares none was not said by that person, whichever line is cited: of 152 true statements 150 share a
-    word with their lines, and of 85 lines chosen at random 1 shares a word with a statement.
-    """
-    own, source = _content(text, job_context), _content(original, job_context)
-    words, heard_words = _words(own), _words(source)
-    if words and heard_words and len(source - heard_words - FUNCTION_WORDS) > _SHORT:
-        return not words.isdisjoint(heard_words)
-    return not own.isdisjoint(source)
-
-
 def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
     """Return whether a clause of a text consists mainly of words from other people's lines (``task.others``).
 
@@ -277,9 +225,9 @@ def borrows(text: str, task: RewriteTask, job_context: JobContext) -> bool:
     """
     if not task.others:
         return False
-    own = _words(_content(f"{task.original}\n{task.beside}", job_context))
-    foreign = _words(_content(task.others, job_context)) - own
-    return any(_is_borrowed(_words(_content(one, job_context)), own, foreign) for one in _CLAUSE_ENDS.split(text))
+    own = words_of(content_of(f"{task.original}\n{task.beside}", job_context))
+    foreign = words_of(content_of(task.others, job_context)) - own
+    return any(_is_borrowed(words_of(content_of(one, job_context)), own, foreign) for one in CLAUSE_ENDS.split(text))
 
 
 def _is_borrowed(words: AbstractSet[str], own: AbstractSet[str], foreign: AbstractSet[str]) -> bool:
@@ -301,32 +249,12 @@ def is_translated(text: str, original: str) -> bool:
     return bool(_HAN.search(text)) and not _HAN.search(original) and len(_LATIN_WORD.findall(original)) >= _FEW_WORDS
 
 
-def _content(text: str, job_context: JobContext) -> frozenset[str]:
-    return _telling_terms(text[:_HEARD], called(job_context))
-
-
-@cleared_on_erasure
-@lru_cache(maxsize=256)
-def _telling_terms(text: str, names: tuple[str, ...]) -> frozenset[str]:
-    """Cache the terms of a text without labels and names: a statement and its lines are compared several times."""
-    text = _LABEL.sub(" ", text)
-    for name in names:
-        text = text.replace(name, " ")
-    terms = frozenset(index_terms(text))
-    return terms - FUNCTION_WORDS or terms
-
-
-def _words(terms: Iterable[str]) -> set[str]:
-    """Return the terms longer than one character; single characters are too common to distinguish texts."""
-    return {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}
-
-
 def likeliest(text: str, lines: Sequence[Message], job_context: JobContext) -> Message | None:
     """Return the line that a text without citations most likely rests on; None if none shares two words with it.
 
     It is the line with the most common words; lines of people whom the text names take precedence.
     """
-    own, written = _content(text, job_context), plain(labelled(text, (job_context.speaker, *job_context.people)))
-    shared = [(len(own & _content(line.text, job_context)), f"({line.sender_id})" in written, line) for line in lines]
+    own, written = content_of(text, job_context), plain(labelled(text, (job_context.speaker, *job_context.people)))
+    shared = [(len(own & content_of(line.text, job_context)), f"({line.sender_id})" in written, line) for line in lines]
     best = max(shared, key=lambda one: (one[1] and one[0] >= _TAKEN_UP, one[0]), default=None)
     return best[2] if best and best[0] >= _TAKEN_UP else None

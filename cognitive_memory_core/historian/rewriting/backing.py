@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...domain.message import Message
-from ...text.statements.assent import assents
-from ...text.statements.authority import dictates, speaks_for_all
+from ...domain.people import JobContext
+from ...text.identity.written_ids import plain
+from ...text.statements.agreement import opposes
+from ...text.statements.assent import assents, refuses
+from ...text.statements.authority import dictates, is_unvouched, speaks_for_all
+from ...text.statements.polarity import clauses_of
+from .echoes import called, share_in, telling_clauses
 
 NEAR = 8  # lines before an agreement among which the line that it answers is looked for
 _BARE = 8  # characters; an agreement of more says something itself
+AGREED = 0.25  # least share of each clause of a statement, by weight, that the lines of a backer hold
+AS_MUCH = 0.5  # the same, of the share that the lines of whoever says most of it hold
+TELLING = 1.5  # weight of a clause that a backer must have said or agreed to
 _THIN = 4  # characters; shorter lines (哈哈, 🎉) are no proposal that somebody answers
 
 
@@ -31,22 +39,91 @@ class _Growing:
 def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[str, Support]:
     """Return the support of each sender of the cited lines.
 
-    Lines that dictate what the memory should write support nothing. A line that agrees supports only the line that it
-    answers, and only if that is cited too: 同意 before a proposal, or to something else, is no consent to it. If a
-    cited line speaks for everybody, other people's lines support only by agreeing.
+    Lines that dictate, give orders or claim rank or money support nothing. A line that agrees supports only the line
+    that it answers, and only if that is cited too: 同意 before a proposal, or to something else, is no consent to it.
+    If a cited line speaks for everybody, other people's lines support only by agreeing.
     """
     grown: dict[str, _Growing] = {}
     spokesmen = {line.sender_id for line in cited if speaks_for_all(line.text)}
     ids = {line.id for line in cited}
-    for line in (one for one in cited if not dictates(one.text)):
+    for line in (one for one in cited if not is_own_word(one.text)):
         one = grown.setdefault(line.sender_id, _Growing())
         if assents(line.text):
             answered = _answered_line(line, messages)
-            one.agreed += [answered.text] if answered and answered.id in ids and not dictates(answered.text) else []
+            one.agreed += [answered.text] if answered and answered.id in ids and not is_own_word(answered.text) else []
         may_speak = not spokesmen or line.sender_id in spokesmen
         if may_speak and not _is_bare_agreement(line.text):
             one.said.append(line.text)
     return {sender: Support(tuple(one.said), tuple(one.agreed)) for sender, one in grown.items()}
+
+
+def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContext) -> tuple[str, ...]:
+    """Return the people whose lines say what a text says, or agree to a line that does.
+
+    Of each clause that anybody says they hold a quarter, and half as much as the lines of whoever says most of it: a
+    word in common with a part of the text is chance. For who alone is named a quarter is enough. A question says
+    nothing, and who refuses or says the contrary backs nothing, unless nobody else says it all. If nobody does, and the
+    text is about one of them, it is the word of whoever says most of what that one does not.
+    """
+    held = _Held.of(text, backing, job_context)
+    subject = _named_alone(text, job_context)
+    sayers = [one for one in backing if held.says_all(one, AGREED if one in subject else 1.0)]
+    backers = tuple(one for one in sayers if not _denies(text, backing[one], called(job_context)))
+    if backers or len(backing) == 1:
+        return backers
+    if not sayers:
+        sayers = [held.sayer_of_rest(one) for one in subject if one in backing]
+    return tuple(sayers[:1])
+
+
+@dataclass(frozen=True)
+class _Held:
+    """The share of each telling clause that each person's lines hold, and the share that a backer must hold."""
+
+    shares: Mapping[str, Sequence[float]]
+    needed: Sequence[float]
+
+    @classmethod
+    def of(cls, text: str, backing: Mapping[str, Support], job_context: JobContext) -> _Held:
+        heard = {one: "\n".join(_statements_of(support)) for one, support in backing.items()}
+        clauses = telling_clauses(text, TELLING, job_context)
+        shares = {one: [share_in(said, clause, job_context) for clause in clauses] for one, said in heard.items()}
+        most = [max(of_clause) for of_clause in zip(*shares.values(), strict=True)]
+        return cls(shares, [max(AGREED, AS_MUCH * share) if share >= AGREED else 0.0 for share in most])
+
+    def says_all(self, person: str, least: float) -> bool:
+        """Return whether a person's lines hold enough of each clause, or the least share if that is less."""
+        pairs = zip(self.shares[person], self.needed, strict=True)
+        return any(self.needed) and all(share >= min(needed, least) for share, needed in pairs)
+
+    def sayer_of_rest(self, person: str) -> str:
+        """Return who says most of the clauses that this person does not say."""
+        every = range(len(self.needed))
+        lacking = [at for at in every if self.shares[person][at] < self.needed[at]] or every
+        return max(self.shares, key=lambda one: (sum(self.shares[one][at] for at in lacking), one != person))
+
+
+def _named_alone(text: str, job_context: JobContext) -> list[str]:
+    """Return the id of the only known person whom a text names by id, in a list; [] if it names none or several."""
+    people = (job_context.speaker, *job_context.people)
+    named = {
+        one.id for one in people if one.id and one.id != job_context.place.group_id and f"({one.id})" in plain(text)
+    }
+    return list(named) if len(named) == 1 else []
+
+
+def is_own_word(line: str) -> bool:
+    """Return whether a line claims rank or money, gives orders or dictates, so that it is nobody's but its sender's."""
+    return dictates(line) or is_unvouched(line)
+
+
+def _statements_of(support: Support) -> Iterator[str]:
+    yield from (line for line in support.said if not all(clause.asks for clause in clauses_of(line)))
+    yield from support.agreed
+
+
+def _denies(text: str, support: Support, names: Collection[str]) -> bool:
+    return any(refuses(line) or opposes(text, line, names) for line in support.said)
 
 
 def _is_bare_agreement(text: str) -> bool:

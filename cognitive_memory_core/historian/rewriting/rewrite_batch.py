@@ -15,7 +15,8 @@ from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
 from ...text.statements.lexicon import is_talk
-from .attribution import RewriteTask, borrows, called, echoes, is_translated, speaks_for_another, stated
+from .attribution import RewriteTask, borrows, is_translated, speaks_for_another, stated
+from .echoes import called, echoes
 from .statement_gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt

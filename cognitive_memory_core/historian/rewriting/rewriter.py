@@ -25,7 +25,8 @@ from ...text.failures import described
 from ...text.identity.names import one_line
 from ...text.statements.agreement import Line
 from ..spending.call_budget import NoModel
-from .attribution import RewriteTask, called, said_by, unworded
+from .attribution import RewriteTask, said_by, unworded
+from .echoes import called
 from .fallback_wording import cited_lines, quotations
 from .progress import Progress
 from .repeated_events import is_dated_anew, is_timeless

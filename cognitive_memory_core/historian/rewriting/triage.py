@@ -17,9 +17,9 @@ from ...text.identity.names import one_line
 from ...text.identity.persons import opening_voice, speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
-from ...text.statements.authority import dictates
-from .attribution import READ, RewriteTask, echoes, likeliest, said_by
-from .backing import supports
+from .attribution import READ, RewriteTask, likeliest, said_by
+from .backing import is_own_word, supports
+from .echoes import echoes, share_in
 from .rewrite_batch import PREVIOUS, RewriteBatch
 
 log = logging.getLogger(__name__)
@@ -54,7 +54,8 @@ def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobC
     numbers = {number for number in said.lines if 0 < number <= len(messages)}
     cited = [line for line in (messages[number - 1] for number in sorted(numbers)) if line in of_people]
     text = said.text[:READ]
-    if own := _of_voice(text, cited, of_people, job_context):
+    own = _of_voice(text, cited, of_people, job_context)
+    if own and _holds_more(own, cited, text, job_context):
         return [own]
     if any(echoes(text, line.text, job_context) for line in cited):
         return cited
@@ -71,6 +72,12 @@ def _of_voice(text: str, cited: Sequence[Message], lines: Sequence[Message], job
     if not voice or voice in {line.sender_id for line in cited}:
         return None
     return likeliest(text, [line for line in lines if line.sender_id == voice], job_context)
+
+
+def _holds_more(line: Message, cited: Sequence[Message], text: str, job_context: JobContext) -> bool:
+    """Return whether a line holds more of a text than the cited lines; if not, the name before the text is wrong."""
+    said = "\n".join(one.text for one in cited)
+    return share_in(line.text, text, job_context) > share_in(said, text, job_context)
 
 
 def _task(
@@ -90,7 +97,7 @@ def _task(
         message_ids=tuple(line.id for line in lines),
         happened_at=lines[-1].sent_at,
         backing=supports(lines, messages),
-        dictated_by=next((line.sender_id for line in lines if dictates(line.text)), ""),
+        dictated_by=next((line.sender_id for line in lines if is_own_word(line.text)), ""),
         beside="\n".join(_beside(lines, messages, job_context)),
         others="\n".join(line.text for line in messages if line.sender_id not in lines_by_sender and line.sender_id),
         cited=tuple(Line(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),

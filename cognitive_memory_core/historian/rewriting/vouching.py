@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from ... import sentences
 from ...domain.event import Statement
 from ...domain.people import JobContext
+from ...text.identity.persons import reports
 from ...text.identity.written_ids import plain
 from ...text.statements.authority import borrows_a_name, is_unvouched, speaks_for_all, speaks_of_money
 
+_DATE = re.compile("^[0-9年月日: ]{1,24}")
 LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member alone for the group
 
 
@@ -21,13 +24,31 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
         return replace(said, is_of_place=False, updates="", repeats="", replaces="", observation="")
     if len(statement.voices) > 1 and is_alone and statement.backers:  # the others' lines say nothing of it
-        statement = replace(statement, text=_reported(replace(statement, speaker=statement.backers[0]), job_context))
+        statement = _of_one(statement, statement.backers[0], job_context)
     if is_alone and speaks_for_all(statement.text):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
         return replace(said, is_of_place=False, updates="")
     if statement.is_of_place and speaks_of_money(statement.text):
         return replace(statement, is_of_place=False)
     return statement
+
+
+def _of_one(statement: Statement, backer: str, job_context: JobContext) -> Statement:
+    """Return a statement of several people's lines as the word of the only one who says it."""
+    told = replace(statement, updates=statement.updates if statement.updates == backer else "")
+    if _is_told_as_theirs(statement.text, backer, job_context):
+        return told
+    return replace(told, text=_reported(replace(statement, speaker=backer), job_context))
+
+
+def _is_told_as_theirs(text: str, speaker: str, job_context: JobContext) -> bool:
+    """Return whether a text begins with this person, and tells what they say or is about them alone."""
+    written, person = plain(text), job_context.named(speaker)
+    undated = _DATE.sub("", written)
+    if not any(undated.startswith(plain(f"{name}({speaker})")) for name in (person.name, *person.aliases)):
+        return False
+    known = (person.id for person in (job_context.speaker, *job_context.people) if person.id)
+    return reports(text, speaker) or not any(f"({one})" in written for one in known if one != speaker)
 
 
 def _reported(statement: Statement, job_context: JobContext) -> str:

@@ -52,12 +52,12 @@ def disagreements(
     return tuple(dict.fromkeys(found))
 
 
-def opposes(statement: str, line: str) -> bool:
+def opposes(statement: str, line: str, names: Collection[str] = ()) -> bool:
     """Return whether a line affirms two or more words that a statement denies, or denies ones that it affirms.
 
-    周日不艾特人 opposes 周日可以艾特人; 群名不改 does not oppose 改周六两点.
+    ``names`` are of people and places. 周日不艾特人 opposes 周日可以艾特人; 群名不改 does not oppose 改周六两点.
     """
-    told, said = clauses_of(_bare(statement, ())), _spoken([_bare(line, ())])
+    told, said = clauses_of(_bare(statement, names)), _spoken([_bare(line, names)])
     if "polarity" not in _denials(told, said):
         return False
     both = _of_both_signs(told) | _of_both_signs(said)

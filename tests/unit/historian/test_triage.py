@@ -248,6 +248,16 @@ async def test_nobody_speaks_in_the_line_of_another() -> None:
     assert (statement.text, statement.speaker) == ("阿棠(2000001)：“我对花生过敏”", "2000001")
 
 
+async def test_a_wrong_name_before_a_text_moves_no_citation() -> None:
+    """A text after the name of somebody who did not say it rests on the cited line that says it, and is that one's."""
+    lines = (a_message("我对花生过敏，一点都不能碰", id="m1"), a_message("花生我倒是能吃", LINES[2].scene, id="m2"))
+    row = found("老齐: 对花生过敏，一点都不能碰", 1, subjects=["28471095"])
+    retries = [{"statements": [{"number": 1, "text": "老齐(28471095)：对花生过敏，一点都不能碰"}]}] * 2
+    (statement,) = await judged(row, lines=lines, retries=tuple(retries))
+    assert (statement.speaker, statement.message_ids) == ("2000001", ("m1",))
+    assert "老齐" not in statement.text
+
+
 async def test_a_forwarded_line_keeps_whom_it_quotes() -> None:
     """A line that quotes somebody by name may be told with their words in front."""
     lines = (a_message("老齐：养了一只猫，叫年糕", id="m1"),)
@@ -395,3 +405,20 @@ async def test_what_one_of_several_says_is_shown_as_theirs(second: str, *, is_al
     shown = vouched(statement, job_context())
     assert shown.text == ("阿棠(2000001) 说：" if is_alone else "") + text
     assert len(shown.voices) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("阿棠(2000001)请了三天假", False),
+        ("2026年3月9日 阿棠(2000001) 说老齐(28471095)请了三天假", False),
+        ("阿棠(2000001)请了三天假，老齐(28471095)来顶班", True),
+        ("请三天假的是阿棠(2000001)", True),
+    ],
+)
+def test_who_is_told_of_alone_needs_no_speaker(text: str, *, is_told: bool) -> None:
+    """What one of several cited people says is told as theirs unless it begins with them and is about nobody else."""
+    said_by_one = Statement(text, voices=("2000001", "28471095"), backers=("2000001",), updates="28471095")
+    shown = vouched(said_by_one, job_context())
+    assert shown.text.startswith("阿棠(2000001) 说：") == is_told
+    assert not shown.updates

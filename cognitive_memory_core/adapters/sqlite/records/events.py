@@ -91,8 +91,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
         is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
         if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
             facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
-    if any(event.replaces for event in draft.events):
-        replaced_facts.settle(connection, [entry.seq for entry in written.values()])
+    replaced_facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
     if written and draft.corrects:
         _retire(connection, draft.corrects, now)
     connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
@@ -178,5 +177,6 @@ def _restore(connection: Connection, event_id: str) -> Event | None:
         "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
         (next_revision(connection), *bound(event_id)),
     )
-    replaced_facts.settle(connection, connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone())
+    restored = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
+    replaced_facts.settle(connection, restored)
     return replace(event, retired_at=None)

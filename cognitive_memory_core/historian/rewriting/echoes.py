@@ -1,0 +1,78 @@
+"""Compares a statement with what was said by their common words, without names and labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from ...domain.people import JobContext
+from ...text.caches import cleared_on_erasure
+from ...text.identity.written_ids import short_form
+from ...text.lexical.frequency import FUNCTION_WORDS
+from ...text.lexical.terms import index_terms
+from ...text.statements.polarity import weight_of
+
+CLAUSE_ENDS = re.compile("[，,；;。！!？?\n]")
+_HEARD = 8_000  # characters read of a person's lines
+_LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
+_SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
+
+
+def called(job_context: JobContext) -> tuple[str, ...]:
+    """Return all names of people and place, including former and short forms."""
+    return _with_spoken_forms(job_context.all_names)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=256)
+def _with_spoken_forms(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Cache the names of a place, which every check of a statement there needs."""
+    return tuple(dict.fromkeys((*names, *map(short_form, names))))
+
+
+def echoes(text: str, original: str, job_context: JobContext) -> bool:
+    """Return whether a text shares at least one word with what was said, names and labels aside.
+
+    A text that shares none was not said by that person, whichever line is cited: of 152 true statements 150 share a
+    word with their lines, and of 85 lines chosen at random 1 shares a word with a statement.
+    """
+    own, source = content_of(text, job_context), content_of(original, job_context)
+    words, heard_words = words_of(own), words_of(source)
+    if words and heard_words and len(source - heard_words - FUNCTION_WORDS) > _SHORT:
+        return not words.isdisjoint(heard_words)
+    return not own.isdisjoint(source)
+
+
+def share_in(original: str, text: str, job_context: JobContext) -> float:
+    """Return the share of a text, by the weight of its words, that what was said holds; 0 if the text has none."""
+    own = content_of(text, job_context)
+    weight = weight_of(own)
+    return weight_of(own & content_of(original, job_context)) / weight if weight else 0.0
+
+
+def telling_clauses(text: str, least: float, job_context: JobContext) -> list[str]:
+    """Return the clauses of a text that weigh ``least`` or more without names; the whole text if none does."""
+    clauses = [one for one in CLAUSE_ENDS.split(text) if weight_of(content_of(one, job_context)) >= least]
+    return clauses or [text]
+
+
+def content_of(text: str, job_context: JobContext) -> frozenset[str]:
+    """Return the terms of a text without labels, names and function words."""
+    return _telling_terms(text[:_HEARD], called(job_context))
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=256)
+def _telling_terms(text: str, names: tuple[str, ...]) -> frozenset[str]:
+    """Cache the terms of a text without labels and names: a statement and its lines are compared several times."""
+    text = _LABEL.sub(" ", text)
+    for name in names:
+        text = text.replace(name, " ")
+    terms = frozenset(index_terms(text))
+    return terms - FUNCTION_WORDS or terms
+
+
+def words_of(terms: Iterable[str]) -> set[str]:
+    """Return the terms longer than one character; single characters are too common to distinguish texts."""
+    return {term for term in terms if len(term) > 1 and term not in FUNCTION_WORDS}
