@@ -90,7 +90,7 @@ async def _incognito(scene: core.Scene, asked: str) -> str:
     until = now + INCOGNITO if not asked else now + timedelta(minutes=int(asked)) if _is_minutes(asked) else None
     until = until or core.time_limit(asked, now)
     if until is None or until - now > LONGEST_INCOGNITO:
-        return replies.commands.usage("incognito")
+        return replies.usage.usage("incognito")
     if until < now:
         return replies.commands.over(until, zone)
     await get_memory().incognito(scene, (until - now).total_seconds() / 60)

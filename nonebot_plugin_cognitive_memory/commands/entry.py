@@ -155,7 +155,7 @@ async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arp
         return replies.commands.NOBODY
     subcommand = called_subcommand(event.get_plaintext())
     if not result.matched or len(result.subcommands) > 1:
-        return replies.commands.usage(subcommand) if subcommand else replies.commands.UNKNOWN_SUBCOMMAND
+        return replies.usage.usage(subcommand) if subcommand else replies.commands.UNKNOWN_SUBCOMMAND
     memory = get_memory()
     if memory.is_running or subcommand in (None, "help") or (lifetime.is_open and subcommand in ONES_OWN):
         return ""

@@ -71,7 +71,7 @@ async def correct_item(bot: Bot, event: Event, here: Here, number: Match[int], w
 async def _asked_list(bot: Bot, scene: core.Scene, said: str) -> str:
     asked = _PAGE.fullmatch(said.casefold())
     if asked is None or (asked["kind"] and asked["kind"] not in replies.commands.FORGOTTEN_WORDS):
-        return replies.commands.usage("list")
+        return replies.usage.usage("list")
     page = int(asked["page"] or 1)
     return await list_forgotten(bot, scene, page) if asked["kind"] else await _listed(bot, scene, page)
 
@@ -89,7 +89,7 @@ async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
     first = 1 if page == 1 else len(pins) + offset + 1
     shown_lists.show(scene, [*shown_pins, *events[:PAGE]], first)
     shown = await showing(bot, scene, events)
-    listed = replies.commands.item_list(
+    listed = replies.memories.item_list(
         shown_pins, events[:PAGE], shown, first=first, page=page, is_more=len(events) > PAGE
     )
     return listed if events else f"{listed}\n{_nothing(scene)}"
@@ -97,7 +97,7 @@ async def _listed(bot: Bot, scene: core.Scene, page: int) -> str:
 
 def _nothing(scene: core.Scene) -> str:
     lines, seconds = considerer.waiting_count(scene)
-    return replies.commands.nothing_yet(lines, seconds)
+    return replies.status.nothing_yet(lines, seconds)
 
 
 async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
@@ -105,18 +105,18 @@ async def _shown(bot: Bot, scene: core.Scene, number: int) -> str:
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
     if isinstance(item, core.Pin):
-        return replies.commands.pin_details(item, setup.settings.zone)
+        return replies.memories.pin_details(item, setup.settings.zone)
     lines: list[core.Message] = []
     if item.request_type == "private" or scene.group_id == item.group_id:
         with suppress(core.UnavailableError):
             lines = await get_memory().find_messages(scene, item.message_ids)
-    return replies.commands.event_details(number, item, lines, await showing(bot, scene, [item]))
+    return replies.memories.event_details(number, item, lines, await showing(bot, scene, [item]))
 
 
 async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     asked = split_count(text)
     if asked is None or not asked[0]:
-        return replies.commands.usage("search")
+        return replies.usage.usage("search")
     query, wanted = asked
     memory = get_memory()
     pins = [pin for pin in await memory.pins(scene) if _is_about(pin.text, query)]
@@ -131,7 +131,7 @@ async def _found(bot: Bot, scene: core.Scene, text: str) -> str:
     distinct = list({line.text: line for line in reversed(lines)}.values())[::-1]
     shown_lists.show(scene, [*pins, *events])
     shown = await showing(bot, scene, [*events, *distinct])
-    return replies.commands.found(pins, events, distinct[: max(wanted - len(events), 0)], shown)
+    return replies.memories.found(pins, events, distinct[: max(wanted - len(events), 0)], shown)
 
 
 def _least_relevance(hits: Sequence[core.Hit]) -> float:
@@ -147,7 +147,7 @@ def _is_about(text: str, query: str) -> bool:
 
 async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> str:
     if not (target.isascii() and target.isdigit()):
-        return replies.commands.usage("forget")
+        return replies.usage.usage("forget")
     item = await _read(scene, int(target[:9]))
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
@@ -158,7 +158,7 @@ async def _forgotten(bot: Bot, event: Event, scene: core.Scene, target: str) -> 
         await get_memory().unpin(scene, item.id)
         return replies.commands.UNPINNED
     await get_memory().forget_event(scene, item.id)
-    return replies.commands.forgotten(item, is_own=_is_own(scene, item))
+    return replies.memories.forgotten(item, is_own=_is_own(scene, item))
 
 
 async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, text: str) -> str:
@@ -166,7 +166,7 @@ async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, tex
     if item is None:
         return replies.commands.NUMBER_UNKNOWN
     if not text:
-        return replies.commands.usage("correct")
+        return replies.usage.usage("correct")
     if isinstance(item, core.Pin):
         refusal = await _objection(bot, event, scene, item)
         return refusal or replies.commands.corrected((await get_memory().update_pin(scene, item.id, text)).text)

@@ -32,7 +32,7 @@ async def list_forgotten(bot: Bot, scene: core.Scene, page: int) -> str:
     else:
         shown_forgotten.drop(scene)
     shown = await showing(bot, scene, events)
-    return replies.commands.forgotten_list(events, shown, first=offset + 1, page=page, is_more=len(found) > PAGE)
+    return replies.memories.forgotten_list(events, shown, first=offset + 1, page=page, is_more=len(found) > PAGE)
 
 
 async def restored(scene: core.Scene, number: int) -> str:
@@ -40,10 +40,10 @@ async def restored(scene: core.Scene, number: int) -> str:
     shown = shown_forgotten.find(scene, number)
     if shown is None:
         return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
-    return replies.commands.restored(await get_memory().restore_event(scene, shown.id))
+    return replies.memories.restored(await get_memory().restore_event(scene, shown.id))
 
 
-async def showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.commands.Showing:
+async def showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
     """Return the form in which events are shown to the asker, with the names of the groups where they were said."""
     elsewhere = {event.group_id for event in events} - {"", scene.group_id}
-    return replies.commands.Showing(scene, setup.settings.zone, await group_names(bot, elsewhere))
+    return replies.memories.Showing(scene, setup.settings.zone, await group_names(bot, elsewhere))

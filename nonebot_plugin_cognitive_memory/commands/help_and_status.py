@@ -35,26 +35,26 @@ async def show_status(bot: Bot, event: Event, here: Here, form: Match[str]) -> N
 async def _help(bot: Bot, event: Event, scene: core.Scene) -> str:
     is_superuser = await SUPERUSER(bot, event)
     decides = is_superuser or scene.kind == "private" or bool(await find_admin(bot, event))
-    return replies.commands.help_text(scene, decides=decides, is_superuser=is_superuser)
+    return replies.usage.help_text(scene, decides=decides, is_superuser=is_superuser)
 
 
 async def _status(scene: core.Scene, form: str) -> str | PictureAnswer:
     as_text = wants_text(form)
     if as_text is None:
-        return replies.commands.usage("status")
+        return replies.usage.usage("status")
     memory = get_memory()
     now, here, pins = await memory.status(), await memory.activity(scene), len(await memory.pins(scene))
     remarks = [
-        *replies.commands.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
-        *replies.commands.status_remarks(now, considerer.waiting_count(scene)),
+        *replies.status.switch_remarks(await memory.place_switch(scene), setup.settings.zone),
+        *replies.status.status_remarks(now, considerer.waiting_count(scene)),
     ]
     if refused := lifetime.refused:
         too_early = replies.log.CAME_TOO_EARLY.format(lines=refused.lines, calls=refused.calls)
-        remarks += replies.commands.toned("bad", [too_early])
-    text = replies.commands.status(now, here, pins, remarks)
+        remarks += replies.status.toned("bad", [too_early])
+    text = replies.status.status(now, here, pins, remarks)
     if as_text:
         return text
-    title, at = replies.commands.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
+    title, at = replies.status.status_title(now), f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}"
     from ..cards.contents import status_card  # noqa: PLC0415  # cards load with the first one
 
     return PictureAnswer(text, status_card(title, here, pins, remarks, at))

@@ -37,7 +37,7 @@ async def list_pins(bot: Bot, event: Event, here: Here) -> None:
 
 async def _pinned(scene: core.Scene, text: str, subcommand: str) -> str:
     if not text:
-        return replies.commands.usage(subcommand)
+        return replies.usage.usage(subcommand)
     pin = await get_memory().pin(scene, text, for_group=subcommand == "pin")
     return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=subcommand == "pin")
 
@@ -52,4 +52,4 @@ async def _pinned_for_group(bot: Bot, event: Event, scene: core.Scene, text: str
 async def _listed(scene: core.Scene) -> str:
     pins = await get_memory().pins(scene)
     shown_lists.show(scene, pins)
-    return replies.commands.pin_list(pins, setup.settings.zone)
+    return replies.memories.pin_list(pins, setup.settings.zone)

@@ -101,7 +101,7 @@ async def _summarized(bot: Bot, event: Event, scene: core.Scene, count: int) -> 
     if not lines:
         return replies.commands.NOTHING_SAID
     if "historian" in (await memory.status()).without_model:
-        return replies.commands.latest_lines(lines)
+        return replies.memories.latest_lines(lines)
     return replies.commands.SUMMARY.format(count=len(lines), text=await memory.compress(lines, budget=SUMMARY_TOKENS))
 
 

@@ -61,7 +61,7 @@ async def view_profile(bot: Bot, event: Event, here: Here, words: Match[list[obj
 async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form: str) -> str | PictureAnswer:
     as_text, zone = wants_text(form), setup.settings.zone
     if as_text is None:
-        return replies.commands.usage("group" if entity_type == "group" else "profile")
+        return replies.usage.usage("group" if entity_type == "group" else "profile")
     entity_id = scene.group_id if entity_type == "group" else scene.user_id
     if not entity_id:
         return replies.commands.ONLY_IN_GROUPS
@@ -89,7 +89,7 @@ def _by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
 async def _shared(scene: core.Scene, wish: str) -> str:
     is_shared = replies.commands.ON_OFF.get(wish.casefold())
     if is_shared is None:
-        return replies.commands.usage("share")
+        return replies.usage.usage("share")
     await get_memory().set_sharing(scene.user_id, is_shared)
     return replies.commands.sharing(is_on=is_shared)
 
@@ -100,7 +100,7 @@ async def _viewed(bot: Bot, event: Event, scene: core.Scene, words: Iterable[obj
         return refusal
     key, operator = _target(scene, list(words)), core.Scene.operator(scene.agent)
     if key is None:
-        return replies.commands.usage("view")
+        return replies.usage.usage("view")
     memory, whose = get_memory(), key.group_id if key.entity_type == "group" else key.user_id
     if key.entity_type == "member":
         whose = f"{key.group_id}/{key.user_id}"
@@ -115,7 +115,7 @@ async def _rolled_back(bot: Bot, event: Event, scene: core.Scene, words: Iterabl
     parts = list(words)
     key, operator = _target(scene, parts), core.Scene.operator(scene.agent)
     if key is None:
-        return replies.commands.usage("rollback")
+        return replies.usage.usage("rollback")
     revisions = await get_memory().profile_revisions(operator, key)
     wanted = _revision(
         words_of([part for part in parts if not isinstance(part, At)]), [revision.id for revision in revisions]

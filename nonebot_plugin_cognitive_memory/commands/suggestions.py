@@ -37,7 +37,7 @@ async def _suggested(bot: Bot, event: Event, scene: core.Scene, said: str) -> st
     word, _, number = said.partition(" ")
     accept = replies.suggestions.DECISIONS.get(word.casefold())
     if accept is None or not number.strip().isdecimal():
-        return replies.commands.usage("suggestions")
+        return replies.usage.usage("suggestions")
     return await _decided(scene, int(number.strip()[:9]), accept=accept)
 
 

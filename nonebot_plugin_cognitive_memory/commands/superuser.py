@@ -73,15 +73,15 @@ async def _permitted(bot: Bot, event: Event, work: Callable[[], Awaitable[str | 
 async def _stats(scene: core.Scene, form: str) -> str | PictureAnswer:
     as_text = wants_text(form)
     if as_text is None:
-        return replies.commands.usage("stats")
+        return replies.usage.usage("stats")
     memory, operator = get_memory(), core.Scene.operator(scene.agent)
     now, activity = await memory.status(), await memory.activity(operator)
     gist = [
-        *replies.commands.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
+        *replies.status.switches_remarks(await memory.place_switches(operator), setup.settings.zone),
         *replies.quality.remarks(await memory.report(operator, examine=False)),
     ]
-    text = "\n".join((replies.commands.stats(now, activity), *(line for _, line in gist)))
-    at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.commands.stats_remarks(now), *gist]
+    text = "\n".join((replies.status.stats(now, activity), *(line for _, line in gist)))
+    at, remarks = f"{datetime.now(setup.settings.zone):%Y-%m-%d %H:%M}", [*replies.status.stats_remarks(now), *gist]
     if as_text:
         return text
     from ..cards.contents import stats_card  # noqa: PLC0415  # cards load with the first one
@@ -90,12 +90,12 @@ async def _stats(scene: core.Scene, form: str) -> str | PictureAnswer:
 
 
 async def _queue() -> str:
-    return replies.commands.queue(await get_memory().status())
+    return replies.status.queue(await get_memory().status())
 
 
 async def _failed() -> str:
     failed = await get_memory().failed_jobs()
-    return replies.commands.failed_list(failed[:FAILED], len(failed), setup.settings.zone, ID_LENGTH)
+    return replies.status.failed_list(failed[:FAILED], len(failed), setup.settings.zone, ID_LENGTH)
 
 
 async def _retried(wanted: str) -> str:

@@ -3,7 +3,7 @@
 * ``label``: who looks for a plugin
 * ``log``, ``bridges``: who reads the log
 * ``tools``: the model that calls the tools
-* ``commands``, ``beliefs``, ``suggestions``, ``quality``: who types ``/memory``
+* ``commands``, ``usage``, ``memories``, ``status``, ``beliefs``, ``suggestions``, ``quality``: who types ``/memory``
 * ``cards``: who looks at a picture card
 * ``settings``: who changes settings of a running bot
 * ``agents``: agents that speak MCP, and who reads the log about them
@@ -34,11 +34,14 @@ if TYPE_CHECKING:
         http_guide,
         label,
         log,
+        memories,
         metrics,
         quality,
         settings,
+        status,
         suggestions,
         tools,
+        usage,
     )
 
 __all__ = [
@@ -54,11 +57,14 @@ __all__ = [
     "http_guide",
     "label",
     "log",
+    "memories",
     "metrics",
     "quality",
     "settings",
+    "status",
     "suggestions",
     "tools",
+    "usage",
 ]
 
 

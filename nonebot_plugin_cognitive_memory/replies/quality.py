@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cognitive_memory_core as core
 
-from .commands import Remark
+from .status import Remark
 
 _MANY = 0.1  # share of the events from which one says so
 _SHOWN = 3

@@ -18,6 +18,7 @@ OFF = (  # rooms of the plugin that a bot needs only after it has switched them 
     *(f"commands.{family}" for family in (*SUBCOMMANDS, "numbers", "pins", "places", "profiles", "sub", "super")),
     *("http.", "console.", "agents.", "metrics.", "bridges.", "cards", "tool_actions"),
     *(f"replies.{reader}" for reader in ("http", "console", "metrics", "cards", "quality", "beliefs", "suggestions")),
+    *(f"replies.{reader}" for reader in ("memories", "status", "usage")),
 )
 OFF_OF_THE_CORE = (
     *("tools", "mcp_server", "cli", "quality", "evolution", "transfer", "status", "listings", "context", "recall"),

@@ -110,7 +110,7 @@ async def test_status(stage: Stage, group: int) -> None:
 async def test_status_of_refusals_and_index(stage: Stage) -> None:
     """The status shows refused turns, the figures rows missing in the vector store, and both leave out zeros."""
     from cognitive_memory_core.domain.backlog import IndexState
-    from nonebot_plugin_cognitive_memory.replies import commands
+    from nonebot_plugin_cognitive_memory.replies import status
 
     quiet = _status_of(core.Status(is_running=True))
     assert "没有收下" not in quiet
@@ -119,29 +119,29 @@ async def test_status_of_refusals_and_index(stage: Stage) -> None:
     told = _status_of(core.Status(is_running=True, refused=3, index=index))
     assert "没有收下的有 3 次" in told
     assert "向量库" not in told
-    figures = commands.stats(core.Status(is_running=True, index=index), core.Activity())
+    figures = status.stats(core.Status(is_running=True, index=index), core.Activity())
     assert "向量库休眠中，还差 7 条" in figures
 
 
 async def test_status_of_damaged_rows(stage: Stage) -> None:
     """The status says that the ledger has damaged rows and what to run; the console promises no new try."""
     from nonebot_plugin_cognitive_memory.console.today import remarks_on
-    from nonebot_plugin_cognitive_memory.replies import commands
+    from nonebot_plugin_cognitive_memory.replies import status
 
     failing = (("ledger rows", "账本有 1 处坏了（memos: row 1）"),)
     damaged = core.Status(is_running=True, last_error=failing[0][1], failing=failing)
     assert "cognitive-memory doctor" in _status_of(damaged)
     assert "memos: row 1" not in _status_of(damaged)
-    assert "memos: row 1" in commands.stats(damaged, core.Activity())
+    assert "memos: row 1" in status.stats(damaged, core.Activity())
     assert "坏了" not in _status_of(core.Status(is_running=True))
     shown = remarks_on(replace(damaged, failing=(*failing, ("Indexer", "连不上"))))
     assert [remark.key for remark in shown] == ["today.damaged", "today.failing"]
 
 
 def _status_of(now: core.Status) -> str:
-    from nonebot_plugin_cognitive_memory.replies import commands
+    from nonebot_plugin_cognitive_memory.replies import status
 
-    return commands.status(now, core.Activity(), 0, commands.status_remarks(now, (0, 0.0)))
+    return status.status(now, core.Activity(), 0, status.status_remarks(now, (0, 0.0)))
 
 
 async def test_list_pages(stage: Stage, group: int) -> None:

@@ -450,7 +450,7 @@ def test_statistics_give_the_gist_of_the_report() -> None:
 
 def test_a_group_is_no_number_in_a_list(app: object) -> None:
     """A rule of the group, kept with a note of which group is meant, is listed without the group's number."""
-    from nonebot_plugin_cognitive_memory.replies.commands import Showing
+    from nonebot_plugin_cognitive_memory.replies.memories import Showing
 
     here = core.Scene.group("10001", "2000001")
     quoted, told_of = "“群里周五不讨论工作”（群(10001)）", "读书会(10001)周五不讨论工作"
@@ -467,7 +467,7 @@ async def test_figures_for_superusers(stage: Stage, group: int) -> None:
 async def test_figures_name_the_places_that_are_switched(stage: Stage, group: int) -> None:
     """Statistics name places whose switch is not "on", with its end, and no place once it is on again."""
     from nonebot_plugin_cognitive_memory import get_memory
-    from nonebot_plugin_cognitive_memory.replies import commands
+    from nonebot_plugin_cognitive_memory.replies import status
 
     memory, here = get_memory(), core.Scene.group(str(group), str(new_id()))
     await memory.set_switch(here, "record_only", until=datetime.now(timezone.utc) + timedelta(days=400))
@@ -477,7 +477,7 @@ async def test_figures_name_the_places_that_are_switched(stage: Stage, group: in
     with pytest.raises(core.NotPermitted):
         await memory.place_switches(here)
     # of all places only the first few are named, and other tests have switched theirs
-    told_of = "\n".join(line for _, line in commands.switches_remarks(ours, timezone.utc))
+    told_of = "\n".join(line for _, line in status.switches_remarks(ours, timezone.utc))
     assert re.search(rf"群 {group} 只记不用，到 20\d\d-\d\d-\d\d \d\d:\d\d 为止", told_of)
     for one in switches:
         await memory.set_switch(core.Scene.operator(group_id=one.scope.place_id), "on")
@@ -590,12 +590,12 @@ async def test_a_search_is_not_filled_up(stage: Stage, group: int) -> None:
 
 def test_the_same_line_is_quoted_once(app: object) -> None:
     """An event that was said several times in the same words quotes them once."""
-    from nonebot_plugin_cognitive_memory.replies import commands
+    from nonebot_plugin_cognitive_memory.replies import memories
 
     here = core.Scene.group("10001", "2000001", user_name="阿棠")
     lines = [core.Message(str(n), here, "我不吃香菜", NOW) for n in range(3)]
-    shown = commands.event_details(
-        7, an_event("阿棠(2000001) 不吃香菜"), lines, commands.Showing(here, timezone.utc, {})
+    shown = memories.event_details(
+        7, an_event("阿棠(2000001) 不吃香菜"), lines, memories.Showing(here, timezone.utc, {})
     )
     assert shown.count("我不吃香菜") == 1
     assert "/记忆 忘掉 7" in shown

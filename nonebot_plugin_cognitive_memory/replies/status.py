@@ -1,0 +1,199 @@
+"""Replies on the state of the memory: what waits, what is away and, for superusers, its figures and jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import Literal
+
+import cognitive_memory_core as core
+
+from .commands import instant
+
+Tone = Literal["good", "busy", "bad", "plain"]
+Remark = tuple[Tone, str]
+PLACES = 5  # switched places that the figures name
+_SWITCH = {
+    "off": "这里关着：不记，也不用",
+    "record_only": "这里只记不用：新说的会记，但机器人回答时不会想起来",
+    "recall_only": "这里只用不记：机器人会想起以前的，新说的不记",
+}
+_SWITCHED_SHORT = {"off": "不记也不用", "record_only": "只记不用", "recall_only": "只用不记"}
+
+
+def nothing_yet(lines: int, seconds: float) -> str:
+    """Say that no event is stored here, and when that changes."""
+    return f"这里还没有整理出记忆。{waiting_lines_text(lines, seconds)}" if lines else "这里还没有记住什么"
+
+
+def waiting_lines_text(lines: int, seconds: float) -> str:
+    """Say how many lines wait to be considered, and when they will be."""
+    minutes = max(round(seconds / 60), 1)
+    return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；现在就要：/记忆 整理"
+
+
+def status(now: core.Status, here: core.Activity, pins: int, remarks: Iterable[Remark]) -> str:
+    """Return the state of the memory for anybody, without paths and error texts."""
+    told = f"{status_title(now)}：这里记住了 {here.events} 件事，原话 {here.messages} 句，置顶 {pins} 条"
+    return "\n".join((told, *(line for _, line in remarks)))
+
+
+def switch_remarks(switch: core.PlaceSwitch, zone: tzinfo) -> list[Remark]:
+    """Return a remark on the switch of this place, with its end; none if it is "on"."""
+    if switch.switch == "on":
+        return []
+    return [("busy", f"{_SWITCH[switch.switch]}{_until(switch.until, zone)}（恢复：/记忆 开）")]
+
+
+def switches_remarks(switches: Sequence[core.PlaceSwitch], zone: tzinfo) -> list[Remark]:
+    """Return a remark on each of the first places whose switch is not "on", with its end."""
+    lines = [f"{_place(one.scope)}{_SWITCHED_SHORT[one.switch]}{_until(one.until, zone)}" for one in switches]
+    rest = [f"还有 {len(lines) - PLACES} 个地方不是又记又用（cognitive-memory status）"] if lines[PLACES:] else []
+    return toned("plain", [*lines[:PLACES], *rest])
+
+
+def _place(scope: core.Scope) -> str:
+    return f"{'群' if scope.kind == 'group' else '私聊'} {scope.place_id} "
+
+
+def _until(until: datetime | None, zone: tzinfo) -> str:
+    return f"，到{instant(until, zone)}为止" if until else ""
+
+
+def status_title(now: core.Status) -> str:
+    """Return in a few words whether the memory works."""
+    return "整理已暂停" if now.paused else "记忆正在工作"
+
+
+def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
+    """Return a remark for each line, all of the same tone."""
+    return [(tone, line) for line in lines]
+
+
+def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
+    """Return remarks on the memory's state; ``waiting``: lines to be considered here, and the seconds until then."""
+    remarks: list[Remark] = [("busy", waiting_lines_text(*waiting))] if waiting[0] else []
+    remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
+    if "historian" in now.without_model:
+        remarks.append(("plain", "没有接大模型：常见的说法会整理成记忆，别的只留原话"))
+    if now.is_over_daily_calls:
+        remarks.append(("busy", "今天的模型调用已用完：先按规则整理，明天恢复"))
+    in_hand = now.jobs.pending + now.jobs.processing
+    if in_hand:
+        remarks.append(("busy", f"还有 {in_hand} 段对话正在整理或等着"))
+    remarks += toned("busy", _merge_lines(now))
+    if now.paused:
+        remarks.append(("busy", "机器人管理员暂停了整理，说过的话都还收着"))
+    if now.jobs.failed:
+        remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"))
+    if now.refused:
+        remarks.append(("bad", f"来得太多、没有收下的有 {now.refused} 次"))
+    return [*remarks, *toned("bad", _store_lines(now))]
+
+
+def _store_lines(now: core.Status) -> Iterator[str]:
+    if now.damage:
+        yield "账本有几处坏了，其余照常；机器人管理员请运行 cognitive-memory doctor，从备份恢复"
+    away = [_PARTS.get(name, name) for name, state in now.breakers if state == "failed"]
+    if away:
+        yield f"暂时用不了：{'、'.join(away)}；恢复后会自己接上"
+
+
+_PARTS = {
+    "embedding": "向量模型",
+    "vectors": "向量库",
+    "ledger": "账本",
+    "historian": "史官的模型",
+    "triage": "判断用的模型",
+    "merge": "写侧写的模型",
+    "rerank": "重排模型",
+}
+_ACTIVITIES = {"off": "未启用", "asleep": "休眠中", "waking": "正在启动", "awake": "正在运行"}
+
+
+def _merge_lines(now: core.Status) -> list[str]:
+    merges = now.merges
+    lines = (
+        [f"有 {merges.facts} 件事会自己写进 {merges.profiles} 份侧写，不用管（看侧写：/记忆 侧写）"]
+        if merges.facts
+        else []
+    )
+    if merges.failing:
+        lines.append(f"{merges.failing} 份侧写没写成，过一会儿再试；要写的事都还在")
+    return lines
+
+
+def _index_lines(now: core.Status) -> list[str]:
+    lines = [f"还有 {now.index_lag} 条没有算好向量"] if now.index_lag else []
+    if now.index.to_build:
+        lines.append(f"正在建向量索引：{now.index.built}/{now.index.to_build}，期间用精确检索")
+    elif now.index.behind:
+        lines.append(f"向量库{_ACTIVITIES[now.index.activity]}，还差 {now.index.behind} 条，期间用精确检索")
+    return lines
+
+
+def stats(now: core.Status, activity: core.Activity) -> str:
+    """Show the figures of the whole memory, to a superuser."""
+    totals, days = now.totals, activity.days
+    lines = [
+        f"事 {totals.events}（忘掉 {totals.retired}），原话 {totals.messages}，备忘 {totals.memos}，置顶 {totals.pins}",
+        f"今天调用模型 {now.calls_today} 次，{now.tokens_today} 个 token",
+    ]
+    if days:
+        said, happened = sum(day.messages for day in days), sum(day.events for day in days)
+        lines.append(f"最近 {len(days)} 天：原话 {said} 句，发生的事 {happened} 件")
+    return "\n".join((*lines, *(line for _, line in stats_remarks(now))))
+
+
+def stats_remarks(now: core.Status) -> list[Remark]:
+    """Return what the figures do not show: what was spent on what, what was lost, the latest error."""
+    spent = (f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次" for one in now.spent_today)
+    lost = (
+        (now.refused, "没收下的轮次"),
+        (now.dropped_messages, "没记下的消息"),
+        (now.removed_messages, "按大小删掉的消息"),
+    )
+    remarks = [
+        *toned("plain", spent),
+        *toned("busy", _index_lines(now)),
+        *toned("bad", (f"启动以来{what} {count}" for count, what in lost if count)),
+    ]
+    if now.last_error:
+        remarks.append(("bad", f"最近的错误：{now.last_error[:200]}"))
+    return remarks
+
+
+_PURPOSES = {
+    "triage": "判断",
+    "rewrite": "整理",
+    "merge": "写侧写",
+    "embedding": "向量",
+    "rerank": "重排",
+    "compress": "总结",
+    "evolution": "演化",
+}
+
+
+def queue(now: core.Status) -> str:
+    """Show the jobs by state, to a superuser."""
+    jobs = now.jobs
+    lines = [f"等着 {jobs.pending}，正在做 {jobs.processing}，失败 {jobs.failed}（看 /记忆 失败）"]
+    lines += [f"太旧或太多而删掉的失败任务 {jobs.removed} 个"] if jobs.removed else []
+    lines += [*_merge_lines(now), *(["整理停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
+    return "\n".join(lines)
+
+
+def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_length: int) -> str:
+    """List failed jobs: id, time, place, error, and what to do."""
+    if not jobs:
+        return "没有失败的任务"
+    lines = [f"失败的任务 {total} 个（重试一个：/记忆 重试 任务号；全部重来：/记忆 重试）"]
+    for failed in jobs:
+        scene = failed.job.work.scene if failed.job else None
+        place = (
+            "任务文件坏了" if scene is None else f"群 {scene.group_id}" if scene.group_id else f"私聊 {scene.user_id}"
+        )
+        at = failed.failed_at.astimezone(zone)
+        told = f"试了 {failed.attempts} 次：{failed.error[:80]}；" if failed.job else ""
+        lines.append(f"{failed.id[:id_length]} [{at:%m-%d %H:%M}] {place}，{told}{failed.advice}")
+    return "\n".join(lines)

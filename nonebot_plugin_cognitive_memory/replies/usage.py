@@ -1,0 +1,105 @@
+"""How each subcommand is written: the help, and the usage that answers a wrong call."""
+
+from __future__ import annotations
+
+import cognitive_memory_core as core
+
+from . import settings
+
+_HELP = """\
+认知记忆 · 发 /记忆（或 /memory）加子命令，中文英文写一个就行，例如 /记忆 详情 1
+列表 list [页]：这里记住了什么，新的在前；列表 已忘：你忘掉的，30 天内能恢复
+详情 show 序号：一条的全文、谁说的、出自哪几句
+搜索 search 内容 [-n 条数]：找一件事
+记住 add 内容：置顶一件事，和你说话时总会想起；回复一条消息只发「/记忆 记住」就记那条
+置顶列表 pins：你的置顶和全群的置顶
+忘掉 forget 序号：忘掉一条；更正 correct 序号 内容：改一条你自己说的
+侧写 profile：这里记下的你是什么样的人；群侧写 group：这个群（加 -t 只要文字）
+共享 share on|off：你在私聊里的侧写，群里能不能用
+整理 consider：现在就把刚才的话整理成记忆
+无痕 incognito [多久]：接下来你说的不记（默认 30 分钟，0 结束）
+别记我 optout：从此不记我、不提我；可以记我 optin：恢复
+忘记我 forget me：删掉关于我的全部；导出 export：把我的记忆发给我（私聊）
+状态 status：记忆是否在工作；帮助 help：看这份说明"""
+_HELP_GROUP = """\
+—— 群主和管理员 ——
+开 on、关 off、只记 record、只忆 recall：这个群记不记、用不用；后三个能写期限，如「关 2小时」
+群记忆 beliefs [页]：这个群的规矩、习惯和看法；演进 history 序号：一条的来历
+变更 changes [天数]：最近改了什么；演化 evolve [天数]：现在就从聊天里长出群记忆
+淘汰 retire 序号、恢复 restore 序号：去掉或换回一条
+建议 suggestions [采纳|不要 序号]：反复遇到的问题，可以记成常见问题、流程或技能
+置顶 pin 内容：全群的置顶
+总结 summarize [句数]：总结最近的聊天
+清空 clear：删掉这个群的全部记忆"""
+_HELP_PRIVATE = """\
+—— 这个私聊 ——
+开 on、关 off、只记 record、只忆 recall：这里记不记、用不用；后三个能写期限，如「关 2小时」
+总结 summarize [句数]：总结最近的聊天
+清空 clear：删掉这个私聊的全部记忆"""
+_HELP_SUPERUSER = """\
+—— 机器人管理员 ——
+统计 stats、队列 queue、失败 failed、重试 retry [任务号]
+重建索引 reindex、停 pause、启 resume
+配置 config [get|set|reset|reload]：看和改设置
+控制台 console：网页控制台的一次性登录码（私聊）
+查看 view @某人：侧写和它的版本；回滚 rollback @某人 [第几版]：换回旧版"""
+_USAGE = {
+    "help": "/记忆 帮助",
+    "status": "/记忆 状态；只要文字：/记忆 状态 -t",
+    "list": "/记忆 列表 [页]，例如 /记忆 列表 2；你忘掉的：/记忆 列表 已忘 [页]",
+    "show": "/记忆 详情 序号，例如 /记忆 详情 3；序号看最近一次列表或搜索",
+    "search": "/记忆 搜索 内容 [-n 条数]，例如 /记忆 搜索 花生 -n 5",
+    "add": "/记忆 记住 内容，例如 /记忆 记住 我对花生过敏；也可以回复一条消息发 /记忆 记住",
+    "pins": "/记忆 置顶列表",
+    "forget": "/记忆 忘掉 序号，例如 /记忆 忘掉 3；序号看最近一次列表或搜索",
+    "forget_me": "/记忆 忘记我",
+    "correct": "/记忆 更正 序号 内容，例如 /记忆 更正 3 我对芒果过敏；序号看最近一次列表或搜索",
+    "profile": "/记忆 侧写；只要文字：/记忆 侧写 -t",
+    "group": "/记忆 群侧写；只要文字：/记忆 群侧写 -t",
+    "share": "/记忆 共享 on 或 /记忆 共享 off",
+    "consider": "/记忆 整理",
+    "export": "/记忆 导出",
+    "optout": "/记忆 别记我",
+    "optin": "/记忆 可以记我",
+    "incognito": "/记忆 无痕 [多久]，例如 /记忆 无痕 60（分钟）或 /记忆 无痕 到今晚8点，最长 7 天；/记忆 无痕 0 结束",
+    "on": "/记忆 开",
+    "off": "/记忆 关 [多久或到什么时候]，例如 /记忆 关 2小时",
+    "record": "/记忆 只记 [多久或到什么时候]，例如 /记忆 只记 3天",
+    "recall": "/记忆 只忆 [多久或到什么时候]，例如 /记忆 只忆 到明天早上8点",
+    "beliefs": "/记忆 群记忆 [页]，例如 /记忆 群记忆 2",
+    "history": "/记忆 演进 序号，例如 /记忆 演进 3；序号看 /记忆 群记忆",
+    "changes": "/记忆 变更 [天数]，例如 /记忆 变更 7",
+    "evolve": "/记忆 演化 [天数]，例如 /记忆 演化 7",
+    "retire": "/记忆 淘汰 序号，例如 /记忆 淘汰 3；序号看 /记忆 群记忆",
+    "restore": "/记忆 恢复 序号，例如 /记忆 恢复 3；序号看 /记忆 群记忆、/记忆 演进 或 /记忆 列表 已忘",
+    "suggestions": "/记忆 建议，再发 /记忆 建议 采纳 序号 或 /记忆 建议 不要 序号，例如 /记忆 建议 采纳 1",
+    "summarize": "/记忆 总结 [句数]，例如 /记忆 总结 100",
+    "pin": "/记忆 置顶 内容，例如 /记忆 置顶 周五晚上不讨论工作",
+    "clear": "/记忆 清空",
+    "stats": "/记忆 统计；只要文字：/记忆 统计 -t",
+    "queue": "/记忆 队列",
+    "failed": "/记忆 失败",
+    "retry": "/记忆 重试 [任务号]，不写任务号就是全部",
+    "reindex": "/记忆 重建索引",
+    "view": "/记忆 查看 @某人（或 QQ 号）",
+    "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",
+    "config": settings.USAGE,
+    "pause": "/记忆 停",
+    "resume": "/记忆 启",
+    "console": "/记忆 控制台，只能在私聊里用",
+}
+
+
+def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
+    """Return the commands that somebody may use here; ``decides``: they are an admin, or it is their private chat."""
+    parts = [_HELP]
+    if decides:
+        parts.append(_HELP_GROUP if scene.kind == "group" else _HELP_PRIVATE)
+    if is_superuser:
+        parts.append(_HELP_SUPERUSER)
+    return "\n".join(parts)
+
+
+def usage(subcommand: str) -> str:
+    """Return the usage of a subcommand."""
+    return f"写法：{_USAGE[subcommand]}"
