@@ -24,7 +24,8 @@ _BEFORE = select(
 _AFTER = select(
     "seq", "messages", "scope = m.scope AND (at_us, seq) > (m.at_us, m.seq)", "ORDER BY at_us, seq LIMIT ?1"
 )
-_WINDOW = f"SELECT seq FROM ({_BEFORE}) UNION ALL SELECT m.seq UNION ALL SELECT seq FROM ({_AFTER})"  # noqa: S608
+_ENDS = (select("seq", f"({ordered})", "TRUE") for ordered in (_BEFORE, _AFTER))
+_WINDOW = " UNION ALL ".join((*_ENDS, "SELECT m.seq"))
 _WINDOWS = select("m.seq, n.scope, n.at_us, n.seq", f"{_ASKED} CROSS JOIN messages n", f"n.seq IN ({_WINDOW})")
 
 
