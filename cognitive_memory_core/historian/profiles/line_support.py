@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 
 from ...text.statements.agreement import Line
 from ...text.statements.figures import differing_figures
 from ...text.statements.sameness import contradicts
-from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, words_of
+from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, without, words_of
 
 SENTENCE = 0.3  # least share of a sentence that its sources say, each clause compared with the source nearest to it
 CLAUSE, TELLING = 0.25, 3.0  # the same for a clause of a supported sentence, if it has that weight or more
@@ -90,13 +90,20 @@ class LineSupport:
     def _supported_weight(self, clause: str) -> float:
         """Return the weight of the words that a clause has in common with the source nearest to it."""
         terms = self._terms(clause)
+        if any(map(terms.issubset, self._of_sources)):
+            return weight_of(terms)
         return max((weight_of(terms & source) for source in self._of_sources), default=0.0)
 
-    def _terms(self, text: str) -> frozenset[str]:
-        return terms_of([text]) - self._of_names
+    @cached_property
+    def _terms(self) -> Callable[[str], frozenset[str]]:
+        """Returns the terms of a text without names; kept as long as this object, which asks several times."""
+        return cache(self._terms_of)
+
+    def _terms_of(self, text: str) -> frozenset[str]:
+        return without(terms_of([text]), self._of_names)
 
     def _words(self, text: str) -> frozenset[str]:
-        return words_of([text]) - self._of_names
+        return without(words_of([text]), self._of_names)
 
     @cached_property
     def _of_names(self) -> frozenset[str]:

@@ -11,7 +11,7 @@ from ...text.identity.names import one_line
 from ...text.identity.written_ids import plain, strange_numbers
 from ...text.lexical.tokens import sentences_of
 from ...text.statements.sameness import contradicts
-from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, words_of
+from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, without, words_of
 
 Kind = Literal["emptied", "unrelated", "overgrown", "destructive", "strangers", "contrary"]
 SUPPORTED = 0.12  # least share of a profile that must come from old profile and facts: correct ones have 0.15 and more
@@ -85,9 +85,9 @@ def _contradicted_clauses(new: str, grounds: Grounds) -> tuple[str, str] | None:
     """Return a clause that contradicts one in the old profile, and that one; None if facts explain every change."""
     names = terms_of(grounds.subject_names)
     explained = words_of((*grounds.given, *grounds.withdrawn)) - names
-    before = {clause: words_of([clause]) - names for clause in clauses_of(grounds.old)}
+    before = {clause: without(words_of([clause]), names) for clause in clauses_of(grounds.old)}
     for clause in (one for one in clauses_of(new) if one not in before):
-        said = words_of([clause]) - names
+        said = without(words_of([clause]), names)
         was = max(before, key=lambda old: likeness(said, before[old]), default="")
         held = before.get(was, frozenset[str]())
         if likeness(said, held) >= SAME_THING and explained.isdisjoint(said & held) and contradicts(clause, was):

@@ -23,13 +23,12 @@ from ...prompts.library import PromptLibrary
 from ...prompts.rendering import dated_fact
 from ...settings import Live, Settings
 from ...text.identity.names import clean_text, one_line
-from ...text.lexical.frequency import FUNCTION_WORDS
-from ...text.lexical.terms import index_terms
 from ...text.statements.dated_lines import begins_with_day, once_dated
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, pieces, without
 from .line_support import LineSupport
 from .merge_guard import Grounds, objection
+from .profile_words import words_of
 
 log = logging.getLogger(__name__)
 
@@ -196,14 +195,14 @@ class _MergeSession:
     def _is_idle(self, proposed: ProfileAnswer) -> bool:
         """Return whether the answer has nothing new; ``nothing_new`` is ignored if it has words of the new facts."""
         if proposed.nothing_new:
-            return self._new_words.isdisjoint(_words(self.composed(proposed).summary))
+            return self._new_words.isdisjoint(words_of([self.composed(proposed).summary]))
         return not self.withdrawn and _is_blank(proposed, is_group=self.is_group)
 
     @property
-    def _new_words(self) -> set[str]:
+    def _new_words(self) -> frozenset[str]:
         """The words of the new facts that the old profile lacks."""
         new = (fact.text for fact in self.facts if not fact.is_withdrawn)
-        return _words("\n".join(new)) - _words("\n".join((self.old.summary, *self._subject_names)))
+        return words_of(new) - words_of((self.old.summary, *self._subject_names))
 
     @property
     def _missing_profile_complaint(self) -> _Complaint | None:
@@ -297,15 +296,15 @@ class _MergeSession:
         """
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
-        kept_words = _words("\n".join((content.summary, *content.tags, *(fact.text for fact in self.facts))))
+        kept_words = words_of((content.summary, *content.tags, *(fact.text for fact in self.facts)))
         sections = [_worded(one.text) for one in self._library_sections if one.title in self._titles - _PASSING]
         lost = [[line for line in lines if self._is_lost(line, kept_words)] for lines in sections]
         has_gone = any(lines and gone == lines for lines, gone in zip(sections, lost, strict=True))
         is_much = sum(map(len, lost)) * _MANY > sum(map(len, sections))
         return [line for lines in lost for line in lines] if has_gone or is_much else []
 
-    def _is_lost(self, line: str, kept_words: set[str]) -> bool:
-        words = _words(line) - _words("\n".join(self._subject_names))
+    def _is_lost(self, line: str, kept_words: frozenset[str]) -> bool:
+        words = words_of([line]) - words_of(self._subject_names)
         return len(words & kept_words) < _HARDLY * len(words)
 
     def _length(self, content: ProfileContent) -> int:
@@ -374,11 +373,6 @@ def _worded(text: str) -> list[str]:
         for line in lines
         if line and not sentences.stored_text.noted(line) and sentences.stored_text.left_out_count(line) is None
     ]
-
-
-def _words(text: str) -> set[str]:
-    """Return the terms of a text longer than one character, without function words."""
-    return {term for term in index_terms(text) if len(term) > 1} - FUNCTION_WORDS
 
 
 def _says_nothing(summary: str) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
+from typing import NamedTuple
 
 from ...text.caches import cleared_on_erasure
 from ...text.lexical.frequency import FUNCTION_WORDS, telling
@@ -31,13 +32,12 @@ def likeness(words: frozenset[str], others: frozenset[str]) -> float:
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:
     """Return words and pairs of characters, without function words."""
-    return frozenset(term for term in terms_of(texts) if len(term) > 1)
+    return _united([_terms_in(piece).words for piece in _pieces(texts)])
 
 
 def terms_of(texts: Iterable[str]) -> frozenset[str]:
     """Return characters, pairs of characters and words, without function words."""
-    pieces = (text[start : start + _PIECE] for text in texts for start in range(0, len(text), _PIECE))
-    return frozenset[str]().union(*(_terms_of(piece) if len(piece) <= _SHORT else _split(piece) for piece in pieces))
+    return _united([_terms_in(piece).terms for piece in _pieces(texts)])
 
 
 def weight_of(found: Iterable[str]) -> float:
@@ -45,14 +45,41 @@ def weight_of(found: Iterable[str]) -> float:
     return sum(map(_weight_of, found))
 
 
+def without(found: frozenset[str], names: frozenset[str]) -> frozenset[str]:
+    """Return the terms that are no names; most clauses have none, and then the set is not copied."""
+    return found if found.isdisjoint(names) else found - names
+
+
+class _Terms(NamedTuple):
+    """All terms of a piece of text, and those that are longer than a character."""
+
+    terms: frozenset[str]
+    words: frozenset[str]
+
+
+def _pieces(texts: Iterable[str]) -> Iterator[str]:
+    """Yield the clauses of the texts, in parts if they are very long: no term spans the end of a clause."""
+    for clause in chain.from_iterable(map(_CLAUSE_ENDS.split, texts)):
+        yield from (clause[start : start + _PIECE] for start in range(0, len(clause), _PIECE))
+
+
+def _united(found: Sequence[frozenset[str]]) -> frozenset[str]:
+    return found[0] if len(found) == 1 else frozenset[str]().union(*found)
+
+
+def _terms_in(piece: str) -> _Terms:
+    return _cached(piece) if len(piece) <= _SHORT else _split(piece)
+
+
 @cleared_on_erasure
-@lru_cache(maxsize=512)  # clauses, sentences, facts and names are looked at several times, by this merge and the next
-def _terms_of(piece: str) -> frozenset[str]:
+@lru_cache(maxsize=1024)  # clauses of a profile and its facts are looked at many times, by this merge and the next
+def _cached(piece: str) -> _Terms:
     return _split(piece)
 
 
-def _split(piece: str) -> frozenset[str]:
-    return frozenset(index_terms(piece)) - FUNCTION_WORDS
+def _split(piece: str) -> _Terms:
+    terms = frozenset(index_terms(piece)) - FUNCTION_WORDS
+    return _Terms(terms, frozenset(term for term in terms if len(term) > 1))
 
 
 @lru_cache(maxsize=20_000)

@@ -101,7 +101,7 @@ def _idle_terms() -> frozenset[str]:
 
 def _words(word: str) -> list[str]:
     """Return a word's stem, then its parts' stems: v2.3.1 as v231, v2, 3 and 1; 84bpm also as 84 and bpm."""
-    if word.isalpha():
+    if word.isalpha() or word.isdecimal():
         return [stem(word[:_WORD_LENGTH])]
     parts = [stem(part[:_WORD_LENGTH]) for part in _PARTS.findall(word)]
     terms = ["".join(parts)[:_WORD_LENGTH], *parts] if len(parts) > 1 else parts
