@@ -28,14 +28,14 @@ async def completed(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def together(*works: Coroutine[Any, Any, T]) -> list[T]:
-    """Run works concurrently, each to its end; return their results in order, or raise the first failure."""
+    """Run coroutines concurrently, each to its end; return their results in order, or raise the first failure."""
     tasks = [asyncio.ensure_future(work) for work in works]
     await asyncio.gather(*tasks, return_exceptions=True)
     return [task.result() for task in tasks]
 
 
 async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Run two works with results of different types, as :func:`together` does."""
+    """Run two coroutines with results of different types, as :func:`together` does."""
     tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
     await asyncio.gather(*tasks, return_exceptions=True)
     return tasks[0].result(), tasks[1].result()

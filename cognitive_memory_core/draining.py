@@ -1,4 +1,4 @@
-"""Waits until an open memory has no work left, and shortens the rests of its loops meanwhile."""
+"""Waits until an open memory has no work left, and shortens the pauses of its loops meanwhile."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class ReadAccess:
 
     @property
     def is_enabled(self) -> bool:
-        """Whether the memory is enabled; with ``enabled=false`` only lists, windows and memos can be read."""
+        """Whether the memory is enabled; with ``enabled=false`` only lists, recent messages and memos can be read."""
         return self._settings.current.enabled
 
     def may_recall(self, scene: Scene) -> bool:

@@ -136,7 +136,8 @@ class Considerer:
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
         """Drop the lines of the erased scenes, those for which ``is_erased`` is true, and write the file without them.
 
-        Other people's lines stay; their texts are read from the log when they are handed over.
+        Other people's lines stay collected. Their texts are read from the log when they are handed over, without what
+        was erased.
         """
         for scope, pending in list(self._pending.items()):
             pending.drop([key for key, line in pending.lines.items() if is_erased(line.message.scene)])

@@ -32,7 +32,7 @@ class RecentLines:
         self._heard: OrderedDict[tuple[Hashable, str], tuple[core.Scene, datetime]] = OrderedDict()
 
     def note(self, message: core.Message) -> None:
-        """Keep the sender and time of a message; drops the oldest one beyond the limit."""
+        """Store the sender and time of a message, and drop the oldest one beyond the limit."""
         nameless = replace(message.scene, user_name="", group_name="")
         self._heard[message.scene.scope, message.id] = nameless, message.sent_at
         if len(self._heard) > self._limit:

@@ -135,7 +135,7 @@ class Leaving:
 
 
 def left_scene(bot: Bot, event: Event) -> core.Scene | None:
-    """Return the place that the bot left by an event, else None."""
+    """Return the scene of the place that the bot left, if the event says so; None for every other event."""
     agent, own_id = agent_of(bot), bot.self_id
     match event:
         case v11.GroupDecreaseNoticeEvent(group_id=group, user_id=user, sub_type=why):

@@ -1,11 +1,10 @@
 """Recognises copies of a line that several accounts of this bot hear in one place, so that it is recorded once.
 
-A platform gives a line another id for each account, and a slow connection delivers it later. What holds is that each
-account hears each line once: a line that another account has heard and this one has not is the same line if place,
-speaker and text are the same and the times are near. So of two equal lines that a person says both are recorded,
-whichever account hears them first. Only if of two equal lines within a minute each account missed another one, they are
-recorded as one. With ``isolate_bots`` each account has places of its own, so what two accounts hear
-is recorded twice.
+A platform gives a line another id for each account, and a slow connection delivers it later. But each account hears
+each line once: if another account heard a line that this one has not heard, with the same place, speaker and text and
+nearly the same time, the two are copies. So two equal lines that a person says are both recorded, whichever account
+hears them first. They are recorded as one only if they come within a minute and each of two accounts missed one of
+them. With ``isolate_bots`` each account has places of its own, so what two accounts hear is recorded twice.
 """
 
 from __future__ import annotations

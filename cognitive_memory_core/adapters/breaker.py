@@ -28,14 +28,14 @@ T = TypeVar("T")
 
 
 class Breaker:
-    """Counts consecutive failures of a part; at the limit refuses calls for a growing pause, then lets one call probe.
+    """Refuses calls for a growing pause after several failures in a row of a component, then lets one call probe.
 
-    Only UnavailableError counts, except Busy: a part that answers, however badly, is available. If an error has a
+    Only UnavailableError counts, except Busy: a component that answers, however badly, is available. If an error has a
     ``retry_after``, calls are refused until that time, even after the first failure.
     """
 
     def __init__(self, name: str, *, elapsed: Callable[[], float] = time.monotonic) -> None:
-        """Guard the part of this name; ``elapsed`` returns monotonic seconds."""
+        """Guard the component of this name; ``elapsed`` returns monotonic seconds."""
         self.name = name
         self.state: State = "uninitialised"
         self.last_error = ""
@@ -47,7 +47,7 @@ class Breaker:
         self._hanging = 0
 
     async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
-        """Run the part's action, or raise UnavailableError at once while the breaker is open.
+        """Call the component, or raise UnavailableError at once while the breaker is open.
 
         A call without an answer for ``overdue`` seconds counts as failed from then on, though its caller still waits.
         """

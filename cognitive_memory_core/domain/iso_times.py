@@ -11,7 +11,7 @@ _WRITTEN = re.compile(
 
 
 def datetime_of(text: str) -> datetime:
-    """Parse a date, with or without a time; naive if it names no zone. Raises ValueError if it is none."""
+    """Parse a date, with or without a time; naive if it names no zone. Raises ValueError for any other text."""
     found = _WRITTEN.fullmatch(text.strip())
     if found is None:
         return datetime.fromisoformat(text.strip())

@@ -120,9 +120,10 @@ class _SearchRequest:
         return min(self.candidates, NARROWED)
 
     def outnumbered(self, rows: Sequence[Scored]) -> list[ReadFilter]:
-        """Return the narrower read filters (:func:`narrowed`) that have too few rows among the candidates of a leg.
+        """Return the read filters of :func:`narrowed` that admit too few of a leg's candidates.
 
-        Too few are fewer than the search may return. A leg that found fewer candidates than it may has none.
+        Too few are fewer than the search may return. A leg with fewer candidates than its limit has found every row;
+        the result is empty then.
         """
         if len(rows) < self.candidates:
             return []

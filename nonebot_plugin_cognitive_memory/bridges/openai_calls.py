@@ -1,10 +1,10 @@
 """The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
 
-Only plugins that the operator names are given anything, and only in a request that answers the event being handled:
-one of its last user message and the event's text contains the other. A task that outlives the event by which it was
-started still has it as the current one, and may ask for somebody in another place: it is given nothing if a message
-there fits as well. The memory's own requests are not affected, because the core does not post them through
-``chat.completions``.
+Only plugins that the operator names are given anything, and only in a request that answers the event being handled: one
+of its last user message and the event's text contains the other. A task may outlive its event and then ask for somebody
+in another place, although NoneBot still names the old event as the current one. If a message of another place fits such
+a request, too, it is given nothing. The memory's own requests are not affected, because the core does not post them
+through ``chat.completions``.
 """
 
 from __future__ import annotations

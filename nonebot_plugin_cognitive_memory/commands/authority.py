@@ -54,7 +54,7 @@ async def find_admin(bot: Bot, event: Event) -> bool | None:
 
 
 async def _is_admin_of_twelve(bot: Bot, event: v12.GroupMessageEvent) -> bool | None:
-    """Ask a platform of OneBot v12, where the role is an extension: None where it states none."""
+    """Return whether a platform of OneBot v12 calls the sender an admin; None if it tells no role (an extension)."""
     try:
         member = await bot.call_api("get_group_member_info", group_id=event.group_id, user_id=event.user_id)
     except AdapterException:

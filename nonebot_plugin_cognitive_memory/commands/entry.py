@@ -69,9 +69,10 @@ _ARGUMENTS = {
 
 
 async def _calls_us(event: Event) -> bool:
-    """Return whether the event calls the command; if so, its handlers are loaded: the first call does it, in a thread.
+    """Return whether the event calls the command; if so, load the handlers of the subcommands first.
 
-    NoneBot looks at a matcher's handlers after its rule.
+    Only the first call loads them, in a thread. NoneBot takes a matcher's handlers after its rule, so that this call is
+    answered, too.
     """
     is_call = event.get_type() == "message" and is_ours(event.get_plaintext())
     if is_call:

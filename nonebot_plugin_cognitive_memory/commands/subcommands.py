@@ -1,4 +1,4 @@
-"""All subcommands. Importing this registers their handlers, which takes about as long as the rest of the command."""
+"""All subcommands; importing this module registers their handlers."""
 
 from __future__ import annotations
 

@@ -104,10 +104,11 @@ class _Login:
         return _in_language(answer, language, base) if chosen else answer
 
     async def entered(self, request: Request) -> Response:
-        """Open a session if the secret is the token or a valid code; the old session of the browser ends.
+        """Open a session if the secret is the operator's token or a valid code; the browser's old session ends.
 
-        Only failures count. Codes are short, so after too many failures of an address none is compared; the token is,
-        since behind a proxy all browsers have one address.
+        Failed attempts are counted by address. After too many of them, codes from this address are refused unread,
+        because codes are short enough to be guessed. The token still works then: behind a proxy all browsers have one
+        address.
         """
         secret = request.state.fields.get("secret", [""])[0].strip()
         address = request.client.host if request.client else ""

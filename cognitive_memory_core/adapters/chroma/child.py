@@ -31,7 +31,7 @@ _OWNER_ONLY = 0o077
 
 
 class _ChildLock(Protocol):
-    """The used part of FileLock, whose own annotations are incomplete."""
+    """The methods of FileLock that this module calls, fully annotated; the library's own annotations are incomplete."""
 
     def acquire(self, timeout: float) -> object: ...
 

@@ -34,7 +34,7 @@ _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 class Collection(Protocol):
-    """The used part of Chroma's collections, whose own annotations are incomplete."""
+    """The methods of Chroma's collections that are called here, fully annotated; Chroma's own are not."""
 
     @property
     def metadata(self) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ _PAUSE = 0.1  # seconds between two tries
 
 
 class _OwnerLock(Protocol):
-    """The used part of FileLock, whose own annotations are incomplete."""
+    """The methods of FileLock that this module calls, fully annotated; the library's own annotations are incomplete."""
 
     def acquire(self, timeout: float) -> object: ...
 

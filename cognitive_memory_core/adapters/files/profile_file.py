@@ -37,7 +37,7 @@ Pair = tuple[yaml.ScalarNode, yaml.Node]
 
 
 class _Loader(Protocol):
-    """The used part of YAML's loaders."""
+    """The methods of YAML's loaders that this module calls."""
 
     def check_event(self) -> bool: ...
     def get_event(self) -> yaml.Event: ...
@@ -45,7 +45,7 @@ class _Loader(Protocol):
 
 
 class _Dumper(Protocol):
-    """The used part of YAML's dumper."""
+    """The methods of YAML's dumper that this module calls."""
 
     def open(self) -> None: ...
     def serialize(self, node: yaml.Node) -> None: ...

@@ -33,9 +33,9 @@ class FilteredOut(PermanentError):
 class OpenAIChat:
     """Asks through a forced tool call; if the provider has none, in JSON mode; if it has none, in plain text.
 
-    The form that worked is kept for the life of this object. A refusal (status 400) is counted as one of the question
-    only after the remaining forms were tried: some providers refuse tools with messages of their own, others change
-    models.
+    The form that worked is kept for the life of this object. If a provider refuses a form with status 400, the
+    remaining forms are tried before the question counts as refused: some providers refuse tools with messages of their
+    own, and others change models.
     """
 
     def __init__(self, settings: ModelSettings, client: ModelClient, meter: Meter) -> None:

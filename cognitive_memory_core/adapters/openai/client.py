@@ -138,7 +138,7 @@ def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpen
 
 
 def _connecting(request: PostedRequest) -> float:
-    """Return the connect timeout, shorter than the whole limit: a request never sent is not counted as too slow."""
+    """Return the connect timeout, shorter than the request's: failing to connect does not count as a slow answer."""
     return min(_CONNECT_SECONDS, request.seconds * _CONNECT_SHARE)
 
 

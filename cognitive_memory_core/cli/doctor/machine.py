@@ -35,7 +35,7 @@ def packages(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the
 
 
 def package_findings(wanted: Sequence[str]) -> Iterator[Finding]:
-    """Compare requirements with what is installed."""
+    """Yield a finding for each requirement that is missing or installed in an unsupported version."""
     needs = map(Requirement, wanted)
     bad = [said for need in needs if _applies(need) and (said := _complaint(need))]
     if bad:
@@ -59,7 +59,7 @@ def _complaint(need: Requirement) -> str:
 
 
 def fonts(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find out whether picture cards can be drawn: Pillow, and a font with Chinese characters."""
+    """Yield a finding for each thing that picture cards lack: Pillow, or a font with Chinese characters."""
     yield from pillow_findings(has_pillow=find_spec("PIL") is not None)
     found = chinese_fonts(examined)
     if found is not None:
@@ -99,7 +99,7 @@ def _own_fonts(examined: ExaminedBot) -> Path:
 
 
 def clock(examined: ExaminedBot) -> Iterator[Finding]:  # noqa: ARG001  # the machine's, whatever bot is examined
-    """Find a clock that was never set."""
+    """Yield a finding if the clock was never set."""
     yield from clock_findings(datetime.now(timezone.utc))
 
 

@@ -26,14 +26,14 @@ LONGEST = 1800.0  # seconds that the ledger is examined
 
 
 def own_directory(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a .env that leaves the data in a directory that all bots of the system user share."""
+    """Yield a finding if .env leaves the data in a directory that all bots of the system user share."""
     if examined.bot.set_dir is None:
         what = sentences.doctor.SHARED_DIRECTORY.format(path=shared_dir())
         yield Finding("fault", what, sentences.doctor.SHARED_DIRECTORY_ADVICE)
 
 
 def writable(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a data directory in which no file can be created; nothing is left behind."""
+    """Yield a finding if no file can be created in the data directory; nothing is left behind."""
     data_dir = _data_dir(examined)
     there = _nearest(data_dir)
     if not there.is_dir():
@@ -75,7 +75,7 @@ def disk_findings(there: Path, free: int) -> Iterator[Finding]:
 
 
 async def ledger(examined: ExaminedBot) -> AsyncIterator[Finding]:
-    """Read the ledger: damage, another version, failed jobs, vectors of another length, and a clock that went back."""
+    """Yield findings on the ledger: damage, version, failed jobs, the length of its vectors, a clock that went back."""
     data_dir = _data_dir(examined)
     if not _nearest(data_dir).is_dir():
         return

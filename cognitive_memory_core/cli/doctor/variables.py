@@ -23,7 +23,7 @@ _DRIVER = "~fastapi"  # NoneBot's own default
 
 
 def env_file(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a missing .env."""
+    """Yield a finding if there is no .env."""
     files = examined.bot.files
     if not files:
         yield Finding("fault", sentences.doctor.NO_ENV.format(home=examined.bot.home), sentences.doctor.NO_ENV_ADVICE)
@@ -32,7 +32,7 @@ def env_file(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def prefixes(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find variables that were meant for this plugin and have another prefix."""
+    """Yield a finding for the variables that were meant for this plugin but have another prefix."""
     for name in sorted(examined.bot.variables):
         if name.startswith(PREFIX) or name == FIELD:
             continue
@@ -53,7 +53,7 @@ def _intended_setting(name: str) -> str | None:
 
 
 def values(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find unknown keys, values that cannot be used, and keys without effect."""
+    """Yield findings on unknown settings, values that cannot be used, and settings without effect."""
     given = examined.bot.given
     for key in unknown_keys(given):
         yield Finding("fault", sentences.doctor.UNKNOWN_KEY.format(name=sentences.settings.env_name(key)), _near(key))
@@ -75,7 +75,7 @@ def _near(key: str) -> str:
 
 
 def overrides(examined: ExaminedBot) -> Iterator[Finding]:
-    """Show settings changed at run time, and what in overrides.json is not used."""
+    """Yield findings on settings changed at run time, and on what in overrides.json is not used."""
     configuration = examined.configuration
     if configuration is None:
         return
@@ -86,13 +86,13 @@ def overrides(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def superusers(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a bot without superusers, in which nobody can use the superusers' commands."""
+    """Yield a finding if the bot has no superusers: nobody can use the superusers' commands then."""
     if decoded(examined.bot.value("superusers") or "[]") in ([], "", {}):
         yield Finding("hint", sentences.doctor.NO_SUPERUSERS, sentences.doctor.SUPERUSERS_ADVICE)
 
 
 def driver(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a driver with which no OneBot WebSocket can be connected."""
+    """Yield a finding if the driver cannot connect any OneBot WebSocket."""
     named = examined.bot.value("driver") or _DRIVER
     parts = [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
     missing = [name for name in parts if name != "none" and find_spec(name) is None]
@@ -111,7 +111,7 @@ def driver(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def open_door(examined: ExaminedBot) -> Iterator[Finding]:
-    """Find a port at which strangers can forge events: an address reachable from other machines, without a secret."""
+    """Yield a finding if strangers can forge events: other machines can reach the port, and no secret is set."""
     host = examined.bot.value("host") or "127.0.0.1"
     try:
         is_private = ip_address(str(decoded(host))).is_loopback

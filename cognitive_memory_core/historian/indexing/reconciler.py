@@ -61,7 +61,7 @@ class IndexReconciler:
         *,
         checked_a_day: int = CHECKED_A_DAY,
     ) -> None:
-        """Follow a ledger's vectors of one model; check ``checked_a_day`` rows by their own vectors each day."""
+        """Follow a ledger's vectors of one model; each day search for ``checked_a_day`` rows by their own vectors."""
         self._store = store
         self._ledger = ledger
         self._book = book

@@ -44,7 +44,7 @@ class MessageBuffer:
         return self._unwritten.dropped
 
     def take(self, message: Message) -> None:
-        """Add a message; it is visible to windows and searches from now on."""
+        """Add a message; reads and searches return it from now on."""
         if not self._unwritten.add(message):
             self.crowding.tell(sentences.log.MESSAGES_DROPPED)
         self.loop.nudge()

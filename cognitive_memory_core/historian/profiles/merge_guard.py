@@ -82,7 +82,7 @@ def _contradiction(new: str, grounds: Grounds) -> Objection | None:
 
 
 def _contradicted_clauses(new: str, grounds: Grounds) -> tuple[str, str] | None:
-    """Return a clause that contradicts one in the old profile, and that one; None if facts explain every change."""
+    """Return a new clause and the old one that it contradicts; None if there is none, or facts explain each of them."""
     names = terms_of(grounds.subject_names)
     explained = words_of((*grounds.given, *grounds.withdrawn)) - names
     before = {clause: without(words_of([clause]), names) for clause in clauses_of(grounds.old)}

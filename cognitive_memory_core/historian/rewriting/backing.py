@@ -60,10 +60,11 @@ def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[s
 def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContext) -> tuple[str, ...]:
     """Return the people whose lines say what a text says, or agree to a line that does.
 
-    Of each clause that anybody says they hold a quarter, and half as much as the lines of whoever says most of it: a
-    word in common with a part of the text is chance. For who alone is named a quarter is enough. A question says
-    nothing, and who refuses or says the contrary backs nothing, unless nobody else says it all. If nobody does, and the
-    text is about one of them, it is the word of whoever says most of what that one does not.
+    A clause of the text counts if a quarter of its words is in anybody's lines. A backer's lines hold a quarter of each
+    such clause, and half as much of it as those of the person who says most of it: single words in common are chance.
+    If the text names one person alone, a quarter suffices for that person. Questions say nothing. A person who refuses,
+    or says the contrary, is a backer only if nobody else says the whole text. If nobody says the whole text and it
+    names one person alone, the backer is the person who says most of what that one does not say.
     """
     held = _Held.of(text, backing, job_context)
     subject = _named_alone(text, job_context)
@@ -78,7 +79,7 @@ def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContex
 
 @dataclass(frozen=True)
 class _Held:
-    """The share of each telling clause that each person's lines hold, and the share that a backer must hold."""
+    """The share of each telling clause of a text that each person's lines hold, and the share that backs the text."""
 
     shares: Mapping[str, Sequence[float]]
     needed: Sequence[float]

@@ -19,7 +19,7 @@ CONFIDENCE = 0.6
 
 
 def cited_lines(batch: RewriteBatch, dialogue: Dialogue) -> list[Message]:
-    """Return the lines cited by the tasks without a text to be stored, in the order of the dialogue."""
+    """Return the lines cited by the tasks that have no text to be stored, in the order of the dialogue."""
     left = [task for task, best in batch.outcomes() if best is None or not best.is_statement]
     cited = {one for task in left for one in task.message_ids}
     return [line for line in dialogue.messages if line.id in cited]

@@ -37,7 +37,7 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 class EventSearch(Protocol):
-    """The used part of the word search."""
+    """The one method of the word search that this module calls."""
 
     async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with any of the terms, best first, with their scores."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -12,8 +11,8 @@ from ...domain.people import JobContext
 from ...text.identity.persons import reports
 from ...text.identity.written_ids import plain
 from ...text.statements.authority import borrows_a_name, is_unvouched, speaks_for_all, speaks_of_money
+from ...text.statements.dated_lines import without_leading_date
 
-_DATE = re.compile("^[0-9年月日: ]{1,24}")
 LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member alone for the group
 
 
@@ -44,7 +43,7 @@ def _of_one(statement: Statement, backer: str, job_context: JobContext) -> State
 def _is_told_as_theirs(text: str, speaker: str, job_context: JobContext) -> bool:
     """Return whether a text begins with this person, and tells what they say or is about them alone."""
     written, person = plain(text), job_context.named(speaker)
-    undated = _DATE.sub("", written)
+    undated = without_leading_date(written)
     if not any(undated.startswith(plain(f"{name}({speaker})")) for name in (person.name, *person.aliases)):
         return False
     known = (person.id for person in (job_context.speaker, *job_context.people) if person.id)

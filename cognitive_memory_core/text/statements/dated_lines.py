@@ -1,4 +1,4 @@
-"""Detection of profile lines about one day, and removal of a date that a line names twice."""
+"""Detection of profile lines about one day, and removal of dates: a leading one, and one that a line names twice."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ import re
 _DAY = r"\d{4}(?:年\d{1,2}月\d{1,2}日|-\d{2}-\d{2})"
 _DATED = re.compile(f"(?:于|在)?{_DAY}(?!起|以来|之?后)")
 _NOTED = re.compile(f"[（(]\\s?(?:记于)? ?({_DAY})\\s?[)）]$")
+_LEADING_DATE = re.compile(r"^[0-9年月日: ]{1,24}")
 _MARKS = re.compile(r"^(?:[-*+•·#>\s]|\(?\d{1,2}[.、)）](?!\d))+")
+
+
+def without_leading_date(text: str) -> str:
+    """Return a text without the digits, spaces and words of a date with which it begins."""
+    return _LEADING_DATE.sub("", text)
 
 
 def begins_with_day(line: str) -> bool:

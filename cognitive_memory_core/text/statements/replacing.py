@@ -60,7 +60,7 @@ _WORDS = re.compile("[一-龥]+|[a-z]{2,}")
 class ValueReading:
     """The topic of a statement, its values as ``(type, value)``, and whether it tells of a change or a former state.
 
-    ``ended`` are the words beside a word of ending, such as "cancelled".
+    ``ended`` are the words next to a word that states an end, such as "cancelled".
     """
 
     about: frozenset[str]

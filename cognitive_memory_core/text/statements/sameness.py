@@ -143,9 +143,9 @@ _FIRST = re.compile("先(?!生|前|后|进|锋|知|天)(.{2})")
 def may_be_same(a: str, b: str, speaker: str = "") -> bool:
     """Return whether two statements may mean the same; False if they differ in something that changes the meaning.
 
-    Such are a negation, an opposite, before and after, numbers and dates, people and their order, certainty, or one
-    replaced word. A name counts as equal with and without its id. If ``speaker`` said both, an introduction that names
-    the speaker and a date is ignored. Only the first 1,000 characters of each are compared.
+    What changes it is a negation, an opposite, before and after, numbers and dates, people and their order, certainty,
+    or one replaced word. A name counts as equal with and without its id. If ``speaker`` said both, an introduction that
+    names the speaker and a date is ignored. Only the first 1,000 characters of each are compared.
     """
     a, b = (unsaid(text[:_READ], speaker) if speaker else text[:_READ] for text in (a, b))
     one, other = _StatementReading.of(_labelled_like(a, b)), _StatementReading.of(_labelled_like(b, a))

@@ -76,7 +76,7 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | None:
-    """Return the hours on the latest day on which they have begun, or with ``ahead`` on the next on which they end."""
+    """Return the hours on the latest day on which they have begun or, with ``ahead``, on the next on which they end."""
     span = _span(match, "")
     if span is None:
         return None

@@ -81,7 +81,7 @@ class Mention:
         return self._match.groupdict().get("part") or ""
 
     def at(self, now: datetime, lean: Lean = "back") -> TimeSpan | None:
-        """Return the span that the expression means at a wall-clock time; None if it means none."""
+        """Return the span that the expression means at a wall-clock time; None if no such date exists."""
         if self._rule.reading is None:
             return None
         try:

@@ -98,7 +98,7 @@ def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:
 
 
 def _unreadable(connection: Connection, table: str) -> Iterator[str]:
-    """Read every text of a table, and every instant in one; yield the first column that holds what is none."""
+    """Read every text of a table; yield the first column with text that is not UTF-8, or with an invalid instant."""
     columns = [name for _, name, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')") if kind == "TEXT"]
     instants = [index for index, name in enumerate(columns) if name.endswith("_at")]
     if not columns:

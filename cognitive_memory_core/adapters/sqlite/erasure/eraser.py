@@ -149,7 +149,7 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedR
 
 
 def _of_person(user_id: str) -> dict[str, Filter]:
-    """Compile a person's own rows, by table; the bot's answers to the person are included."""
+    """Return, by table, the SQL condition for a person's own rows and the bot's answers to the person."""
     person = bound(user_id)
     private, ending = row_deletion.of_private_chats(user_id)
     of_theirs: dict[str, Filter] = {

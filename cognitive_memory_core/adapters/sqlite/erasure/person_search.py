@@ -30,7 +30,7 @@ class PersonSearch:
         return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
 
     def within(self, texts: str) -> Filter:
-        """Compile the condition that an SQL expression contains one of the search strings."""
+        """Return the SQL condition that a text contains one of the search strings; ``texts`` are SQL expressions."""
         if len(self._needles) > FEW:
             return f"{_FUNCTION}({texts})", ()
         found = select("1", "json_each(?) needle", f"instr({texts}, needle.value)")

@@ -127,7 +127,7 @@ class Rewording:
         return len(changed)
 
     def _within(self, texts: str) -> Filter:
-        """Compile where the person is named: a name counts in the person's places only, the id everywhere."""
+        """Return the SQL condition for texts that name the person: in the person's places by name, everywhere by id."""
         named, values = self.needles.within(texts)
         there = (listed(self.places), *values, *bound(self.user_id))
         return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there

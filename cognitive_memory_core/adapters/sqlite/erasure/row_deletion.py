@@ -56,6 +56,6 @@ def chunks(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def of_private_chats(user_id: str) -> Filter:
-    """Compile the rows of a person's private chats with every agent, by the scope key."""
+    """Return the SQL condition for the rows of a person's private chats with every agent, by the scope key."""
     ending = f"\x1fprivate\x1f{user_id}"
     return "substr(scope, -length(?1)) = ?1", bound(ending)

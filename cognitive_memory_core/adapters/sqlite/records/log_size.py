@@ -17,10 +17,7 @@ _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
 @dataclass(frozen=True)
 class Oldest:
-    """Messages to delete, their size in bytes, and where the search continues (``next``.
-
-    None at the end of the log).
-    """
+    """Messages to delete, their size in bytes, and where the search continues: ``next``, None at the end of the log."""
 
     seqs: Sequence[int]
     weight: int

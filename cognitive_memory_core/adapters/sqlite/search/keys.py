@@ -17,7 +17,7 @@ def key_values(key: ProfileKey) -> tuple[str, ...]:
 
 
 def keys_in(scope: Scope) -> Filter:
-    """Compile the profiles of a place: a group with its members, or the person of a private chat."""
+    """Return the SQL condition for profiles of a place: a group with its members, or the person of a private chat."""
     if scope.kind == "group":
         return "agent = ? AND entity_type IN ('group', 'member') AND group_id = ?", bound(scope.agent, scope.place_id)
     return "agent = ? AND entity_type = 'user' AND user_id = ?", bound(scope.agent, scope.place_id)

@@ -114,11 +114,11 @@ class _Ranking(Protocol):
     """The scores of the rows of a place for a query, as a dictionary by row number."""
 
     def best(self, limit: int) -> dict[int, float]:
-        """Return the best rows of the place; a narrow filter may not admit all of them."""
+        """Return the best rows of the place; the read filter may admit only some of them."""
         ...
 
     def best_within(self, limit: int) -> dict[int, float]:
-        """Return the best rows that the read filter admits; it costs more."""
+        """Return the best rows that the read filter admits; slower than :meth:`best`."""
         ...
 
 
