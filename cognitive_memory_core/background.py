@@ -169,22 +169,28 @@ class BackgroundLoop:
         self._hurry.clear()
 
 
-async def isolated(work: Coroutine[Any, Any, T]) -> T:
+async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> T:
     """Await work in a task of its own; a CancelledError that the work itself raises becomes a TransientError.
 
-    When the caller is cancelled, the work is cancelled too and has ended before the cancellation is raised.
+    When the caller is cancelled, the work is cancelled too and has ended before the cancellation is raised. Work that
+    takes more than ``limit`` seconds is cancelled; then asyncio.TimeoutError is raised.
     """
     task = asyncio.ensure_future(work)
     try:
-        await asyncio.wait({task})
+        done, _ = await asyncio.wait({task}, timeout=limit)
+        if not done:
+            task.cancel()
+            await asyncio.wait({task})
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task})
         seen(task)
         raise
-    if task.cancelled():
-        raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
-    return task.result()
+    if not task.cancelled():
+        return task.result()
+    if not done:
+        raise asyncio.TimeoutError
+    raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
 
 
 def _requested_pause(error: Exception) -> float:

@@ -35,10 +35,18 @@ async def together(*works: Coroutine[Any, Any, T]) -> list[T]:
 
 
 async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Run two coroutines with results of different types, as :func:`together` does."""
-    tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
-    await asyncio.gather(*tasks, return_exceptions=True)
-    return tasks[0].result(), tasks[1].result()
+    """Run two coroutines with results of different types, as :func:`together` does; the second in the caller's task."""
+    beside = asyncio.ensure_future(first)
+    try:
+        result = await second
+    except BaseException as failure:
+        if isinstance(failure, asyncio.CancelledError):
+            beside.cancel()
+        await asyncio.gather(beside, return_exceptions=True)
+        if not beside.cancelled():
+            beside.result()
+        raise
+    return await beside, result
 
 
 def is_out_of_threads(failure: RuntimeError) -> bool:

@@ -7,7 +7,7 @@ import logging
 
 import pytest
 
-from cognitive_memory_core.background import BackgroundLoop, ErrorState, latest
+from cognitive_memory_core.background import BackgroundLoop, ErrorState, isolated, latest
 from cognitive_memory_core.errors import UnavailableError
 from tests.support.waiting import until
 
@@ -144,3 +144,27 @@ def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogC
     first.end()
     assert latest([first, second]) == ""
     assert len(caplog.records) == 2
+
+
+@pytest.mark.parametrize("is_stubborn", [False, True])
+async def test_work_over_its_limit_has_ended_before_the_error(is_stubborn: bool) -> None:
+    """Work that takes too long is cancelled and awaited; what it returns nevertheless counts."""
+    ended = list[str]()
+
+    async def slow() -> str:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            await asyncio.sleep(0)
+            ended.append("slow")
+            if not is_stubborn:
+                raise
+        return "done"
+
+    if is_stubborn:
+        assert await isolated(slow(), 0.001) == "done"
+    else:
+        with pytest.raises(asyncio.TimeoutError):
+            await isolated(slow(), 0.001)
+    assert ended == ["slow"]
+    assert await isolated(asyncio.sleep(0, "in time"), 3600) == "in time"

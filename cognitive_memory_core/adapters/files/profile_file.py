@@ -123,6 +123,13 @@ def version_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:32]
 
 
+def reads_as_written(profile: Profile) -> bool:
+    """Return whether the file of a tidy profile surely gives the same profile back: no id has an unusual character."""
+    key = profile.key
+    ids = (key.user_id, key.group_id, key.agent, profile.source_event_id)
+    return all(one.isascii() and one.isprintable() for one in ids)
+
+
 class _Front(BaseHandler):
     """Front matter between two ``---`` lines, as YAML nodes that are not converted to values."""
 

