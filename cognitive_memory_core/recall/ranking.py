@@ -172,17 +172,17 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
     The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
     hit. It becomes the hit's score, so that scores still decrease along the list.
     """
-    waiting = [_Candidate(hit, at, hit.score) for at, hit in enumerate(hits)]
+    waiting = [(-hit.score, at, _Candidate(hit)) for at, hit in enumerate(hits)]
     heapq.heapify(waiting)
     chosen: list[Hit] = []
     words: list[frozenset[str]] = []
     while waiting and len(chosen) < limit:
-        best = waiting[0]
+        bound, at, best = waiting[0]
         if best.compared < len(chosen):  # an upper bound: only the first candidate is compared
-            best.compare(words, diversity)
-            heapq.heapreplace(waiting, best)
+            heapq.heapreplace(waiting, (-best.reduced_score(words, diversity), at, best))
         else:
-            chosen.append(_rescored(heapq.heappop(waiting).hit, best.worth))
+            heapq.heappop(waiting)
+            chosen.append(_rescored(best.hit, -bound))
             words.append(_words(best.hit.event))
     return chosen
 
@@ -229,23 +229,18 @@ def _is_same_matter(one: Event, other: Event) -> bool:
 
 @dataclass
 class _Candidate:
-    """A candidate hit of :func:`diversified`, with an upper bound of its reduced score."""
+    """A candidate hit of :func:`diversified`, and its largest overlap with the hits it was compared with so far."""
 
     hit: Hit
-    at: int
-    worth: float
     compared: int = 0
     overlap: float = 0.0
 
-    def __lt__(self, other: _Candidate) -> bool:
-        return (-self.worth, self.at) < (-other.worth, other.at)
-
-    def compare(self, chosen: Sequence[frozenset[str]], diversity: float) -> None:
-        """Update the bound with the terms of the hits chosen since the last call."""
+    def reduced_score(self, chosen: Sequence[frozenset[str]], diversity: float) -> float:
+        """Compare with the terms of the hits chosen since the last call; return the score reduced by the overlap."""
         words = _words(self.hit.event)
         overlaps = [overlap(words, of_one) for of_one in chosen[self.compared :]]
         self.overlap, self.compared = max(self.overlap, *overlaps), len(chosen)
-        self.worth = self.hit.score * (1.0 - diversity * self.overlap)
+        return self.hit.score * (1.0 - diversity * self.overlap)
 
 
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
