@@ -10,7 +10,9 @@ from functools import cache, cached_property
 
 from ...text.statements.agreement import Line
 from ...text.statements.figures import differing_figures
+from ...text.statements.lexicon import is_talk, offences, spared_in
 from ...text.statements.sameness import contradicts
+from ...text.time.timewords import leaning
 from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, without, words_of
 
 SENTENCE = 0.3  # least share of a sentence that its sources say, each clause compared with the source nearest to it
@@ -27,12 +29,14 @@ class LineSupport:
     """The sources of a new profile: its facts and the lines of the old profile.
 
     Names and ids of the subject support nothing, because every text about the subject holds them. ``now`` is the wall
-    clock, by which dates without a year are compared.
+    clock, by which dates without a year are compared. ``old`` is the old profile, whose sentences with 我 or 明天 may
+    stay; new ones are unsupported.
     """
 
     sources: Sequence[str]
     names: Sequence[str]
     now: datetime
+    old: str = ""
 
     def split(self, text: str) -> tuple[str, list[str]]:
         """Return the supported sentences and clauses of a text, "" if there are none, and a list of the others."""
@@ -54,7 +58,7 @@ class LineSupport:
 
     def _kept_clauses(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
         """Return whether to keep each clause: none without the first, or if the kept ones together are unsupported."""
-        if self._is_old(sentence):
+        if self._is_old(sentence) and not any(map(self._leans, clauses)):
             return [True] * len(clauses)
         stays = [self._is_supported(clause) for clause in clauses]
         if not stays[0]:  # what follows would stand without its subject
@@ -63,10 +67,21 @@ class LineSupport:
         return stays if self._supported_share_of_all(left) >= SENTENCE else [False] * len(clauses)
 
     def _is_supported(self, clause: str) -> bool:
+        if self._leans(clause):
+            return False
         if self._is_old(clause):
             return True
         is_telling = weight_of(self._terms(clause)) >= TELLING
         return not ((is_telling and self._supported_share(clause) < CLAUSE) or self._is_contradicted(clause))
+
+    def _leans(self, clause: str) -> bool:
+        """Return whether a clause that the old profile lacks says I or you, or names a day such as tomorrow."""
+        if clause.strip(_ENDS) in self.old:
+            return False
+        spared = spared_in(clause, self.names)
+        days = (one for one in leaning(clause) if one.kind == "relative")
+        is_dated = any(not spared.touches(one.start, one.stop) for one in days)
+        return is_dated or any(map(is_talk, offences(clause, names=self.names)))
 
     def _is_contradicted(self, clause: str) -> bool:
         """Return whether all sources on the same thing contradict a clause, or no source has one of its figures."""

@@ -190,7 +190,9 @@ class _MergeSession:
     def _support(self) -> LineSupport:
         grounds, zone = self._grounds, self.now.tzinfo
         facts = (dated_fact(fact, zone) for fact in self.facts if not fact.is_withdrawn)
-        return LineSupport((*facts, *grounds.notes, *grounds.old.split("\n")), grounds.subject_names, self.now)
+        return LineSupport(
+            (*facts, *grounds.notes, *grounds.old.split("\n")), grounds.subject_names, self.now, grounds.old
+        )
 
     def _is_idle(self, proposed: ProfileAnswer) -> bool:
         """Return whether the answer has nothing new; ``nothing_new`` is ignored if it has words of the new facts."""

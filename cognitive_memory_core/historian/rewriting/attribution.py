@@ -204,9 +204,11 @@ def _repeated_event_id(number: int, text: str, speaker: str, job_context: JobCon
 
 
 def _replaced_event_id(number: int, text: str, speaker: str, job_context: JobContext) -> str:
-    """Return the id of the neighbour that the model calls outdated, if the same person said it; else ""."""
+    """Return the id of the neighbour that the model calls outdated, if the same person said it of the same; else ""."""
     neighbour = _neighbour(number, speaker, job_context) if speaker else None
-    return neighbour.id if neighbour and duplicate_key(neighbour.text) != duplicate_key(text) else ""
+    if neighbour is None or duplicate_key(neighbour.text) == duplicate_key(text):
+        return ""
+    return neighbour.id if echoes(text, neighbour.text, job_context) else ""
 
 
 def _neighbour(number: int, speaker: str, job_context: JobContext) -> Event | None:

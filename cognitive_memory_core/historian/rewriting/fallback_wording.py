@@ -12,6 +12,10 @@ from ...domain.turn import Dialogue, shortened
 from ...ports.models import Historian
 from ...text.identity.names import one_line
 from ...text.statements.lexicon import offences
+from ...text.time.timewords import dated_words, leaning
+from .attribution import RewriteTask
+from .backing import AGREED
+from .echoes import called, share_in
 from .rewrite_batch import RewriteBatch
 
 QUOTED = 400  # characters of a line
@@ -38,15 +42,27 @@ async def quotations(
     left = tuple(line for line in lines if line.id not in contradicted)
     worded = await rules.triage(replace(dialogue, messages=left), batch.job_context) if left else []
     kept = {one for statement in worded for one in statement.message_ids}
-    misworded = {one for task in (*batch.misworded, *batch.unsettled) for one in task.message_ids} - kept
-    return [*quoted, *worded, *(_quoted(line, batch) for line in left if line.id in misworded)]
+    misworded = {one for task in batch.misworded for one in task.message_ids}
+    telling = {one for task in batch.unsettled for one in _telling_ids(task, left, batch)}
+    wanted = (misworded | telling) - kept
+    return [*quoted, *worded, *(_quoted(line, batch) for line in left if line.id in wanted)]
+
+
+def _telling_ids(task: RewriteTask, lines: Sequence[Message], batch: RewriteBatch) -> list[str]:
+    """Return the cited lines that hold a quarter of a text, else the one that holds most of it: a bare 1 does not."""
+    held = {line.id: share_in(line.text, task.text, batch.job_context) for line in lines if line.id in task.message_ids}
+    return [one for one, share in held.items() if share >= AGREED] or sorted(held, key=lambda one: -held[one])[:1]
 
 
 def _quoted(line: Message, batch: RewriteBatch) -> Statement:
     said = shortened(one_line(line.text), QUOTED)
-    speaker = batch.job_context.named(line.sender_id)
+    speaker, names = batch.job_context.named(line.sender_id), called(batch.job_context)
+    when = line.sent_at.astimezone(batch.job_context.when.tzinfo)
+    days = [(word, day) for word, day in dated_words(said, when, names) if _is_one_day(word)]
+    dates = [sentences.stored_text.MEANT.format(word=word, meaning=day) for word, day in days]
+    quotation = sentences.stored_text.quoted_line(speaker.label, said, dates)
     return Statement(
-        sentences.stored_text.QUOTATION.format(speaker=speaker.label, line=said),
+        quotation if dates else sentences.stored_text.QUOTATION.format(speaker=speaker.label, line=said),
         speaker=speaker.id,
         confidence=CONFIDENCE,
         is_absolute=not offences(said),
@@ -54,3 +70,8 @@ def _quoted(line: Message, batch: RewriteBatch) -> Statement:
         message_ids=(line.id,),
         happened_at=line.sent_at,
     )
+
+
+def _is_one_day(word: str) -> bool:
+    """Return whether a word names one day, week or month; a weekday may recur, and 现在 is the day of the line."""
+    return all(mention.kind == "relative" for mention in leaning(word))

@@ -14,8 +14,9 @@ from ...prompts.answers import StatementAnswer
 from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
-from ...text.statements.lexicon import is_talk
+from ...text.time.timewords import with_days
 from .attribution import RewriteTask, borrows, is_translated, speaks_for_another, stated
+from .backing import is_own_word
 from .echoes import called, echoes
 from .statement_gate import Around, Verdict, judge_amid
 
@@ -38,8 +39,8 @@ class Attempt:
 
     @property
     def is_statement(self) -> bool:
-        """Whether the text may be stored as a statement; one with "I" or "you" is a line of chat, to be quoted."""
-        return self.verdict.is_usable and not any(map(is_talk, self.verdict.offences))
+        """Whether the text may be stored as a statement; one with words such as 我 or 周四 gives way to its lines."""
+        return self.verdict.is_absolute
 
 
 @dataclass
@@ -85,14 +86,14 @@ class RewriteBatch:
                 self._best[task.number] = attempt
 
     def outcomes(self) -> Iterator[tuple[RewriteTask, Attempt | None]]:
-        """Yield each task with its best usable attempt; None if there is none."""
+        """Yield each task with its best usable attempt, its relative times replaced by dates; None if there is none."""
         for task in self.tasks:
             attempt = self._best.get(task.number)
-            yield task, attempt if attempt and attempt.verdict.is_usable else None
+            yield task, self._dated(task, attempt) if attempt and attempt.verdict.is_usable else None
 
     @property
     def unsettled(self) -> list[RewriteTask]:
-        """The tasks whose best text is usable but still speaks as a line of chat does."""
+        """The tasks whose best text is usable but still leans on its chat."""
         return [task for task, best in self.outcomes() if best and not best.is_statement]
 
     @property
@@ -110,13 +111,26 @@ class RewriteBatch:
         attempt = self._best.get(task.number)
         if attempt is None:
             return False
-        return attempt.verdict.is_usable if self.force else attempt.verdict.is_absolute
+        is_claim = is_own_word(task.original)  # the model is not asked to word one better
+        return attempt.verdict.is_usable if self.force or is_claim else attempt.verdict.is_absolute
 
     def _attempt(self, task: RewriteTask, said: StatementAnswer | None) -> Attempt:
         statement = stated(task, said or StatementAnswer(task.number, ""), self.job_context)
         judged = judge_amid(statement.text, task.original, self.around, self.job_context)
         verdict = self._founded(judged, statement.text, task)
         return Attempt(_marked(statement, verdict), verdict)
+
+    def _dated(self, task: RewriteTask, attempt: Attempt) -> Attempt:
+        """Return the attempt with dates for its relative days, if its lines are of one day and it then passes."""
+        days = {line.when.date() if line.when else None for line in task.cited}
+        said_at = task.cited[-1].when if task.cited else None
+        if attempt.verdict.is_absolute or len(days) != 1 or said_at is None:
+            return attempt
+        text = with_days(attempt.statement.text, said_at, self._names)
+        verdict = self._founded(judge_amid(text, task.original, self.around, self.job_context), text, task)
+        if not verdict.is_absolute:
+            return attempt
+        return Attempt(replace(attempt.statement, text=text, is_absolute=True), verdict)
 
     def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
         """Add the fault "unfounded" if a text shares no word with what was heard, else any contradictions."""
@@ -140,8 +154,8 @@ class RewriteBatch:
         if last is None:
             return Task(task.number, task.text)
         previous = shortened(last.statement.text, PREVIOUS)
-        is_unfounded = "unfounded" in last.verdict.faults
-        text = shortened(one_line(task.original), PREVIOUS) if is_unfounded else task.text
+        is_foreign = bool({"unfounded", "language"} & {*last.verdict.faults})
+        text = shortened(one_line(task.original), PREVIOUS) if is_foreign else task.text
         return Task(task.number, text, previous, feedback(last.verdict))
 
 

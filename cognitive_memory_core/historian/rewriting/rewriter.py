@@ -186,9 +186,6 @@ class ModelHistorian:
     async def _found(self, batch: RewriteBatch, dialogue: Dialogue) -> list[Statement]:
         outcomes = list(batch.outcomes())
         found = [(task, best) for task, best in outcomes if best is not None and best.is_statement]
-        degraded = sum(not best.verdict.is_absolute for _, best in found)
-        if degraded:
-            _warn(batch, sentences.log.GATE_GAVE_UP.format(count=degraded))
         if len(found) < len(outcomes):
             _warn(batch, sentences.log.GATE_QUOTED.format(count=len(outcomes) - len(found)))
         statements = [self._stored(task, best, batch) for task, best in found]

@@ -15,6 +15,7 @@ from math import fsum
 from ..lexical.frequency import FUNCTION_WORDS, telling
 from ..lexical.terms import index_terms
 from ..time.timewords import mentions
+from .replacing import ValueReading
 
 MOST = 0.5  # share of a statement from which a text contains it
 RECITED = 0.4  # share from which a line of chat repeats it; see docs/decisions/0019-forgotten-lines.md
@@ -59,7 +60,13 @@ class WithdrawnClaim:
         return Trace.of(self.text, self.but)
 
     def is_told_by(self, text: str) -> bool:
-        """Return whether a text contains most of the claim, or consists mostly of it."""
+        """Return whether a text contains most of the claim, or consists mostly of it.
+
+        A claim of which only a value is not in ``but`` (周二, where it is 周四 now) is told with that value.
+        """
+        if not self.trace.terms and self._values:
+            said = ValueReading.of(text)
+            return not self._values.isdisjoint(said.values) and not self._reading.about.isdisjoint(said.about)
         said = Trace.of(text, self.but)
         return self.trace.share_in(said) > MOST or said.share_in(self._whole) > MOST
 
@@ -73,6 +80,15 @@ class WithdrawnClaim:
         """Return whether the texts together contain most of the claim."""
         said = frozenset(term for text in texts for term in Trace.of(text).terms)
         return self.trace.share_in(Trace(said)) > MOST
+
+    @cached_property
+    def _reading(self) -> ValueReading:
+        return ValueReading.of(self.text)
+
+    @cached_property
+    def _values(self) -> frozenset[tuple[str, str]]:
+        """The values of the claim that the texts in ``but`` do not have."""
+        return self._reading.values.difference(*(ValueReading.of(other).values for other in self.but))
 
     @cached_property
     def _whole(self) -> Trace:

@@ -23,6 +23,7 @@ from .western_time import WESTERN
 
 READ = 2_000  # characters of a text that are read
 _RULES = CHINESE + HOLIDAYS + WESTERN
+_BY_THE_CLOCK = re.compile("[0-9]:[0-9]|左右")
 _JOINED = re.compile(r" ?(?:到|至|~|—|–|-|to|until|till|through|and) ?", re.IGNORECASE)
 _AS_WELL_AS = re.compile(" ?(?:和|与|跟|同|、|and|&) ?(?:在|on |in )?", re.IGNORECASE)
 _BEFORE_A_DAY = re.compile("[之以]前|前(?![后端台天年几两一二三四五])|为止")
@@ -141,6 +142,18 @@ def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
     """
     spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
     return edited(text, datings(text, when, spared))
+
+
+def with_days(text: str, when: datetime, names: Collection[str] = ()) -> str:
+    """Replace the relative days, weeks and months of a statement made at ``when`` by dates, if they are all of these.
+
+    A text with 现在, with a weekday, which may recur, or with a duration such as 二十分钟后 is unchanged.
+    """
+    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
+    found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
+    edits = datings(text, when, spared)
+    is_clear = all(mention.kind == "relative" for mention in found) and len(edits) == len(found)
+    return edited(text, edits) if is_clear and not any(map(_BY_THE_CLOCK.search, (one.text for one in edits))) else text
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[str, str]]:

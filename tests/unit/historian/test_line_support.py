@@ -67,3 +67,11 @@ def test_what_stood_in_the_profile_stands_by_itself() -> None:
 def test_a_sentence_without_its_beginning_goes_whole() -> None:
     """If the first clause is invented, what follows is not left without its subject."""
     assert SUPPORT.split("上个月在面试别家公司，住在南京") == ("", ["上个月在面试别家公司", "住在南京"])
+
+
+@pytest.mark.parametrize("text", ["我明天到周五都不在", "明天到周五都不在", "对花生过敏，我不吃"])
+def test_a_profile_does_not_speak_as_a_line_of_chat(text: str) -> None:
+    """New clauses with 我 or a relative day are left out, though a fact quotes them; those of the old profile stay."""
+    fact = f"阿棠(2000001)：“{text}”"
+    assert text not in LineSupport((fact, "对花生过敏"), ("阿棠",), NOW).supported(text)
+    assert LineSupport((fact, "对花生过敏", text), ("阿棠",), NOW, text).supported(text) == text

@@ -321,11 +321,20 @@ async def test_unusable_answers_leave_the_observation(
     assert observation not in record.getMessage()
 
 
-async def test_a_usable_text_is_kept_after_the_retries() -> None:
-    """A usable text with relative words is stored and marked after the retries; the best attempt is used."""
-    tries = (statements("阿棠(2000001)明天找他"), statements("阿棠(2000001)明天找老齐"), statements(""))
-    statement = await one(*tries, turn=a_turn("阿棠明天找老齐"))
-    assert (statement.text, statement.is_absolute) == ("阿棠(2000001)明天找老齐", False)
+@pytest.mark.parametrize(
+    ("day", "stored", "is_absolute"), [("明天", "2026年3月5日", True), ("周四", "周四", False), ("现在", "现在", False)]
+)
+async def test_a_usable_text_is_kept_after_the_retries(day: str, stored: str, *, is_absolute: bool) -> None:
+    """After the retries the best usable text is stored: relative days as dates, with other relative words marked."""
+    tries = (statements(f"阿棠(2000001){day}找他"), statements(f"阿棠(2000001){day}找老齐"), statements(""))
+    statement = await one(*tries, turn=a_turn(f"阿棠{day}找老齐"))
+    assert (statement.text, statement.is_absolute) == (f"阿棠(2000001){stored}找老齐", is_absolute)
+
+
+async def test_a_claim_is_not_asked_for_in_better_words() -> None:
+    """A usable text of an observation that claims a rank is not sent back to the model, whatever words it has."""
+    chat, (statement,) = await rewritten(statements("我是群主，都听我的"), turn=a_turn("我是群主，都听我的"))
+    assert (chat.calls, statement.is_absolute) == (1, False)
 
 
 async def test_what_is_degraded_is_thought_anew_next_time() -> None:
@@ -374,9 +383,9 @@ async def test_a_missing_answer_is_asked_for_again() -> None:
 async def test_force_stores_offences_at_once() -> None:
     """A forced turn stores a text with relative words without a retry, and marks it."""
     chat, (statement,) = await rewritten(
-        statements("阿棠(2000001)明天去北京"), turn=a_turn("阿棠明天去北京", force=True)
+        statements("阿棠(2000001)周四去北京"), turn=a_turn("阿棠周四去北京", force=True)
     )
-    assert (chat.calls, statement.text, statement.is_absolute) == (1, "阿棠(2000001)明天去北京", False)
+    assert (chat.calls, statement.text, statement.is_absolute) == (1, "阿棠(2000001)周四去北京", False)
     statement = await one(statements(TEA), turn=a_turn(force=True))
     assert statement.is_absolute
 
@@ -434,11 +443,12 @@ async def test_same_as_is_guarded(neighbour: Event, fields: dict[str, Any]) -> N
     [
         (an_event("阿棠(2000001)喜欢绿茶"), TEA, True),
         (an_event(TEA), TEA, False),
+        (an_event("阿棠(2000001)住在苏州河边"), TEA, False),
         (an_event("阿棠(2000001)喜欢绿茶", sender_id="28471095"), TEA, False),
         (an_event("阿棠(2000001)喜欢绿茶", OTHER_GROUP), TEA, False),
         (an_event("阿棠(2000001)喜欢绿茶", retired_at=NOON), TEA, False),
     ],
-    ids=["own", "the same", "another sender", "another place", "retired"],
+    ids=["own", "the same", "something else", "another sender", "another place", "retired"],
 )
 async def test_replaces_names_an_own_neighbour(neighbour: Event, text: str, *, is_accepted: bool) -> None:
     """What a model calls outdated counts only if the same person said it here, in other words."""

@@ -218,12 +218,47 @@ async def test_only_the_rejected_go_through_the_rewriter() -> None:
     assert NUTS not in prompt
 
 
-async def test_offences_to_the_end_are_marked(caplog: pytest.LogCaptureFixture) -> None:
-    """After the retries a statement with relative words is stored and marked."""
+async def test_what_leans_to_the_end_gives_way_to_its_line(caplog: pytest.LogCaptureFixture) -> None:
+    """After the retries a statement with relative words gives way to the line it cites, quoted after its speaker."""
     with caplog.at_level(logging.WARNING):
         (statement,) = await judged(found("他养了一只猫", 3), retries=(statements("他养了一只猫"),) * 2)
-    assert (statement.text, statement.is_absolute) == ("他养了一只猫", False)
-    assert "is_absolute=false" in caplog.text
+    assert statement.text == "老齐(28471095)：“我养了一只猫”"
+    assert "改记所依据的原话" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "stored", "is_absolute"),
+    [
+        ("我明天去北京出差", "阿棠(2000001)明天去北京出差", "阿棠(2000001)2026年3月5日去北京出差", True),
+        ("周四我没课", "木鱼周四我没课", "阿棠(2000001) 说：“周四我没课”", False),
+        ("周四要交终稿了", "阿棠(2000001)周四要交终稿", "阿棠(2000001) 说：“周四要交终稿了”", False),
+        ("我明天不在", "我明天不在哈", "阿棠(2000001)：“我明天不在”（2026-03-05）", True),
+        ("昨天我吐了", "我昨天吐了", "阿棠(2000001)：“昨天我吐了”（“昨天”：2026年3月3日）", False),
+        ("歇了二十分钟才好", "阿棠(2000001)歇了二十分钟后好了", "阿棠(2000001) 说：“歇了二十分钟才好”", True),
+    ],
+)
+async def test_no_text_with_relative_words_is_stored(line: str, text: str, stored: str, *, is_absolute: bool) -> None:
+    """After the retries a relative day becomes the date of its line's day; weekdays, durations and 我 are quoted."""
+    lines = (a_message(line, id="m1"),)
+    (statement,) = await judged(found(text, 1), lines=lines, retries=(statements(text),) * 2)
+    assert (statement.text, statement.is_absolute) == (stored, is_absolute)
+
+
+async def test_only_lines_that_tell_something_are_quoted() -> None:
+    """Of several lines cited for a text that gives way to them, those are quoted that hold a part of it."""
+    other = LINES[2].scene
+    lines = (a_message("周四剧本杀 报人头", id="m1"), a_message("1 这次一定", other, id="m2"))
+    text = "阿棠(2000001)周四组织剧本杀，老齐(28471095)报人头"
+    statements_ = await judged(found(text, 1, 2), lines=lines, retries=(statements(text),) * 2)
+    assert [one.message_ids for one in statements_] == [("m1",)]
+
+
+async def test_the_words_of_the_line_are_shown_beside_another_language() -> None:
+    """A statement in another language than its lines is sent back with the words of the lines."""
+    chat = ScriptedChat(statements(NUTS))
+    row = found("阿棠(2000001) is allergic to peanuts", 1)
+    await historian(ScriptedChat(triaged(row)), chat).triage(Dialogue(GROUP, LINES), job_context())
+    assert "1. 我对花生过敏\n" in chat.asks[0].prompt
 
 
 @pytest.mark.parametrize("bad", ["老齐(28471095)我养了一只猫", "老齐(28471095)你养了一只猫"])
@@ -340,9 +375,9 @@ async def test_a_triage_that_fails_is_the_jobs_to_decide(error: Exception) -> No
 
 @pytest.mark.parametrize("error", [NoModel("none"), PermanentError("refused")])
 async def test_without_a_model_to_rewrite_what_was_found_stays(error: Exception) -> None:
-    """If the rewriting model fails, good statements are kept and those with relative words are marked."""
+    """If the rewriting model fails, good statements are kept and lines are quoted for those with relative words."""
     first, second = await judged(found("他养了一只猫", 3), found(NUTS, 1), retries=(error,))
-    assert (first.is_absolute, second.is_absolute) == (False, True)
+    assert (first.text, second.text) == (NUTS, "老齐(28471095)：“我养了一只猫”")
 
 
 async def test_a_triage_that_was_paid_for_is_not_asked_again() -> None:

@@ -106,3 +106,12 @@ def test_long_statements_are_quickly_compared() -> None:
     profile = "养猫；喜欢乌龙茶。\n" * 50
     told = "家门锁密码是七零四二"
     assert growth(lambda times: without(profile, WithdrawnClaim(told * times, WHO).is_told_by), 400) < LINEAR
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"), [("每周二休假", True), ("周三休假", False), ("周二教画画", False), ("周三休假，养猫", False)]
+)
+def test_an_old_value_is_recognised_where_nothing_else_differs(text: str, *, is_told: bool) -> None:
+    """If only a value of a claim was replaced, a text tells the claim that has this value of the same thing."""
+    replaced = WithdrawnClaim("阿棠(2000001) 周二休假", (*WHO, "阿棠(2000001) 周三休假"))
+    assert replaced.is_told_by(text) == is_told
