@@ -28,6 +28,7 @@ MAX_STORING = 16  # merges being written beside those that call models
 POLL = 0.25  # seconds between two readings of the clock, since setting it raises no event
 DEBOUNCE = 0.1  # seconds in which new facts are collected
 LOOKS = 60.0  # seconds between two checks of the ledger without a nudge
+LOOKS_WHILE_LEARNING = 1.0  # seconds between two checks while jobs wait: facts wait ten seconds then, if they are few
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds, while model or store is unavailable
 
 
@@ -138,10 +139,16 @@ class ProfileMerging:
 
         Return the seconds until the next check.
         """
-        if self._is_called or self._is_time():
+        if (self._is_called and not self._may_wait) or self._is_time():
             self._is_called = False
             await self._start_due_merges()
         return POLL
+
+    @property
+    def _may_wait(self) -> bool:
+        """Whether only new facts are to be looked for, which may wait a second if further jobs bring more of them."""
+        is_fresh = self._elapsed() < self._looked_at + LOOKS_WHILE_LEARNING
+        return is_fresh and not (self._is_hurried or self._ended or self._due) and self._is_learning()
 
     def _request_check(self) -> None:
         self._is_called = True

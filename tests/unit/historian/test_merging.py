@@ -156,6 +156,33 @@ async def test_facts_wait_a_little_for_those_of_waiting_jobs() -> None:
     assert [facts for _, _, facts in world.merger.merged] == [["甲", "乙"], ["丙"]]
 
 
+async def test_many_jobs_make_few_looks_for_facts() -> None:
+    """While jobs wait, the ledger is not searched for due profiles after each of them, and the next look finds all."""
+    world, looks, now = World(), list[int](), [100.0]
+
+    class Counting:
+        """An index that counts the looks."""
+
+        async def stored_keys(self, keys: list[ProfileKey]) -> frozenset[ProfileKey]:
+            """Count a look."""
+            looks.append(len(keys))
+            return await world.ledger.profiles.stored_keys(keys)
+
+    entity = replace(world.entity, index=Counting())
+    merging = ProfileMerging(entity, elapsed=lambda: now[0], is_learning=lambda: True)
+    for user_id in ("2000001", "2000002", "2000003"):
+        await world.tell(ProfileKey.user(user_id), "甲")
+        merging.nudge()
+        await merging._round()
+    assert looks == [1]
+    now[0] += 1.0
+    await merging._round()
+    assert looks == [1, 3]
+    merging.hurry()
+    await merging._round()
+    assert looks[2:] == [3]
+
+
 async def test_settings_change_while_running() -> None:
     """Changes of merge_delay_seconds and merge_max_facts take effect while running."""
     world = World()

@@ -24,6 +24,8 @@ PROFILE_FIELDS = (*KEY_COLUMNS, "name", "tags", "summary", "updated_at", "source
 _COLUMNS = (*PROFILE_FIELDS, "words")
 _OF_OTHER_MODELS = "(p.embedded_as < ?1 OR p.embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
 _FIELDS = ", ".join(f"p.{name}" for name in PROFILE_FIELDS)
+_OF_LISTED = " AND ".join(f"p.{name} = json_extract(k.value, '$[{at}]')" for at, name in enumerate(KEY_COLUMNS))
+_STORED = select("k.key", "json_each(?) k CROSS JOIN profiles p", _OF_LISTED)  # one statement for any number of keys
 
 
 class SqliteProfiles:
@@ -152,8 +154,9 @@ def _versions(connection: Connection) -> dict[ProfileKey, str]:
 
 
 def _stored_keys(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-    query = select("1", "profiles", OF_KEY)
-    return frozenset(key for key in keys if connection.execute(query, key_values(key)).fetchone())
+    asked = list(keys)
+    rows = connection.execute(_STORED, (json.dumps([key_values(key) for key in asked]),))
+    return frozenset(asked[at] for (at,) in rows)
 
 
 def _values(profile: Profile) -> tuple[str, ...]:
