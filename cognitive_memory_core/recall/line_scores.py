@@ -2,6 +2,7 @@
 
 In a chat an answer seldom repeats the question: "who will do it" is answered by "me" two lines later. So each line
 also gets, at a lower weight, the terms of its neighbours, of the line it replies to, and of its session's topic.
+A remark of a monologue in a private chat stands for itself: its own words count as in BM25.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ LONGEST_TOPIC = 20  # lines of a session that count as one topic
 MONOLOGUE = 0.5  # factor of an adjacent line by the same person in private: remarks of a diary, not an answer
 ECHO = 0.6  # share of the query: a recent line that contains as much is taken for the query itself
 READ = 600  # characters of a line
+ASIDE = 0.5  # factor of terms that stand beside the question only
+_LENGTH_SHARE = 0.75  # BM25's b, for the remarks of a monologue
 _FULL_LENGTH = 60  # terms from which a line counts as long
 COVERAGE_SATURATION = 1.0  # see saturated; a smaller one lets age and people outweigh half of the query
 
@@ -75,6 +78,7 @@ def hits_of(
     weights: Weights = WEIGHTS,
     *,
     asked_since: datetime | None = None,
+    asides: frozenset[str] = frozenset(),
     most: int | None = None,
 ) -> list[Hit]:
     """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
@@ -82,10 +86,10 @@ def hits_of(
     At most ``most`` hits are returned; None returns all.
 
     A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
-    query itself: if they repeat it, their terms do not count for other lines.
+    query itself: if they repeat it, their terms do not count for other lines. ``asides`` are terms of little weight.
     """
     lines = list(_lines(passages))
-    worths = _worths(terms, lines, weights, asked_since) if lines else []
+    worths = _worths(terms, lines, weights, asked_since, asides) if lines else []
     found = (at for at, worth in enumerate(worths) if worth > 0.0)
     best = sorted(found, key=lambda at: -worths[at])
     return [_hit(lines, at, worths[at]) for at in best[:most]]
@@ -101,6 +105,7 @@ def parts_of(
     weights: Weights = WEIGHTS,
     *,
     asked_since: datetime | None = None,
+    asides: frozenset[str] = frozenset(),
 ) -> dict[tuple[Scope, str], Parts]:
     """Map scope and id of each line to what each part adds to its score, in the order of ``PARTS``.
 
@@ -111,7 +116,7 @@ def parts_of(
     labelled = replace(bare, label=weights.label)
     near = replace(labelled, window=weights.window)
     steps = (bare, labelled, near, replace(near, reply=weights.reply), weights)
-    worths = [_worths(terms, lines, step, asked_since) for step in steps]
+    worths = [_worths(terms, lines, step, asked_since, asides) for step in steps]
     return {
         (line.message.scene.scope, line.message.id): tuple(zip(PARTS, _gains(reached), strict=True))
         for line, *reached in zip(lines, *worths, strict=True)
@@ -139,33 +144,81 @@ def _place_and_time(passage: Passage) -> tuple[str, float]:
     return passage[0].scene.scope.key, passage[0].sent_at.timestamp()
 
 
+@dataclass(frozen=True)
+class _Measure:
+    """How terms count for a line: their weights, the weight of the whole query, and the saturation by length."""
+
+    rarity: Mapping[str, float]
+    whole: float
+    weights: Weights
+    usual_length: float = 0.0  # of a line, in terms; 0: the length of a line does not matter
+
+    def damping(self, line: _TalkLine) -> float:
+        """Return the count of a term that reaches half of its weight in this line."""
+        if not self.usual_length:
+            return self.weights.saturation
+        return self.weights.saturation * (1.0 + _LENGTH_SHARE * (len(line.said) / self.usual_length - 1.0))
+
+    def score(self, line: _TalkLine, covered: float) -> float:
+        """Return the score in [0, 1] of a line that covers this weight of the query."""
+        share = min(saturated(covered / self.whole, COVERAGE_SATURATION), 1.0)
+        return share if self.usual_length else share * _substance(line, self.weights)
+
+
 def _worths(
     terms: Sequence[str],
     lines: Sequence[_TalkLine],
     weights: Weights,
     asked_since: datetime | None,
+    asides: frozenset[str],
 ) -> list[float]:
     """Return each line's score in [0, 1]: its coverage of the query times its substance."""
     asked = frozenset(terms)
     said = [line.said & asked for line in lines]
     labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
-    having = Counter(chain.from_iterable((*said, *labels)))
-    rarity = {term: _rarity(term, having.get(term, 0), len(lines), weights) for term in asked}
-    whole = sum(nlargest(SEARCHED, rarity.values())) or 1.0
-    echoes = {at for at, line in enumerate(lines) if _is_echo(line, rarity, whole, asked_since)}
+    monologues = _monologues(lines)
+    of_talk = _of_talk(asked, asides, (said, labels), weights)
+    of_remarks = _of_remarks(asked, asides, lines, said, weights) if monologues else of_talk
+    measures = [of_remarks if line.topic in monologues else of_talk for line in lines]
+    echoes = {at for at, line in enumerate(lines) if _is_echo(line, of_talk, asked_since)}
     lending = [frozenset[str]() if at in echoes else words for at, words in enumerate(said)]
-    covered = _coverage(lines, (said, labels, lending), rarity, weights)
-    return [
-        min(saturated(share / whole, COVERAGE_SATURATION), 1.0) * _substance(line, weights)
-        for share, line in zip(covered, lines, strict=True)
-    ]
+    covered = _coverage(lines, (said, labels, lending), measures, monologues)
+    return [measure.score(line, share) for line, share, measure in zip(lines, covered, measures, strict=True)]
+
+
+def _of_talk(
+    asked: frozenset[str], asides: frozenset[str], words: Sequence[Sequence[frozenset[str]]], weights: Weights
+) -> _Measure:
+    """Return the measure of lines of a talk: terms weigh by their rarity here and in the language."""
+    having, lines = Counter(chain.from_iterable(chain.from_iterable(words))), len(words[0])
+    rarity = {
+        term: _rarity(term, having.get(term, 0), lines, weights) * (ASIDE if term in asides else 1.0) for term in asked
+    }
+    return _Measure(rarity, _whole(rarity), weights)
+
+
+def _of_remarks(
+    asked: frozenset[str],
+    asides: frozenset[str],
+    lines: Sequence[_TalkLine],
+    said: Sequence[frozenset[str]],
+    weights: Weights,
+) -> _Measure:
+    """Return the measure of remarks of a monologue, as in BM25: by rarity here and by length."""
+    having = Counter(chain.from_iterable(said))
+    rarity = {term: _rarity_of(having.get(term, 0), len(lines)) * (ASIDE if term in asides else 1.0) for term in asked}
+    return _Measure(rarity, _whole(rarity), weights, sum(len(line.said) for line in lines) / len(lines) or 1.0)
+
+
+def _whole(rarity: Mapping[str, float]) -> float:
+    return sum(nlargest(SEARCHED, rarity.values())) or 1.0
 
 
 def _coverage(
     lines: Sequence[_TalkLine],
     words: tuple[Sequence[frozenset[str]], Sequence[frozenset[str]], Sequence[frozenset[str]]],
-    rarity: Mapping[str, float],
-    weights: Weights,
+    measures: Sequence[_Measure],
+    monologues: frozenset[tuple[int, int]],
 ) -> list[float]:
     """Return the weight of the query's terms that each line covers.
 
@@ -173,33 +226,38 @@ def _coverage(
     The terms of a topic are summed once for all its lines; the sum is corrected for terms that a line has itself.
     """
     said, labels, lending = words
+    weights = measures[0].weights if measures else WEIGHTS
     near = _near(lines, lending, weights)
     session, half = weights.session, weights.saturation
     least = session / (session + half) if session else 0.0
-    shared: Mapping[tuple[int, int], frozenset[str]] = _shared(lines, lending) if session else {}
-    by_topic = {topic: least * sum([rarity[term] for term in terms]) for topic, terms in shared.items()}
+    shared = _shared(lines, lending, monologues) if session else {}
+    weighed = {line.topic: measure.rarity for line, measure in zip(lines, measures, strict=True)}
+    by_topic = {topic: least * sum([weighed[topic][term] for term in terms]) for topic, terms in shared.items()}
     covered: list[float] = []
-    for at, line in enumerate(lines):
+    for at, (line, measure) in enumerate(zip(lines, measures, strict=True)):
         of_topic, total = shared.get(line.topic, frozenset()), by_topic.get(line.topic, 0.0)
+        rarity, damping = measure.rarity, measure.damping(line)
         for term, count in _counts(said[at], labels[at], near[at], weights).items():
             if term in of_topic:
                 total += rarity[term] * ((count + session) / (count + session + half) - least)
             else:
-                total += rarity[term] * (count / (count + half))
+                total += rarity[term] * (count / (count + (damping if term in said[at] else half)))
         covered.append(total * (half + 1.0))
     return covered
 
 
-def _shared(lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]]) -> Mapping[tuple[int, int], frozenset[str]]:
+def _shared(
+    lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]], monologues: frozenset[tuple[int, int]]
+) -> Mapping[tuple[int, int], frozenset[str]]:
     """Map each topic to the terms that its lines lend to each other; a monologue in a private chat lends none.
 
     What one person remarks there in a row need not belong together; an answer belongs to its question.
     """
     shared: dict[tuple[int, int], set[str]] = defaultdict(set)
     for line, terms in zip(lines, lending, strict=True):
-        shared[line.topic] |= terms
-    monologues = _monologues(lines)
-    return {topic: frozenset(terms) for topic, terms in shared.items() if topic not in monologues}
+        if line.topic not in monologues:
+            shared[line.topic] |= terms
+    return {topic: frozenset(terms) for topic, terms in shared.items()}
 
 
 def _monologues(lines: Iterable[_TalkLine]) -> frozenset[tuple[int, int]]:
@@ -266,11 +324,12 @@ def _rarity_of(having: int, lines: int) -> float:
     return math.log1p((lines - having + 0.5) / (having + 0.5))
 
 
-def _is_echo(line: _TalkLine, rarity: Mapping[str, float], whole: float, asked_since: datetime | None) -> bool:
+def _is_echo(line: _TalkLine, measure: _Measure, asked_since: datetime | None) -> bool:
     """Return whether a recent line repeats the query, exactly or nearly."""
     if asked_since is None or line.message.sent_at < asked_since:
         return False
-    return sum(rarity[term] for term in line.said.intersection(rarity)) >= ECHO * whole
+    rarity = measure.rarity
+    return sum(rarity[term] for term in line.said.intersection(rarity)) >= ECHO * measure.whole
 
 
 def _substance(line: _TalkLine, weights: Weights) -> float:

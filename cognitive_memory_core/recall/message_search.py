@@ -123,9 +123,9 @@ def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a threa
     is_cut = read_filter == _wide(read_filter) and query.window is None  # a time that is named may raise any line
     most = limit + SPARE if is_cut else None
     lines, since = _readable(passages, read_filter), now - ASKING
-    hits = hits_of(query.terms, lines, weights, asked_since=since, most=most)
+    hits = hits_of(query.terms, lines, weights, asked_since=since, asides=query.asides, most=most)
     if trace.is_kept:
-        trace.parts = parts_of(query.terms, lines, weights, asked_since=since)
+        trace.parts = parts_of(query.terms, lines, weights, asked_since=since, asides=query.asides)
     found = trace.note("found", [hit for hit in hits if read_filter.admits(hit.event)])
     named = trace.note("people", naming(found, query.people))
     counted = trace.note("numbers", counting(named, query.said))

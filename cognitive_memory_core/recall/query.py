@@ -20,6 +20,7 @@ from ..text.identity.names import clean_name, clean_text
 from ..text.lexical.frequency import telling
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker
+from ..text.statements.questions import asked_sentences
 from ..text.time.timewords import time_window
 from .naming import NOBODY, Names, names_of
 
@@ -37,7 +38,7 @@ class Query:
 
     ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``intent`` is
     the kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我. ``names`` are
-    those known in the place.
+    those known in the place. ``asides`` are the terms of the sentences around a question that it does not contain.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Query:
     intent: Intent = "general"
     people: frozenset[str] = field(default=frozenset())
     names: Names = field(default=NOBODY, compare=False, repr=False)
+    asides: frozenset[str] = field(default=frozenset())
 
 
 def narrowed(read_filter: ReadFilter, query: Query) -> Iterator[ReadFilter]:
@@ -71,14 +73,16 @@ def query_of(
     """
     said = clean_text(_said(text[:QUERY_LENGTH])).strip()
     lines = said.split("\n")
+    terms = _terms(lines)
     return Query(
         _placed(said, scene, addressed),
-        _terms(lines),
+        terms,
         _begun(_window(said, reference, names), reference),
         said,
         _intent(lines),
         _people(lines, scene, names),
         names,
+        _asides(said, terms),
     )
 
 
@@ -141,6 +145,11 @@ def _terms(lines: list[str]) -> tuple[str, ...]:
     terms = dict.fromkeys(term for turn in in_turn for term in turn if term)
     has_pairs = any(len(term) > 1 for term in terms)  # if there are pairs, very common single characters are skipped
     return tuple(term for term in terms if len(term) > 1 or telling(term) >= LEAST_TELLING or not has_pairs)[:ASKED]
+
+
+def _asides(said: str, terms: tuple[str, ...]) -> frozenset[str]:
+    asked = asked_sentences(said)
+    return frozenset(terms).difference(*(query_terms(one, characters=True) for one in asked)) if asked else frozenset()
 
 
 def _placed(said: str, scene: Scene, addressed: bool | None) -> str:

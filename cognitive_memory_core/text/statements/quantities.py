@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from ..lexical.folding import folded
 from ..patterns import Pattern
+from .questions import asked_sentences
 
 _READ = 600  # characters of a text
-_SENTENCE = re.compile(r"[^。！!？?\n]+[。！!？?\n]*")
-_ASKED = re.compile(r"[？?]\s*$")
 _ASKS = Pattern(
     "(?<!没)(?<!没.)(?<!没..)(?<!没...)多少(?!有点|有些)|几[点个次天岁条位成分块楼页张台]|多[大久长远高快贵]|(?<!评)价(?!值)|花了|版本|收费|收钱|bpm"
     "|(?<![a-z])(?:how (?:many|much|long|old|often|far|tall|big)|what (?:time|price|size|percentage|number)|which year)"
@@ -27,9 +24,8 @@ def asks_for_number(text: str) -> bool:
     Of several sentences only those with a question mark count, if there are any: others around a question tell of
     something else.
     """
-    sentences = _SENTENCE.findall(folded(text[:_READ]))
-    asked = [one for one in sentences if _ASKED.search(one)] or sentences
-    return any(_ASKS.compiled.search(one) for one in asked)
+    read = folded(text[:_READ])
+    return any(_ASKS.compiled.search(one) for one in asked_sentences(read) or (read,))
 
 
 def holds_number(text: str) -> bool:

@@ -209,6 +209,43 @@ def test_a_monologue_in_private_is_no_session() -> None:
     assert worths("陶艺", a_talk("去学陶艺", "好"), weights=WINDOW)["好"] == near
 
 
+def test_of_remarks_that_say_it_the_one_that_says_little_else_comes_first() -> None:
+    """Among remarks of one person in a private chat the shorter one is first; in a talk the longer one is."""
+    texts = ("去学陶艺", "今天和表妹去老火车站旁边学陶艺，顺便买了两只杯子")
+    remarks = tuple(a_line(text, 60.0 * at, scene=PRIVATE) for at, text in enumerate(texts))
+    assert list(worths("陶艺", *((one,) for one in remarks))) == list(texts)
+    assert list(worths("陶艺", *((a_line(text, 60.0 * at),) for at, text in enumerate(texts)))) == list(texts[::-1])
+
+
+def test_of_remarks_a_usual_word_that_few_have_tells_as_much_as_a_rare_one() -> None:
+    """How rare a word is in the language does not count among remarks of one person; in a talk it does."""
+    texts, question = ("为了它", "去陶艺", "好的好的"), ("为", "陶")
+    of_remarks, of_talk = (
+        {
+            hit.event.text: hit.relevance
+            for hit in hits_of(
+                question,
+                [(a_line(text, 60.0 * at, scene=scene),) for at, text in enumerate(texts)],
+                replace(ALONE, single=1.0),
+            )
+        }
+        for scene in (PRIVATE, GROUP)
+    )
+    assert of_remarks["为了它"] == of_remarks["去陶艺"]
+    assert of_talk["为了它"] < of_talk["去陶艺"]
+
+
+def test_what_stands_beside_a_question_counts_half() -> None:
+    """A term of the sentences around a question weighs half of one that is asked."""
+    talk = a_talk("陶艺", "烘焙")
+    plain, aside = (
+        {hit.event.text: hit.score for hit in hits_of(("陶艺", "烘焙"), [talk], ALONE, asides=asides)}
+        for asides in (frozenset[str](), frozenset({"烘焙"}))
+    )
+    assert plain["陶艺"] == plain["烘焙"]
+    assert aside["烘焙"] < plain["烘焙"] < aside["陶艺"]
+
+
 def test_a_long_session_speaks_of_more_than_one_thing() -> None:
     """In a long session a word counts for twenty messages; adjacent messages count it beyond that."""
     texts = [*(f"好{number}" for number in range(19)), "去学陶艺", *(f"行{number}" for number in range(40))]

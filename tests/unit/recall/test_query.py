@@ -106,6 +106,24 @@ def test_a_question_behind_chatter_keeps_its_words():
     assert {"爬山", "周六"} <= set(query_of(f"{chatter}，周六去不去爬山", GROUP, NOON).terms)
 
 
+@pytest.mark.parametrize(
+    ("text", "beside"),
+    [
+        ("今天真忙。陶艺课几点？先谢谢", {"真忙", "谢谢"}),
+        ("今天真忙\n陶艺课几点?", {"真忙"}),
+        ("陶艺课几点？", set[str]()),
+        ("今天真忙。陶艺课", set[str]()),
+        ("忙吗？陶艺课几点？", set[str]()),
+    ],
+)
+def test_what_surrounds_a_question_stands_beside_it(text: str, beside: set[str]) -> None:
+    """The terms of sentences around a question are its asides; a message that only asks, or never does, has none."""
+    query = query_of(text, GROUP, NOON)
+    assert beside <= query.asides <= frozenset(query.terms)
+    assert not query.asides & {"陶艺", "艺课", "几点"}
+    assert bool(query.asides) == bool(beside)
+
+
 def test_lone_common_characters_of_a_batch_are_no_words():
     """The commonest single characters of a line are terms only if it has no pair; others always are."""
     assert query_of("我\n爬山", GROUP, NOON).terms == ("爬山", "爬", "山")
