@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from pathlib import Path
 from typing import Protocol
 
@@ -34,12 +35,12 @@ class DirectoryOwner:
         """Initialise without touching the disk."""
         self._data_dir = data_dir
         self._lock = _owner_lock(data_dir)
-        self._known: dict[Path, tuple[int, int] | None] = {}
+        self._known: dict[str, tuple[int, int] | None] = {}  # by path; a text, because every write looks
         self._is_lost = False
 
     def watch(self, path: Path) -> None:
         """Record the identity of the file at a path; :meth:`problem` then reports its loss or replacement. Blocking."""
-        self._known[path] = _identity(path)
+        self._known[str(path)] = _identity(str(path))
 
     def problem(self) -> str:
         """Return why nothing may be written, "" if the directory is still the one that was opened; blocking.
@@ -119,9 +120,9 @@ def _owner_lock(data_dir: Path) -> _OwnerLock:
     return FileLock(data_dir / LOCK, mode=0o600, thread_local=False)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
-        state = path.stat()
+        state = os.stat(path)  # noqa: PTH116  # a Path would take longer than the look
     except OSError:
         return None
     return state.st_dev, state.st_ino
