@@ -60,7 +60,10 @@ class _Terms(NamedTuple):
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
     """Yield the clauses of the texts, in parts if they are very long: no term spans the end of a clause."""
     for clause in chain.from_iterable(map(_CLAUSE_ENDS.split, texts)):
-        yield from (clause[start : start + _PIECE] for start in range(0, len(clause), _PIECE))
+        if len(clause) > _PIECE:
+            yield from (clause[start : start + _PIECE] for start in range(0, len(clause), _PIECE))
+        elif clause:
+            yield clause
 
 
 def _united(found: Sequence[frozenset[str]]) -> frozenset[str]:
