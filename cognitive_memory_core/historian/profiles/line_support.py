@@ -16,7 +16,7 @@ from ...text.time.timewords import leaning
 from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, without, words_of
 
 SENTENCE = 0.3  # least share of a sentence that its sources say, each clause compared with the source nearest to it
-CLAUSE, TELLING = 0.25, 3.0  # the same for a clause of a supported sentence, if it has that weight or more
+CLAUSE, TELLING = 0.3, 2.0  # the same for a clause of a supported sentence, if it has that weight or more
 TAG = 0.2  # the same for a tag, which names a topic in one word
 _SENTENCES = re.compile("[^。！？!?\n]+[。！？!?\n]*")
 _CLAUSE_ENDS = re.compile(r"([，；,;]+|(?<=[\u4e00-\u9fff]) +)")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...domain.message import Message
 from ...domain.people import JobContext
 from ...text.identity.written_ids import plain
-from ...text.statements.agreement import opposes
+from ...text.statements.agreement import Line, disagreements, opposes
 from ...text.statements.assent import assents, refuses
 from ...text.statements.authority import dictates, is_unvouched, speaks_for_all
 from ...text.statements.polarity import clauses_of
@@ -19,6 +20,7 @@ _BARE = 8  # characters; an agreement of more says something itself
 AGREED = 0.25  # least share of each clause of a statement, by weight, that the lines of a backer hold
 AS_MUCH = 0.5  # the same, of the share that the lines of whoever says most of it hold
 TELLING = 1.5  # weight of a clause that a backer must have said or agreed to
+_DIGIT = re.compile("[0-9]")
 _THIN = 4  # characters; shorter lines (哈哈, 🎉) are no proposal that somebody answers
 
 
@@ -124,7 +126,9 @@ def _statements_of(support: Support) -> Iterator[str]:
 
 
 def _denies(text: str, support: Support, names: Collection[str]) -> bool:
-    return any(refuses(line) or opposes(text, line, names) for line in support.said)
+    counted = [Line(line) for line in support.said if _DIGIT.search(line)]
+    is_counted_otherwise = bool(counted) and "figure" in disagreements(text, counted, names)
+    return is_counted_otherwise or any(refuses(line) or opposes(text, line, names) for line in support.said)
 
 
 def _is_bare_agreement(text: str) -> bool:

@@ -17,7 +17,7 @@ from ...text.statements.agreement import disagreements
 from ...text.time.timewords import with_days
 from .attribution import RewriteTask, borrows, is_translated, speaks_for_another, stated
 from .backing import is_own_word
-from .echoes import called, echoes
+from .echoes import called, rests_on
 from .statement_gate import Around, Verdict, judge_amid
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt
@@ -133,10 +133,10 @@ class RewriteBatch:
         return Attempt(replace(attempt.statement, text=text, is_absolute=True), verdict)
 
     def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
-        """Add the fault "unfounded" if a text shares no word with what was heard, else any contradictions."""
+        """Add the fault "unfounded" if a text does not rest on what was heard, else any contradictions."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.original):
             return verdict
-        is_founded = echoes(text, task.original, self.job_context) and not borrows(text, task, self.job_context)
+        is_founded = rests_on(text, task.original, self.job_context) and not borrows(text, task, self.job_context)
         if not is_founded or speaks_for_another(text, task, self.job_context):
             return replace(verdict, faults=("unfounded",))
         return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
