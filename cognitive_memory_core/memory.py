@@ -385,9 +385,10 @@ class CognitiveMemory:
         return await self._state.evolve(scene, days)
 
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
-        """Evolve each group with ``evolution.min_messages`` new lines; return how many, 0 if another round is running.
+        """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
 
-        The runs are spread over ``within`` seconds. A run reads lines of the last 14 days that no run read before.
+        It is 0 if another round is running. The groups are spread over ``within`` seconds. For each, lines of the last
+        14 days are read that were not read for beliefs before.
         Evolution uses at most half of ``daily_calls``; groups for which it does not suffice come first the next time.
         """
         return await self._state.evolve_groups(within)

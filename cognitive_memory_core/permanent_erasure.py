@@ -248,7 +248,10 @@ class PermanentErasure:
         return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
     async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
-        """Remove the profiles of a place and of people with facts from it; return the keys. The latter are rebuilt."""
+        """Remove the profiles of a place, and those in ``fed``, which have facts from it; return the keys of all.
+
+        Those of people are rebuilt from their other facts later.
+        """
         keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
         return keys | await self._erase_profiles(self.around.profiles.erase(fed))
 

@@ -93,7 +93,7 @@ class RunningMemory:
         return await StatusReport(self._use_cases).activity(scene, days)
 
     async def evolve_groups(self, within: float) -> int:
-        """Evolve the groups that are due, spread over ``within`` seconds; return how many."""
+        """Update the beliefs of the groups that are due, spread over ``within`` seconds; return how many groups."""
         return await self._use_cases.evolution_rounds.run(within) if self.is_running else 0
 
     async def failed_jobs(self) -> list[FailedJob]:

@@ -239,7 +239,7 @@ class Considerer:
         return min(max(self._next - self._clock(), 0.0), IDLE)
 
     def _again_in(self) -> float:
-        """Return the seconds until lines from before the restart are tried again; infinity if there are none."""
+        """Return the seconds until lines from before the restart are handed in again; infinity if there are none."""
         if not self._left:
             return math.inf
         return RETRY if self._memory().is_running else OPENING

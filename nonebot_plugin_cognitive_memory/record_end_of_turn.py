@@ -47,7 +47,10 @@ class TurnEnd:
         perspective: str | None = None,
         force: bool = False,
     ) -> str | None:
-        """Hand in a turn; return None if it was refused. Errors of the memory are logged, not raised."""
+        """Record a turn; return the id of its job, or None if the turn was refused or the memory failed.
+
+        Errors of the memory are logged, not raised. ``perspective`` and ``force`` are those of ``Turn``.
+        """
         early = self._answered(lifetime.waiting_lines(self.scene))
         async with lifetime.in_order() as memory:
             lines = await _recent(memory, self.scene)

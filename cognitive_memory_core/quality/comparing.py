@@ -39,7 +39,7 @@ QUOTED = 80  # characters
 
 
 class PairTable(Generic[V]):
-    """A mapping from pairs of characters, split into many small dictionaries."""
+    """Maps pairs of characters to values, in many small dictionaries, so that no step rehashes all of them at once."""
 
     def __init__(self) -> None:
         """Create the empty parts."""

@@ -1,4 +1,4 @@
-"""Replaces names by the present names of the people in texts to be shown; stored texts are unchanged."""
+"""Replaces former names of people by their present ones in texts that are shown; stored texts are unchanged."""
 
 from __future__ import annotations
 

@@ -272,9 +272,10 @@ def _monologues(lines: Iterable[_TalkLine]) -> frozenset[tuple[int, int]]:
 def _near(
     lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]], weights: Weights
 ) -> Sequence[Sequence[tuple[frozenset[str], float]]]:
-    """Return, for each line, the terms of adjacent lines and of replies that count for it, with their weight.
+    """Return, for each line, sets of terms that it borrows, each with its weight.
 
-    Replies count in both directions: the line that it replies to, and the lines that reply to it.
+    A line borrows from the lines next to it, from the line that it answers and from those that answer it. ``lending``
+    has the terms that each line lends.
     """
     near: list[list[tuple[frozenset[str], float]]] = [[] for _ in lines]
     shares = [(distance, weights.window * 0.5 ** (distance - 1)) for distance in range(1, REACH + 1)]

@@ -150,7 +150,7 @@ class _SearchRequest:
     def about(self) -> list[ReadFilter]:
         """Return a read filter for each person that an identity query ("who is ...") asks about.
 
-        None for other queries.
+        Empty for other queries.
         """
         if self.query.intent != "identity":
             return []

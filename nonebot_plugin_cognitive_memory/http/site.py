@@ -16,10 +16,10 @@ from .token_buckets import TokenBucket
 
 
 class Site:
-    """Everything below the mount: ``api`` behind the operator's token, and applications that :meth:`add` opens.
+    """All that is served under ``/memory``: ``api``, which asks for the operator's token, and added applications.
 
-    All of it is behind the Host gate. Applications with an authentication of their own, such as web pages with
-    sessions, are added beside ``api``; everything else is included in ``api`` or mounted on it.
+    The Host header of every request is checked first. Add only applications that authenticate by themselves, such as
+    web pages with sessions; everything else belongs in ``api``.
     """
 
     def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, bucket: TokenBucket | None = None) -> None:

@@ -53,7 +53,7 @@ class PutInUse:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Removes a part of the generations not in use; answered with :class:`Swept`."""
+    """Asks to remove generations that are not in use, a part at a time; answered with :class:`Swept`."""
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class ProfileErasure:
             return False
 
     def _without(self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide) -> bytes | None:
-        """Return the remaining content of a file; None if it does not mention the person."""
+        """Return a file's content without a person; None if it does not mention them and can stay as it is."""
         if _is_plain(data) and not _mentions(data, user_id, hide):
             return None
         try:

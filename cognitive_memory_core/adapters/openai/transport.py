@@ -21,10 +21,10 @@ _ENCODINGS = ("", "identity", "gzip", "x-gzip")
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """Sends the given key and no foreign headers; reads each answer completely, up to ``limit`` decoded bytes.
+    """Sends the given key and only headers of its own; reads whole answers, of at most ``limit`` bytes decompressed.
 
-    The vendor's client would add headers from the environment (organisation, project, custom ones), describe the
-    machine, and read the body of a refusal of any length.
+    A longer answer is an error. The vendor's client would add headers from the environment (organisation, project,
+    custom ones), describe the machine, and read an error response of any length.
     """
 
     def __init__(self, inner: httpx.AsyncBaseTransport, key: str, limit: int) -> None:

@@ -136,7 +136,7 @@ class _Content:
 
     @property
     def kept(self) -> float:
-        """Weight of the old profile that remains, without withdrawn claims."""
+        """Summed weight of the old profile's terms that the new one still has, without withdrawn claims."""
         return weight_of((self.old & self.new) - self.gone)
 
     @property

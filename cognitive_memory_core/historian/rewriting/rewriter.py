@@ -52,7 +52,7 @@ class ModelHistorian:
         *,
         tally: Tally | None = None,
     ) -> None:
-        """Use one model for rewriting and one for triage; ``rules`` make the statements for which neither is usable."""
+        """Rewrite with ``rewriting`` and triage with ``judging``; where a model fails, ``rules`` do its step."""
         self._rules = rules
         self._rewriting = rewriting
         self._judging = judging

@@ -158,7 +158,7 @@ class _Known:
         self.remembered = plain("\n".join(event.text[:READ] for event in job_context.neighbours))
 
     def names_in(self, text: str) -> tuple[str, ...]:
-        """Return the names that occur in a text, in full and in spoken form."""
+        """Return the names of known people that a text contains, written in full or shortened as in speech."""
         called = (form for name, _ in self._named() for form in _forms(name))
         return tuple({form: None for form in called if form in text})
 

@@ -96,5 +96,5 @@ class Archive(RowSource, Protocol):
         ...
 
     async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
-        """Count the active events and the messages of a place, or of all places if None; ``days`` are consecutive."""
+        """Count the active events and the messages of a place (None: of all) on each of some consecutive days."""
         ...

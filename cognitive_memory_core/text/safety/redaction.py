@@ -69,7 +69,10 @@ class Redaction:
 
     @classmethod
     def of(cls, ids: Iterable[str], names: Iterable[str], shared: Iterable[str] = ()) -> Redaction:
-        """Create a redaction of people by ids and names; ``shared`` are names that other people have as well."""
+        """Create a redaction of people by ids and names.
+
+        Names in ``shared``, which other people have as well, are hidden only beside an id.
+        """
         return cls(Vocabulary(ids), Vocabulary(name.strip() for name in names), frozenset(map(str.strip, shared)))
 
     def hiding(self, ids: Iterable[str]) -> Redaction:

@@ -15,7 +15,7 @@ _ADDED = ", ".join(f"{name} = {name} + excluded.{name}" for name in _COLUMNS[1:]
 
 
 class SqliteAccounts:
-    """The spending in a database."""
+    """Stores how many calls and tokens were spent, by day and purpose."""
 
     def __init__(self, database: Database) -> None:
         """Keep accounts in a database."""

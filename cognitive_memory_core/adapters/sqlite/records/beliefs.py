@@ -55,7 +55,7 @@ _OF_OTHER_MODELS = "(b.embedded_as < ?1 OR b.embedded_as > ?1)"  # equivalent to
 
 
 class SqliteBeliefs:
-    """The beliefs of a database."""
+    """Stores beliefs, their versions and their change log."""
 
     def __init__(self, database: Database) -> None:
         """Keep beliefs in a database."""

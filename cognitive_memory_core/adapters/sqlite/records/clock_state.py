@@ -15,7 +15,7 @@ _KEY = "clock"  # key in the table meta
 
 
 class SqliteClockBook:
-    """The clock state in a database."""
+    """Stores the latest trusted instant of the clock, and corrects wrongly dated tombstones."""
 
     def __init__(self, database: Database) -> None:
         """Keep the clock state in a database."""

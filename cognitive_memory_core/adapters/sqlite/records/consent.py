@@ -13,7 +13,7 @@ from .event_rows import opted_out
 
 
 class SqliteConsent:
-    """The consent settings in a database."""
+    """Stores opt-outs, sharing and the switches of places."""
 
     def __init__(self, database: Database) -> None:
         """Keep consent settings in a database."""

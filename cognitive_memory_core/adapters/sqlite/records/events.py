@@ -23,7 +23,7 @@ _FIELDS = ", ".join(EVENT_FIELDS)
 
 
 class SqliteEvents:
-    """The events of a database."""
+    """Stores and reads events."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         """Keep events in a database; the clock dates done marks of jobs."""

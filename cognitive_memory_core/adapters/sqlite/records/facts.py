@@ -35,7 +35,7 @@ _FAILED_AGAIN = (
 
 
 class SqliteFacts:
-    """The facts in a database."""
+    """Stores the facts of profiles and which of them wait for a merge."""
 
     def __init__(self, database: Database) -> None:
         """Read waiting facts and record them as merged; facts are written with their events."""

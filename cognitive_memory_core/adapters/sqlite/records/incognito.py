@@ -15,7 +15,7 @@ from . import tombstones
 
 
 class SqliteIncognito:
-    """The incognito periods in a database."""
+    """Stores incognito periods."""
 
     def __init__(self, database: Database) -> None:
         """Keep periods in a database."""

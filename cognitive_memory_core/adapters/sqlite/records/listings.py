@@ -26,7 +26,7 @@ _LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
 
 
 class SqliteListings:
-    """The lists of a database."""
+    """Lists events, places and people for the operator."""
 
     def __init__(self, database: Database) -> None:
         """List the rows of a database."""
@@ -39,7 +39,7 @@ class SqliteListings:
         return await self._database.read(_events, agent, listing, (bounded(limit), bounded(offset)), without)
 
     async def wordings(self, event: Event) -> list[Event]:
-        """Return the events with the place, sender, time and messages of another, which are its other wordings."""
+        """Return the other wordings of an event: events with the same place, sender, time and messages."""
         return await self._database.read(_wordings, event)
 
     async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:

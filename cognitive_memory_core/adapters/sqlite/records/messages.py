@@ -26,7 +26,7 @@ _FIELDS = ", ".join(MESSAGE_FIELDS)
 
 
 class SqliteLog:
-    """The messages of a database."""
+    """Stores and reads the lines of the message log."""
 
     def __init__(self, database: Database) -> None:
         """Keep messages in a database."""

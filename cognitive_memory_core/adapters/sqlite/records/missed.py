@@ -15,7 +15,7 @@ from ..search.read_filter_sql import Filter, missed_filter
 
 
 class SqliteMissed:
-    """The cases of a database."""
+    """Stores cases of failed recall: a question, and the event that it should have found."""
 
     def __init__(self, database: Database) -> None:
         """Keep cases in a database."""

@@ -24,7 +24,7 @@ _SEEN_AGAIN = (
 
 
 class SqliteNames:
-    """The names in a database."""
+    """Stores the names under which people were seen."""
 
     def __init__(self, database: Database) -> None:
         """Keep names in a database."""

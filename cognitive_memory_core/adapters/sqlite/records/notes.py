@@ -17,7 +17,7 @@ _WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id
 
 
 class SqliteNotes:
-    """The memos and pins of a database."""
+    """Stores memos and pins."""
 
     def __init__(self, database: Database) -> None:
         """Keep notes in a database."""

@@ -29,7 +29,7 @@ _STORED = select("k.key", "json_each(?) k CROSS JOIN profiles p", _OF_LISTED)  #
 
 
 class SqliteProfiles:
-    """The profiles in a database."""
+    """Stores a searchable copy of each profile."""
 
     def __init__(self, database: Database) -> None:
         """Keep profiles in a database."""
@@ -48,9 +48,9 @@ class SqliteProfiles:
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Store the vector of a profile by the model ``fingerprint``, unless the profile was reworded meanwhile.
+        """Store the vector that the model ``fingerprint`` made of a profile, unless the stored profile has new text.
 
-        Raises BadArgument for a vector without a direction.
+        Raises BadArgument for a zero vector.
         """
         if not has_direction(vector):
             raise BadArgument(

@@ -45,7 +45,7 @@ _Added = dict[tuple[Any, ...], tuple[int, ...]]
 
 
 class SqliteQuality:
-    """The figures of a database."""
+    """Reads and counts what the quality report shows."""
 
     def __init__(self, database: Database) -> None:
         """Read and count in a database."""

@@ -14,7 +14,7 @@ _PREFIX = "calibration of "  # key prefix in the table meta
 
 
 class SqliteCalibrations:
-    """The calibrations in a database."""
+    """Stores, for each embedder, which cosines it gives to unrelated and to equal texts."""
 
     def __init__(self, database: Database) -> None:
         """Keep calibrations in a database."""

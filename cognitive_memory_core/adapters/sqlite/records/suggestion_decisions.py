@@ -21,7 +21,7 @@ _FIELDS = ", ".join((*(f"r.{name}" for name in DECISION_COLUMNS), EVIDENCE))
 
 
 class SqliteDecisions:
-    """The decisions of a database."""
+    """Stores what admins decided on suggestions."""
 
     def __init__(self, database: Database) -> None:
         """Keep decisions in a database."""

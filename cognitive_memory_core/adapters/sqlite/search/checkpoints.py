@@ -10,7 +10,7 @@ from ..database.rows import bound
 
 
 class SqliteCheckpoints:
-    """The checkpoints in a database."""
+    """Stores up to which change each vector index has been brought."""
 
     def __init__(self, database: Database) -> None:
         """Keep checkpoints in a database."""

@@ -157,7 +157,7 @@ class SqliteExactSearch:
         return form is not None and not self._advanced(connection, place, form).is_whole
 
     def _advanced(self, connection: Connection, place: VectorPlace, form: Form) -> Slice:
-        """Read the next changes of a place into memory."""
+        """Apply the next changes of a place's vectors to the slice in memory; return the new slice."""
         return self._cache.fresh(
             (form, place),
             lambda: _empty(connection, place, form),
