@@ -16,7 +16,8 @@ EventKind = Literal["event", "preference", "knowledge", "experience", "message"]
 class Fact:
     """One statement to be merged into one profile, which code chooses from the place and the speaker.
 
-    If ``is_withdrawn``, the profile already contains it and the merge must remove it, because its event was retired.
+    If ``is_withdrawn``, the profile already contains it and the merge must remove it, because its event was retired or
+    its speaker said something else instead.
     """
 
     key: ProfileKey

@@ -43,8 +43,8 @@ class InMemoryFacts:
 
     async def keys_to_update(self) -> frozenset[ProfileKey]:
         """Return the profiles with a merged fact whose event is retired."""
-        facts = self._state.facts.facts.values()
-        return frozenset(noted.fact.key for noted in facts if noted.is_merged and self._is_fallen(noted))
+        events, merged = self._state.events, (noted for noted in self._state.facts.facts.values() if noted.is_merged)
+        return frozenset(noted.fact.key for noted in merged if events[noted.fact.event_id].retired_at is not None)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
         """Record a failed merge if facts wait for the profile; an erased profile has none."""

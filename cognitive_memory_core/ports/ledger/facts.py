@@ -35,8 +35,9 @@ class FactBook(Protocol):
     async def waiting(self) -> list[PendingFacts]:
         """Return the profiles with waiting facts, the longest waiting first.
 
-        A fact waits until it is recorded as merged (:meth:`mark_merged`), while its event is active. A merged fact
-        whose event is retired waits again, as a withdrawn one, until its removal is recorded.
+        A fact waits until it is recorded as merged (:meth:`mark_merged`), while its event is active and no active event
+        that feeds the same profile replaces it. A merged fact of which that is no longer true waits again, as a
+        withdrawn one, until its removal is recorded.
         """
         ...
 
@@ -53,7 +54,7 @@ class FactBook(Protocol):
         ...
 
     async def keys_to_update(self) -> frozenset[ProfileKey]:
-        """Return the profiles that contain withdrawn facts; they must not be shown until those are removed."""
+        """Return the profiles that contain facts of retired events; they must not be shown until those are removed."""
         ...
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:

@@ -149,7 +149,7 @@ CREATE INDEX events_by_change ON events (revision, seq);
 """
 
 # facts belong to the profile of (agent, entity_type, group_id, user_id). merged: the profile contains the fact.
-# fallen: its event is retired. A fact waits while both are equal: to be merged (both false) or removed (both true).
+# fallen: its event is retired or replaced. A fact waits while both are equal: to be merged (false) or removed (true).
 # heard: maps the digest of an observation's duplicate key to its event. profiles: a copy of the profile files; words is
 # the digest of the embedded text, embedded_as the vector's model.
 _THIRD = """
