@@ -58,30 +58,29 @@ class LineSupport:
 
     def _kept_clauses(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
         """Return whether to keep each clause: none without the first, or if the kept ones together are unsupported."""
-        if self._is_old(sentence) and not any(map(self._leans, clauses)):
+        leans = self._leans(sentence)  # a quotation may hold any word, and clauses cut it
+        if self._is_old(sentence) and not leans:
             return [True] * len(clauses)
-        stays = [self._is_supported(clause) for clause in clauses]
+        stays = [self._is_supported(clause) and not (leans and self._leans(clause)) for clause in clauses]
         if not stays[0]:  # what follows would stand without its subject
             return [False] * len(clauses)
         left = [clause for clause, is_kept in zip(clauses, stays, strict=True) if is_kept]
         return stays if self._supported_share_of_all(left) >= SENTENCE else [False] * len(clauses)
 
     def _is_supported(self, clause: str) -> bool:
-        if self._leans(clause):
-            return False
         if self._is_old(clause):
             return True
         is_telling = weight_of(self._terms(clause)) >= TELLING
         return not ((is_telling and self._supported_share(clause) < CLAUSE) or self._is_contradicted(clause))
 
-    def _leans(self, clause: str) -> bool:
-        """Return whether a clause that the old profile lacks says I or you, or names a day such as tomorrow."""
-        if clause.strip(_ENDS) in self.old:
+    def _leans(self, text: str) -> bool:
+        """Return whether a text that the old profile lacks says I or you, or names a day such as tomorrow."""
+        if text.strip(_ENDS) in self.old:
             return False
-        spared = spared_in(clause, self.names)
-        days = (one for one in leaning(clause) if one.kind == "relative")
+        spared = spared_in(text, self.names)
+        days = (one for one in leaning(text) if one.kind == "relative")
         is_dated = any(not spared.touches(one.start, one.stop) for one in days)
-        return is_dated or any(map(is_talk, offences(clause, names=self.names)))
+        return is_dated or any(map(is_talk, offences(text, names=self.names)))
 
     def _is_contradicted(self, clause: str) -> bool:
         """Return whether all sources on the same thing contradict a clause, or no source has one of its figures."""

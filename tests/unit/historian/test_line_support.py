@@ -75,3 +75,4 @@ def test_a_profile_does_not_speak_as_a_line_of_chat(text: str) -> None:
     fact = f"阿棠(2000001)：“{text}”"
     assert text not in LineSupport((fact, "对花生过敏"), ("阿棠",), NOW).supported(text)
     assert LineSupport((fact, "对花生过敏", text), ("阿棠",), NOW, text).supported(text) == text
+    assert LineSupport((fact,), ("阿棠",), NOW).supported(fact) == fact
