@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import random
 import sqlite3
 import statistics
@@ -117,6 +118,8 @@ async def _measured(options: argparse.Namespace, backend: str, folder: Path) -> 
     settings = core.Settings.from_mapping(given)
     bare = _Bare(folder / "bare", options.events)
     async with core.CognitiveMemory.open(settings, folder / "data", embedder=TextVectors(), chat=chat) as memory:
+        gc.collect()
+        gc.freeze()  # as the plugin does once its memory is open
         await _furnished(memory, folder / "years.jsonl", options.events)
         await _worked(memory, jobs, PEOPLE)  # everybody has a profile before the first round
         for _ in range(options.rounds):
