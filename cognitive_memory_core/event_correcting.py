@@ -16,7 +16,7 @@ from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
 from .errors import NotPermitted, UnknownEvent
-from .historian.jobs.profile_feeding import group_fact, own_key
+from .historian.jobs.own_words_into_profiles import group_fact, own_key
 from .ports.ledger import EventLedger
 from .settings import Live, Settings
 from .text.identity.names import clean_text

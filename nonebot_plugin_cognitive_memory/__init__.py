@@ -11,7 +11,8 @@ require("nonebot_plugin_localstore")
 require("nonebot_plugin_alconna")
 
 from . import replies
-from .annotated import (
+from .config import Config
+from .injected_types import (
     Consider,
     CurrentScene,
     GetProfile,
@@ -23,7 +24,6 @@ from .annotated import (
     SearchEvents,
     SearchProfiles,
 )
-from .config import Config
 from .lifecycle import get_memory
 from .record_end_of_turn import consider, record_end
 from .replies.tools import TOOL_GUIDE

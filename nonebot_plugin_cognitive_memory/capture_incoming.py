@@ -22,7 +22,7 @@ from .event_message import as_everybody_hears, find_message, recent_lines
 from .heard_names import heard_names
 from .left_places import returned
 from .lifecycle import get_memory, lifetime
-from .line_copies import line_copies
+from .lines_of_several_accounts import line_copies
 from .onebot import v12
 from .platform_names import platform_names
 from .throttled_log import complain

@@ -21,7 +21,7 @@ from .auto_consider import considerer
 from .capture_rules import is_captured
 from .event_message import recent_lines, sent_at
 from .lifecycle import get_memory, lifetime
-from .line_copies import line_copies
+from .lines_of_several_accounts import line_copies
 from .message_text import FORWARDED, Wording, worded
 from .onebot import v11, v12
 from .scene import agent_of, find_scene, line_id, qq_id, scene_at, text_id

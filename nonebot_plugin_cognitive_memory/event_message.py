@@ -12,7 +12,7 @@ from nonebot.adapters import Bot, Event
 import cognitive_memory_core as core
 
 from .heard_names import heard_names
-from .line_copies import line_copies
+from .lines_of_several_accounts import line_copies
 from .message_text import worded
 from .onebot import v11, v12
 from .scene import find_scene, line_id

@@ -10,7 +10,7 @@ import cognitive_memory_core as core
 from . import replies
 from .auto_consider import considerer
 from .lifecycle import get_memory
-from .line_copies import line_copies
+from .lines_of_several_accounts import line_copies
 from .onebot import v11, v12
 from .scene import agent_of, line_id, qq_id, scene_at, text_id
 from .throttled_log import complain

@@ -14,8 +14,8 @@ from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummari
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database import migrations, schema
-from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft
+from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim
 from tests.support import profiles

@@ -20,7 +20,6 @@ from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
 from cognitive_memory_core.adapters.files.names import parsed
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.job import Job
@@ -28,6 +27,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
+from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
 from cognitive_memory_core.ports.ledger import ArchiveRow, EmbeddedEvent
 from cognitive_memory_core.settings import (

@@ -33,9 +33,9 @@ from ..text.failures import described
 from ..text.identity.names import clean_name
 from ..text.statements.bare_statements import character_pairs, outspoken
 from ..text.statements.sameness import may_be_same
-from .choosing import chosen, summary_pieces
+from .chosen_lines import chosen, summary_pieces
 from .judging import Judgement, JudgingInput, judged
-from .support import NumberedChat
+from .supporting_lines import NumberedChat
 
 log = logging.getLogger(__name__)
 MOST_READ = 3_000  # lines of one run; with more, the oldest are not read, and the result says so

@@ -20,9 +20,9 @@ from ..text.statements.agreement import Line, disagreements, opposes
 from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
-from ..text.statements.standing import present, recurs
+from ..text.statements.rules_in_force import present, recurs
 from .strength import confirmed, faded, first_strength
-from .support import LEAST_PEOPLE, NumberedChat, Support
+from .supporting_lines import LEAST_PEOPLE, NumberedChat, Support
 
 Rejection = Literal[
     "unreadable",

@@ -18,15 +18,15 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from .. import sentences
-from ..adapters.chroma.foreign import ForeignFolderUnreadable, foreign_rows, size_of
+from ..adapters.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
 from ..adapters.files.job_formats import SEED_ZONE
 from ..adapters.files.profile_file import LARGEST, ProfileFile
 from ..adapters.files.profile_paths import ProfileLocation
-from ..disk import Disk
 from ..domain.ids import derived_id
 from ..domain.iso_times import datetime_of
 from ..domain.profile import EntityType, Profile, Revision, revision_id
 from ..domain.scope import DEFAULT_AGENT
+from ..durable_files import Disk
 from ..errors import BadArgument, CognitiveMemoryError
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
 from .json_list import DAMAGED, rows_of

@@ -16,7 +16,7 @@ from ..domain.scope import Scope
 from ..settings import Decay
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.terms import index_terms
-from ..text.statements.quantities import asks_for_number, holds_number
+from ..text.statements.questions_for_numbers import asks_for_number, holds_number
 from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .. import sentences
 from ..cancellation import completed
-from ..disk import Disk, Vanished
+from ..durable_files import Disk, Vanished
 from ..errors import BadArgument, StorageRefused
 from ..ports.ledger import Eraser
 from ..ports.memo_mirror import MemoMirror

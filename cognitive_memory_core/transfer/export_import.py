@@ -15,8 +15,8 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..cancellation import completed
-from ..disk import Disk
 from ..domain.profile import Profile, Revision
+from ..durable_files import Disk
 from ..errors import BadArgument, MistakeError, StorageRefused
 from ..ports.ledger import Archive, ArchiveRow, OptOut, RowSource
 from .export_format import HEAD, ExportedRow, is_head, row_of, written

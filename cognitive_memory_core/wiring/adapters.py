@@ -20,7 +20,7 @@ from ..adapters.sqlite import SqliteLedger
 from ..adapters.sqlite.database.migrations import is_blank
 from ..background import BackgroundLoop
 from ..cancellation import released_on_failure
-from ..disk import Disk
+from ..durable_files import Disk
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
 from ..migration.takeover import keep_summaries

@@ -96,7 +96,7 @@ async def test_after_a_restart_late_copies_are_known(
 ) -> None:
     """Lines of an earlier process that the second account delivers after a restart are no new lines; two stay two."""
     from nonebot_plugin_cognitive_memory import capture_incoming, capture_outgoing, event_message, lifecycle
-    from nonebot_plugin_cognitive_memory.line_copies import LineCopies
+    from nonebot_plugin_cognitive_memory.lines_of_several_accounts import LineCopies
 
     for number in range(2):
         await both[0].hear(message(content, 2000001, group, time=1_790_000_000 + number))
@@ -141,7 +141,7 @@ async def test_platforms_that_share_a_memory_are_named(
 
 def test_only_the_last_lines_are_kept() -> None:
     """The lines kept for comparison are bounded, whatever is said and however often."""
-    from nonebot_plugin_cognitive_memory.line_copies import LineCopies
+    from nonebot_plugin_cognitive_memory.lines_of_several_accounts import LineCopies
 
     copies, here = LineCopies(limit=50), core.Scene.group("10001", "2000001")
     at = datetime(2026, 11, 23, 12, tzinfo=timezone.utc)

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.disk import Disk
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
+from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.profiles import Overtaken
 from tests.inmemory.profiles import InMemoryProfiles

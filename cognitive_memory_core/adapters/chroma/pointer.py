@@ -6,7 +6,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from ...disk import Disk
+from ...durable_files import Disk
 
 _NAME, _SERVER = "current", "server.place"
 _NUMBER = re.compile(r"[0-9]{4,9}")

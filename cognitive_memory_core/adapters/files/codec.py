@@ -14,13 +14,13 @@ import orjson
 from pydantic import ValidationError
 
 from ... import sentences
-from ...disk import MAX_BYTES
 from ...domain.interval import checked_instant
 from ...domain.job import FailedJob, Job
 from ...domain.message import Message
 from ...domain.note import Memo
 from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn
+from ...durable_files import MAX_BYTES
 from ...errors import BadArgument, LimitReached, PermanentError
 from ...text.identity.names import one_line
 from .job_formats import VERSION, Body, FailureFile, contradicts_itself, read_job, written_instant, written_job

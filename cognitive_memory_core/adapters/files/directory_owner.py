@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 
 from ... import sentences
 from ...cancellation import completed
-from ...disk import Disk, refusals
+from ...durable_files import Disk, refusals
 from ...errors import DirectoryInUse, StorageRefused
 
 log = logging.getLogger(__name__)

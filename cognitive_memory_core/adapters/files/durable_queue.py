@@ -16,11 +16,11 @@ from typing import ParamSpec, TypeVar
 
 from ... import sentences
 from ...cancellation import completed, is_out_of_threads, seen
-from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.log_fields import log_fields
 from ...domain.note import Memo
 from ...domain.scope import Scope
+from ...durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished
 from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
 from ...locks import KeyedLock
 from ...ports.clock import Clock

@@ -20,10 +20,10 @@ import orjson
 from ... import sentences
 from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...cancellation import completed
-from ...disk import TEMP, Cleaning, Disk, Vanished, is_withheld
 from ...domain.iso_times import datetime_of
 from ...domain.note import Memo
 from ...domain.scope import Scope
+from ...durable_files import TEMP, Cleaning, Disk, Vanished, is_withheld
 from ...errors import PermanentError, StorageRefused
 from ...ports.clock import Clock
 from .codec import json_of, writable_text

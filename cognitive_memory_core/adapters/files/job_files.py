@@ -19,9 +19,9 @@ from operator import attrgetter
 from pathlib import Path
 
 from ... import sentences
-from ...disk import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...domain.ids import derived_id
 from ...domain.job import FailedJob, Job
+from ...durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...errors import PermanentError, StorageRefused
 from . import codec, file_erasure
 from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ...disk import TEMP, Disk, Vanished, refusals
 from ...domain.ids import path_component
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
+from ...durable_files import TEMP, Disk, Vanished, refusals
 from ...errors import LimitReached, PermanentError
 from ...text.identity.names import clean_text
 from ...text.safety.redaction import LONG_ID

@@ -13,9 +13,9 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from ... import sentences
-from ...disk import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from ...domain.scope import Scope
+from ...durable_files import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
 from ...errors import PermanentError, StorageRefused, UnknownRevision
 from ...ports.clock import Clock
 from ...ports.profiles import Overtaken

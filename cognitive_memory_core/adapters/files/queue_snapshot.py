@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ...disk import Disk, Vanished
 from ...domain.job import FailedJob, QueueCounts
+from ...durable_files import Disk, Vanished
 from ...errors import PermanentError, StorageRefused
 from . import codec
 from .names import JobName, moment, parsed

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ...disk import Disk, Vanished
+from ...durable_files import Disk, Vanished
 from ...errors import PermanentError, StorageRefused
 
 KNOWN = ("rewrite", "triage", "merge", "compress", "evolve", "suggest")

@@ -15,9 +15,9 @@ from ...domain.people import JobContext, Person
 from ...domain.turn import Dialogue, Turn
 from ...text.identity.names import clean_name
 from ...text.statements.group_rules import lays_down_rule
-from .choosing import chosen, corrected_line, is_dated, is_serious, retracts
 from .known_people import KnownPeople
 from .lasting_facts import begins_with_speaker, ended_states, lasting_clause
+from .memorable_passages import chosen, corrected_line, is_dated, is_serious, retracts
 from .phrasing import Phrasing
 from .quoting import QuotedPassage, Quoting
 from .settling_replies import can_be_settled, settles

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...text.lexical.folding import folded
-from .choosing import is_joke, is_short_lived
+from .memorable_passages import is_joke, is_short_lived
 from .worth_remembering import asks, has_content
 
 LONGEST = 16  # letters of a line that settles another

@@ -10,7 +10,7 @@ from ...domain.job import Job
 from ...domain.people import JobContext
 from ...domain.turn import Turn
 from ...settings import Settings
-from .profile_feeding import Feeding, admins_in, facts_of
+from .own_words_into_profiles import Feeding, admins_in, facts_of
 
 
 def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:

@@ -21,12 +21,12 @@ from ...settings import Live, Settings
 from ...text.identity.names import clean_name
 from ..profiles.name_observer import NameObserver
 from ..rewriting.attribution import repeated
+from ..rewriting.claims_of_one_person import LEAST_SUPPORT, vouched
 from ..rewriting.dialogue_context import DialogueContext
 from ..rewriting.echoes import called
 from ..rewriting.progress import Progress
 from ..rewriting.repeated_events import RepeatedEvents
 from ..rewriting.statement_gate import judged
-from ..rewriting.vouching import LEAST_SUPPORT, vouched
 from .event_drafting import drafted
 from .memo_writer import MemoWriter
 

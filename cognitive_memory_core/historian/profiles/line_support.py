@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache, cached_property
 
 from ...text.statements.agreement import Line
-from ...text.statements.figures import differing_figures
+from ...text.statements.differing_figures import differing_figures
 from ...text.statements.lexicon import is_talk, offences, spared_in
 from ...text.statements.sameness import contradicts
 from ...text.time.timewords import leaning

@@ -21,8 +21,8 @@ from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
 from ...text.statements.corrections import puts_right
 from ...text.statements.sameness import may_be_same
-from .backing import Support, backers_of
 from .echoes import CLAUSE_ENDS, content_of, echoes, words_of
+from .supporting_people import Support, backers_of
 
 READ = 2_000  # characters read of an answer
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]")

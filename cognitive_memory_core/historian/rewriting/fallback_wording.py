@@ -14,9 +14,9 @@ from ...text.identity.names import one_line
 from ...text.statements.lexicon import offences
 from ...text.time.timewords import dated_words, leaning
 from .attribution import RewriteTask
-from .backing import AGREED
 from .echoes import called, share_in
 from .rewrite_batch import RewriteBatch
+from .supporting_people import AGREED
 
 QUOTED = 400  # characters of a line
 CONFIDENCE = 0.6

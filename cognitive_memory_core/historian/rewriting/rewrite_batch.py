@@ -16,9 +16,9 @@ from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
 from ...text.time.timewords import with_days
 from .attribution import RewriteTask, borrows, is_translated, speaks_for_another, stated
-from .backing import is_own_word
 from .echoes import called, rests_on
 from .statement_gate import Around, Verdict, judge_amid
+from .supporting_people import is_own_word
 
 PREVIOUS = 500  # characters of a rejected text shown in the next prompt
 CONTRARY = frozenset(("polarity", "question", "figure", "amount"))  # faults of a text that contradicts its lines

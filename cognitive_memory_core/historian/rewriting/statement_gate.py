@@ -18,8 +18,8 @@ from ...text.lexical.terms import pieces_of
 from ...text.names_and_quotations import Spared, named
 from ...text.safety.empty_answers import says_nothing
 from ...text.safety.prompt_fences import defused
-from ...text.statements.amounts import strange_amounts
 from ...text.statements.lexicon import Offence, offences
+from ...text.statements.money_amounts import strange_amounts
 from ...text.time.timewords import mentions
 
 Fault = Literal["empty", "too_long", "unfounded", "language", "amount", "polarity", "question", "figure"]

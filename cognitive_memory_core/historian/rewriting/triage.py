@@ -18,9 +18,9 @@ from ...text.identity.persons import opening_voice, speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import Line
 from .attribution import READ, RewriteTask, likeliest, said_by
-from .backing import is_own_word, supports
 from .echoes import echoes, share_in
 from .rewrite_batch import PREVIOUS, RewriteBatch
+from .supporting_people import is_own_word, supports
 
 log = logging.getLogger(__name__)
 

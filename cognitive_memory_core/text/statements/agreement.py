@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from .figures import differing_figures
+from .differing_figures import differing_figures
 from .polarity import Clause, clauses_of, declines, dismisses, weight_of
 
 Disagreement = Literal["polarity", "question", "figure"]

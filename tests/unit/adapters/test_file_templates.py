@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.adapters.files.templates import LONGEST, read_templates
-from cognitive_memory_core.disk import Disk
+from cognitive_memory_core.durable_files import Disk
 
 
 class DeadDisk(Disk):

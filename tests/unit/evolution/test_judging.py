@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.belief import ASLEEP, Belief
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.evolution.judging import Judgement, JudgingInput, judged
-from cognitive_memory_core.evolution.support import NumberedChat
+from cognitive_memory_core.evolution.supporting_lines import NumberedChat
 from cognitive_memory_core.prompts.json_lines import proposals_in
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, created, deleted, kept, updated
 from tests.support.builders import GROUP

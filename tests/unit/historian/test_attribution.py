@@ -10,7 +10,7 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.historian.rewriting.attribution import RewriteTask, repeated, stated
-from cognitive_memory_core.historian.rewriting.backing import supports
+from cognitive_memory_core.historian.rewriting.supporting_people import supports
 from cognitive_memory_core.prompts.answers import StatementAnswer
 from tests.support.builders import GROUP, an_event
 from tests.support.clock import NOON

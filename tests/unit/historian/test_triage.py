@@ -14,9 +14,9 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow, UnavailableError
+from cognitive_memory_core.historian.rewriting.claims_of_one_person import vouched
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.historian.rewriting.triage import batch_of
-from cognitive_memory_core.historian.rewriting.vouching import vouched
 from cognitive_memory_core.historian.spending.call_budget import NoModel
 from cognitive_memory_core.prompts.answers import StatementAnswer, TriageAnswer
 from cognitive_memory_core.prompts.library import PromptLibrary

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from .... import sentences
-from ....disk import Disk, refusals
+from ....durable_files import Disk, refusals
 from ....errors import StorageRefused
 from ....ports.ledger import Copy
 from .rows import bound, instant_of, micros

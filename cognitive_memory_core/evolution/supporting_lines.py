@@ -14,8 +14,8 @@ from ..text.lexical.terms import index_terms
 from ..text.statements.agreement import opposes
 from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import ends_rules, forbids, orders_memory, sets_rules
+from ..text.statements.rules_in_force import untimed
 from ..text.statements.stance import proposes, stance_of, tells_of_self
-from ..text.statements.standing import untimed
 
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 REACH = 12  # lines within which a short answer can agree to a line before it

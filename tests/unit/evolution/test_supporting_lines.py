@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.evolution.support import NumberedChat
+from cognitive_memory_core.evolution.supporting_lines import NumberedChat
 from tests.support.beliefs import LIN, MO, TEA, a_chat
 
 LINES = Path(__file__).with_name("support_pairs.tsv").read_text("utf-8").splitlines()

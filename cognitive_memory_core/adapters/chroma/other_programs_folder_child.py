@@ -1,6 +1,7 @@
 """The child process that reads the events of another program's Chroma folder: one JSON object a line on stdout.
 
-Started by :mod:`.foreign` on a copy, because opening a folder of an older Chroma changes it. Any failure ends it.
+Started by :mod:`.other_programs_folder` on a copy, because opening a folder of an older Chroma changes it. Any failure
+ends it.
 """
 
 from __future__ import annotations

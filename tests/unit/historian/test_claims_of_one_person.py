@@ -8,7 +8,7 @@ import pytest
 
 from cognitive_memory_core.domain.event import Statement
 from cognitive_memory_core.domain.people import JobContext, Person
-from cognitive_memory_core.historian.rewriting.vouching import vouched
+from cognitive_memory_core.historian.rewriting.claims_of_one_person import vouched
 from tests.support.builders import GROUP
 from tests.support.clock import NOON
 

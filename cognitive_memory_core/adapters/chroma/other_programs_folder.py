@@ -13,7 +13,7 @@ from .process import clean_environment
 
 LONGEST_ROW = 1_000_000  # bytes
 COPY = "chroma"
-_MODULE = f"{__package__}.foreign_child"
+_MODULE = f"{__package__}.other_programs_folder_child"
 
 
 class ForeignFolderUnreadable(Exception):

@@ -15,7 +15,7 @@ from ...domain.scope import Scene
 from ...domain.turn import Turn
 from ...settings import Settings
 from ...text.identity.persons import reports
-from ..rewriting.vouching import LEAST_SUPPORT
+from ..rewriting.claims_of_one_person import LEAST_SUPPORT
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.statements.amounts import strange_amounts
+from cognitive_memory_core.text.statements.money_amounts import strange_amounts
 from tests.support.costs import LINEAR, growth
 
 

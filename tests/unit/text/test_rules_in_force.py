@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.text.statements.lexicon import offences
-from cognitive_memory_core.text.statements.standing import present, recurs
+from cognitive_memory_core.text.statements.rules_in_force import present, recurs
 
 LINES = Path(__file__).with_name("standing_rules.tsv").read_text("utf-8").splitlines()
 ROWS = [line.split("\t") for line in LINES if line and not line.startswith("#")]
