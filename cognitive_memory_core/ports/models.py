@@ -37,7 +37,7 @@ class Calibration:
 
     @property
     def is_usable(self) -> bool:
-        """Whether both medians are valid cosines and paraphrases exceed unrelated pairs by ``LEAST_SPREAD``."""
+        """Whether both medians are valid cosines, that of paraphrases higher by ``LEAST_SPREAD`` or more."""
         return -1.0 <= self.unrelated < self.unrelated + LEAST_SPREAD <= self.paraphrase <= 1.0
 
 

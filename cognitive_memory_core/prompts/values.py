@@ -41,10 +41,11 @@ def row_of(value: object) -> Row:
 
 
 def rows_of(value: object) -> list[Row] | None:
-    """Return the objects of a list; a single object or a JSON text counts as a list. None for anything else.
+    """Return the objects of a model's answer; None if it is neither an object, a list nor a text.
 
-    A text that is no JSON is a list of its lines. A bare text in the list counts as an object with this ``text`` and
-    the number that it begins with. An object whose members are numbered texts is a list, too.
+    * An object is one row, or, if all its keys are numbers and all its values texts, a row for each.
+    * A text is read as JSON if it begins with a bracket; of another text each line is an item.
+    * An item that is a text becomes ``{"number": ..., "text": ...}``, without ``number`` if it begins with none.
     """
     if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
         value = loaded(value)

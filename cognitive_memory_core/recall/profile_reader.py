@@ -34,8 +34,8 @@ INLINE = 4  # profiles compared on the event loop in a few milliseconds; more ar
 class ProfileReadLimits:
     """Limits of profile reads; times in seconds.
 
-    A turn waits ``patience`` seconds from the start of a file read. A finished read is reused for ``lifetime`` seconds;
-    at most ``held`` are cached.
+    A turn waits for a file until ``patience`` seconds after its read began, at most. A finished read is reused for
+    ``lifetime`` seconds; at most ``held`` reads are cached.
     """
 
     patience: float = 1.0

@@ -45,7 +45,7 @@ def named_person(label: str, aliases: Iterable[str], tags: Iterable[str]) -> str
 
 
 def under_heading(heading: str, line: str) -> str:
-    """Return a line of a profile after its heading."""
+    """Return a line of a profile with its heading in front of it."""
     return f"{heading}：{line}" if heading else line
 
 

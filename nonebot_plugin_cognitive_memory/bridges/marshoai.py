@@ -56,7 +56,7 @@ def attach() -> None:
 
 
 async def _with_block(turn: BridgedTurn, messages: Sequence[Any], has_tools: bool) -> list[Any]:
-    """Return the messages with the block at the end of the first, which holds the plugin's system prompt."""
+    """Return the messages with the memory's block at the end of the first one, MarshoAI's system prompt."""
     block = await turn.block(with_tools=has_tools)
     first, *others = messages
     return [{**first, "content": f"{first['content']}\n\n{block}"}, *others] if block else [first, *others]

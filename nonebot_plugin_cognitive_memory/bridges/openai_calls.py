@@ -66,7 +66,7 @@ async def note_begin(bot: Bot, event: Event, matcher: Matcher) -> None:
 
 
 async def note_end(event: Event, matcher: Matcher) -> None:
-    """Note that a handler of a named plugin has ended."""
+    """Note that a handler has ended, if its plugin is one that the setting names."""
     known = _heard_of(event) if _is_allowed(matcher) else None
     if known is not None:
         known.running -= 1

@@ -167,7 +167,7 @@ async def cases(visit: Visit) -> Response:
 
 
 async def drop(visit: Visit) -> Response:
-    """Delete a stored case."""
+    """Delete a noted case: a question for which an event should have been found."""
     await visit.memory.listings.drop_missed(visit.scene(), visit.sent("id"))
     return visit.go("/question/cases", notice=visit.words("people.done"))
 

@@ -58,7 +58,7 @@ _REFUSALS = {
 
 
 def refused_value(place: Sequence[str | int], kind: str, bounds: dict[str, object]) -> str:
-    """Return the sentence that a parameter or a field of a body was refused, from pydantic's name of the error."""
+    """Return the reply to a bad value at ``place``; ``kind`` and ``bounds`` are those of pydantic's error."""
     if kind == "json_invalid":
         return NOT_JSON
     name = ".".join(str(part) for part in place[1:]) or "请求正文"

@@ -277,7 +277,7 @@ def _mentions(data: bytes, identifier: str, hide: Hide) -> bool:
 
 
 def _plausible_texts(data: bytes) -> Iterator[str]:
-    """Yield the plausible texts of bytes: UTF-8, or every encoding if they are not UTF-8; escapes resolved."""
+    """Yield the texts that bytes may stand for: as UTF-8, else one for each known encoding; escapes are resolved."""
     try:
         texts = [data.decode("utf-8")]
     except UnicodeDecodeError:

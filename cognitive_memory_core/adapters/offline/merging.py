@@ -88,7 +88,7 @@ class _Page:
 
     @property
     def text(self) -> str:
-        """Return the body as stored."""
+        """Return the sections as the Markdown text of a profile."""
         return written(OutlineSection(heading, tuple(lines)) for heading, lines in self._sections).strip()
 
     def add(self, title: str, said: str, day: str) -> None:

@@ -45,10 +45,10 @@ class RuleHistorian:
         return written
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return what people disclosed, planned, decided or asked to remember, as quotations of their senders.
+        """Return what people disclosed, planned, decided or asked to remember, in the words of the senders.
 
-        A rule that the group's owner or an admin lays down is about the group. A short answer that settles somebody
-        else's line is quoted with that line. Lines whose sender takes them back,
+        A rule that the group's owner or an admin lays down is about the group. A short answer to
+        somebody's question or proposal is quoted with it. Lines whose sender takes them back,
         and announcements made on 1 April, are left out.
         """
         by_id = {message.id: message for message in (*job_context.answered, *dialogue.messages)}

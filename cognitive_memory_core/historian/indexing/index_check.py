@@ -89,7 +89,7 @@ def _position_key(generation: Generation) -> str:
 
 
 def _sample_positions(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
-    """Return checkpoints spread over the ledger, from before the first row to before the last ones.
+    """Return the starting points of the samples: the start of the ledger, its last rows, and some between.
 
     Rows that were written together share a revision; their ``seq`` tells them apart.
     """

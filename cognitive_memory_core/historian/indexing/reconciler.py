@@ -119,7 +119,7 @@ class IndexReconciler:
         )
 
     async def _mark_asleep(self) -> Checkpoint:
-        """Return the stored checkpoint of a sleeping index, an empty one if the index is lost or being opened."""
+        """Return how far the index was brought before its process ended; the start if it is lost or being opened."""
         if not self._sleep.is_asleep or not await self._store.is_there():
             return Checkpoint()
         return await self._book.furthest() or Checkpoint()

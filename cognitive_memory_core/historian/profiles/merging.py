@@ -50,7 +50,10 @@ class ProfileMerging:
         elapsed: Callable[[], float] = time.monotonic,
         is_learning: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Merge entities; ``elapsed`` measures the pauses during an outage, ``is_learning`` tells whether jobs wait."""
+        """Merge with ``entity``, which merges one profile at a time.
+
+        ``elapsed`` is the clock for pauses during an outage. ``is_learning`` returns whether jobs still wait.
+        """
         self._entity = entity
         self._is_learning = is_learning
         self._elapsed = elapsed

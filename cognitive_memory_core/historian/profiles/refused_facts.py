@@ -81,7 +81,7 @@ class _Sieve:
         return ProfileContent(self.profile.tags, self.profile.summary) if self.profile else ProfileContent((), "")
 
     async def take(self, merger: Merger, facts: Sequence[Fact]) -> None:
-        """Merge facts with a merger."""
+        """Let a merger merge facts into the profile held here."""
         drawn = await merger.merge(self.person, self.profile, facts, self.now)
         if drawn != self.content:
             standing = self.profile or Profile(facts[0].key, self.person.name, (), "", updated_at=self.now)

@@ -20,19 +20,18 @@ class EventLedger(Protocol):
     async def commit(self, draft: Draft) -> None:
         """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.
 
-        An active event with equal :func:`duplicate_key`, scope and sender absorbs a new one: its count and last-seen
-        time are raised. A new event is ignored if an event of equal key, active or retired, has its messages as sources
-        already. If either of two merged events has no ``message_ids``, the result has none. An event all of whose
-        messages are withdrawn is written as retired. Events of opted-out senders are skipped.
-
-        An event that ``draft.repeats`` maps to a stored one is absorbed by it in the same way, if the stored one is
-        active, of the same scope and sender. If only the new event is absolute, the absorbing one takes its text,
-        kind, subjects and confidence, unless another active event has that text. A fact is kept if its own event was
-        written and is active, or gave its text to the absorbing event, whose fact it then becomes. The observations in
-        ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
-
-        The event ``draft.corrects`` is retired if an event of the draft was written or absorbed. A correction may have
-        the text and messages of a retired event; its fact about the group is kept only if the corrected event has one.
+        * *Equal events.* A new event is absorbed by the active event with its :func:`duplicate_key`, scope and sender:
+          that one's count and last-seen time are raised, and it gets the new message ids, or none if either has none.
+        * *Known events.* A new event is ignored if an event of equal key, active or retired, has all its messages.
+        * *Repeats.* An event that ``draft.repeats`` maps to an active event of its scope and sender is absorbed by it,
+          too. If only the new one is absolute, the stored one takes its text, kind, subjects and confidence, unless
+          another active event has that text.
+        * *Facts.* A fact is kept if its event was written as active. If its event was absorbed, it is kept, as a fact
+          of the stored event, only if that took its text.
+        * *Corrections.* ``draft.corrects`` is retired if an event of the draft was written or absorbed. A correction
+          may repeat a retired event; its fact about the group is kept only if the corrected event had one.
+        * Events of opted-out senders are skipped; one all of whose messages are withdrawn is written as retired.
+        * The observations in ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
         """
         ...
 

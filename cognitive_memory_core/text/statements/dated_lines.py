@@ -1,4 +1,4 @@
-"""Detection of profile lines about one day, and removal of dates: a leading one, and one that a line names twice."""
+"""Tells profile lines that concern a single day; removes the date at a line's start, and the repetition of a date."""
 
 from __future__ import annotations
 

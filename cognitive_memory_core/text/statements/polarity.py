@@ -190,7 +190,7 @@ def _spelled(text: str) -> str:
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
 def _reworded(part: str) -> str:
-    """Map different forms of denial to one; cached, because a statement repeats most parts of its lines."""
+    """Replace different forms of denial by one; cached, because a statement has most of its parts from its lines."""
     if not _ANY_REWORDED.is_in(part):
         return part
     for pattern, word in _REWORDED:

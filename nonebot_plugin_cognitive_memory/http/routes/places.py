@@ -9,7 +9,10 @@ from ..dependencies import OperatorAccess
 
 
 def place(operator: OperatorAccess, group_id: str | None, user_id: str | None) -> core.Scene:
-    """Return the scene of a member, of a private chat, or the operator's in a group; raises BadArgument without ids."""
+    """Return the scene of a member for both ids, of a private chat for ``user_id``, the operator's for ``group_id``.
+
+    Raises BadArgument without ids.
+    """
     if group_id and user_id:
         return core.Scene.group(group_id, user_id, agent=operator.agent)
     if user_id:

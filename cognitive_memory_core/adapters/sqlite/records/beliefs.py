@@ -214,7 +214,7 @@ def _not_withdrawn(connection: Connection, belief: Belief) -> tuple[str, ...]:
 
 
 def _states(connection: Connection, belief: Belief) -> bool:
-    """Return whether a belief is active, and another active belief of its place has the same statement.
+    """Return whether a belief is active and has the statement of another active belief of its place.
 
     Other versions of the same belief (equal ``chain_id``) do not count.
     """

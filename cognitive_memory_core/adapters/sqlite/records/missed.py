@@ -18,7 +18,7 @@ class SqliteMissed:
     """Stores cases of failed recall: a question, and the event that it should have found."""
 
     def __init__(self, database: Database) -> None:
-        """Keep cases in a database."""
+        """Keep them in a database."""
         self._database = database
 
     async def note(self, case: MissedEvent) -> None:
