@@ -11,7 +11,6 @@ import math
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Hashable, Sequence
-from dataclasses import dataclass, field
 
 from nonebot import get_driver
 
@@ -21,63 +20,16 @@ from . import replies
 from .config import setup
 from .lifecycle import get_memory, lifetime
 from .lines_kept_over_restarts import FILE, WaitingLinesFile, WaitingPlace
+from .pending_lines import LINES, PendingLines
 from .running_loops import IDLE, RunningLoops
 from .throttled_log import complain
 
 PLACES = 5_000  # more than any bot has groups; beyond it the place quiet longest is dropped
-LINES = 200  # per dialogue
 ROOM = 100_000  # lines of all places together; beyond it a place keeps no more than one dialogue
-GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 RETRY = 60.0  # seconds after a refusal by the memory
 PAUSE = 0.5  # seconds between two writes of the file
 OPENING = 2.0  # seconds between two checks whether the memory is open
 ECHO = 4  # letters; a shorter line may be a person's own words
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line by a person or the bot, and when it was heard, by the considerer's clock."""
-
-    message: core.Message
-    heard_at: float
-
-
-@dataclass
-class PendingLines:
-    """The lines of one place that are not considered yet."""
-
-    lines: OrderedDict[str, Line] = field(default_factory=OrderedDict)
-    not_before: float = 0.0
-
-    @property
-    def said_at(self) -> list[float]:
-        """Return when people said something; the bot's lines are context only."""
-        return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
-
-    def add(self, message: core.Message, now: float) -> None:
-        """Add a line."""
-        self.lines[message.id] = Line(message, now)
-
-    def drop(self, line_ids: Collection[str]) -> None:
-        """Remove lines."""
-        for line_id in line_ids:
-            self.lines.pop(line_id, None)
-
-    def due_at(self, capture: core.CaptureSettings) -> float:
-        """Return when the lines are due: a grace period after there are enough, else once the place has been quiet.
-
-        Infinity if no person said any of them.
-        """
-        said_at, enough = self.said_at, min(capture.consider_every, LINES)
-        if not said_at:
-            return math.inf
-        due = said_at[enough - 1] + _grace(capture) if len(said_at) >= enough else said_at[-1] + _idle(capture)
-        return max(due, self.not_before)
-
-    def due_lines(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Return the lines older than the grace period; a chat plugin may still record the turn of the others."""
-        latest = now - _grace(capture)
-        return [line.message for line in self.lines.values() if line.heard_at <= latest]
 
 
 class Considerer:
@@ -265,14 +217,6 @@ class Considerer:
             return line.scene.scope in self._pending
         is_to_bot = line.addressed_to_bot or line.scene.kind == "private"
         return bool(line.text) and (is_to_bot or self._capture.auto_consider == "all")
-
-
-def _idle(capture: core.CaptureSettings) -> float:
-    return capture.consider_idle_minutes * 60
-
-
-def _grace(capture: core.CaptureSettings) -> float:
-    return min(GRACE, _idle(capture))
 
 
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:

@@ -46,7 +46,7 @@ class ClockWatch:
     async def load(self) -> None:
         """Load the trusted time; redate tombstones that a wrong clock dated, once it is corrected.
 
-        If the book is unavailable, the loop tries again.
+        If the ledger is unavailable, the background loop tries again.
         """
         try:
             state = await self._book.find()

@@ -210,7 +210,7 @@ def _flaws(events: Iterable[ExaminedEvent], hide: Callable[[str], str], least: f
 
 
 def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
-    """Return the flaws for which an event does not stand on its own; "unworded" if there is no other."""
+    """Return why an event does not stand on its own: kinds of offences and "unsure"; "unworded" if neither applies."""
     flaws: list[Flaw] = [*dict.fromkeys(offence.kind for offence in offences(unquoted(event.text)))]
     if event.confidence < least:
         flaws.append("unsure")

@@ -44,10 +44,11 @@ from ..historian.spending.call_budget import EVOLUTION
 from ..listings import Listings
 from ..memory_reads import Reads
 from ..migration.takeover import SummaryTakeover
-from ..permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure, Purge
+from ..permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
+from ..purging import Purge
 from ..quality.reporting import Reporting
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch

@@ -74,7 +74,7 @@ class UnwrittenMessages:
         return [message for _, message in islice(filter(None, turns), limit)]
 
     def remove(self, written: Sequence[Message]) -> None:
-        """Remove a written piece; its places move behind all others."""
+        """Remove messages that were written; their places come last in the next :meth:`piece`."""
         identities = {id(message) for message in written}
         for scope in {message.scene.scope: None for message in written}:
             lines = self._places.pop(scope, None)

@@ -78,7 +78,7 @@ class RewriteBatch:
         return [(task, self._attempt(task, said.get(task.number))) for task in self.open]
 
     def note(self, attempts: Iterable[tuple[RewriteTask, Attempt]]) -> None:
-        """Record attempts."""
+        """Record attempts of tasks; each task keeps its last and its best one."""
         for task, attempt in attempts:
             self._last[task.number] = attempt
             best = self._best.get(task.number)

@@ -1,0 +1,67 @@
+"""The lines of one place that wait to be considered, and when they are due."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import cognitive_memory_core as core
+
+LINES = 200  # per dialogue
+GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line by a person or the bot, and when it was heard, by the considerer's clock."""
+
+    message: core.Message
+    heard_at: float
+
+
+@dataclass
+class PendingLines:
+    """The lines of one place that are not considered yet."""
+
+    lines: OrderedDict[str, Line] = field(default_factory=OrderedDict)
+    not_before: float = 0.0
+
+    @property
+    def said_at(self) -> list[float]:
+        """Return when people said something; the bot's lines are context only."""
+        return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
+
+    def add(self, message: core.Message, now: float) -> None:
+        """Add a line."""
+        self.lines[message.id] = Line(message, now)
+
+    def drop(self, line_ids: Collection[str]) -> None:
+        """Remove lines."""
+        for line_id in line_ids:
+            self.lines.pop(line_id, None)
+
+    def due_at(self, capture: core.CaptureSettings) -> float:
+        """Return when the lines are due: a grace period after there are enough, else once the place has been quiet.
+
+        Infinity if no person said any of them.
+        """
+        said_at, enough = self.said_at, min(capture.consider_every, LINES)
+        if not said_at:
+            return math.inf
+        due = said_at[enough - 1] + _grace(capture) if len(said_at) >= enough else said_at[-1] + _idle(capture)
+        return max(due, self.not_before)
+
+    def due_lines(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
+        """Return the lines older than the grace period; a chat plugin may still record the turn of the others."""
+        latest = now - _grace(capture)
+        return [line.message for line in self.lines.values() if line.heard_at <= latest]
+
+
+def _grace(capture: core.CaptureSettings) -> float:
+    return min(GRACE, _idle(capture))
+
+
+def _idle(capture: core.CaptureSettings) -> float:
+    return capture.consider_idle_minutes * 60
