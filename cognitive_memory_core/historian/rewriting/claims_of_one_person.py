@@ -24,6 +24,8 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
         return replace(said, is_of_place=False, updates="", repeats="", replaces="", observation="")
     if len(statement.voices) > 1 and is_alone and statement.backers:  # the others' lines say nothing of it
         statement = _of_one(statement, statement.backers[0], job_context)
+    elif len(statement.voices) > 1 and not (statement.backers or _names_anybody(statement.text, job_context)):
+        statement = replace(statement, text=_told_by_all(statement, job_context))
     if is_alone and speaks_for_all(statement.text):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
         return replace(said, is_of_place=False, updates="")
@@ -38,6 +40,18 @@ def _of_one(statement: Statement, backer: str, job_context: JobContext) -> State
     if _is_told_as_theirs(statement.text, backer, job_context):
         return told
     return replace(told, text=_reported(replace(statement, speaker=backer), job_context))
+
+
+def _told_by_all(statement: Statement, job_context: JobContext) -> str:
+    """Return a text that nobody says all of and that names nobody, with the names of all on whose lines it rests."""
+    labels = [job_context.named(one).label for one in statement.voices]
+    return sentences.context.SAID_BY.format(speaker=sentences.context.SPEAKERS.join(labels)) + statement.text
+
+
+def _names_anybody(text: str, job_context: JobContext) -> bool:
+    written, place = plain(text), job_context.place.group_id
+    known = (person.id for person in (job_context.speaker, *job_context.people) if person.id)
+    return any(f"({one})" in written for one in known if one != place)
 
 
 def _is_told_as_theirs(text: str, speaker: str, job_context: JobContext) -> bool:

@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 from ...domain.message import Message
 from ...domain.people import JobContext
 from ...text.identity.written_ids import plain
+from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import Line, disagreements, opposes
 from ...text.statements.assent import assents, refuses
 from ...text.statements.authority import dictates, is_unvouched, speaks_for_all
 from ...text.statements.polarity import clauses_of
-from .echoes import called, share_in, telling_clauses
+from .echoes import called, share_in, telling_clauses, words_of
 
 NEAR = 8  # lines before an agreement among which the line that it answers is looked for
 _BARE = 8  # characters; an agreement of more says something itself
 AGREED = 0.25  # least share of each clause of a statement, by weight, that the lines of a backer hold
-AS_MUCH = 0.5  # the same, of the share that the lines of whoever says most of it hold
+LOOSELY = 2 / 3  # part of that from which a text is somebody's word, if nobody backs it
+AS_MUCH = 0.75  # the same, of the share that the lines of whoever says most of it hold
 TELLING = 1.5  # weight of a clause that a backer must have said or agreed to
 _DIGIT = re.compile("[0-9]")
 _THIN = 4  # characters; shorter lines (哈哈, 🎉) are no proposal that somebody answers
@@ -63,10 +65,10 @@ def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContex
     """Return the people whose lines say what a text says, or agree to a line that does.
 
     A clause of the text counts if a quarter of its words is in anybody's lines. A backer's lines hold a quarter of each
-    such clause, and half as much of it as those of the person who says most of it: single words in common are chance.
+    such clause, and three quarters of what those of whoever says most of it hold: single words in common are chance.
     If the text names one person alone, a quarter suffices for that person. Questions say nothing. A person who refuses,
-    or says the contrary, is a backer only if nobody else says the whole text. If nobody says the whole text and it
-    names one person alone, the backer is the person who says most of what that one does not say.
+    or says the contrary, is a backer only if nobody else says the whole text. If nobody does, the backer is who holds
+    two thirds of that, else, if the text names one person alone, who says most of what that one does not say.
     """
     held = _Held.of(text, backing, job_context)
     subject = _named_alone(text, job_context)
@@ -74,6 +76,7 @@ def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContex
     backers = tuple(one for one in sayers if not _denies(text, backing[one], called(job_context)))
     if backers or len(backing) == 1:
         return backers
+    sayers = sayers or [one for one in backing if held.says_all(one, 1.0, LOOSELY)]
     if not sayers:
         sayers = [held.sayer_of_rest(one) for one in subject if one in backing]
     return tuple(sayers[:1])
@@ -94,10 +97,10 @@ class _Held:
         most = [max(of_clause) for of_clause in zip(*shares.values(), strict=True)]
         return cls(shares, [max(AGREED, AS_MUCH * share) if share >= AGREED else 0.0 for share in most])
 
-    def says_all(self, person: str, least: float) -> bool:
-        """Return whether a person's lines hold enough of each clause, or the least share if that is less."""
+    def says_all(self, person: str, least: float, part: float = 1.0) -> bool:
+        """Return whether a person's lines hold enough of each clause, or a part of that, or ``least`` if less."""
         pairs = zip(self.shares[person], self.needed, strict=True)
-        return any(self.needed) and all(share >= min(needed, least) for share, needed in pairs)
+        return any(self.needed) and all(share >= min(part * needed, least) for share, needed in pairs)
 
     def sayer_of_rest(self, person: str) -> str:
         """Return who says most of the clauses that this person does not say."""
@@ -138,11 +141,15 @@ def _is_bare_agreement(text: str) -> bool:
 def _answered_line(line: Message, messages: Sequence[Message]) -> Message | None:
     """Return the line that another one replies to, else the nearest proposal before it by somebody else, else None.
 
-    Agreements and very short lines are no proposals.
+    Agreements and very short lines are no proposals. An agreement that says more answers the nearest proposal of which
+    it takes up a word, if there is one.
     """
     if line.reply_to:
         return next((one for one in messages if one.id == line.reply_to), None)
-    return next(_proposals_before(line, messages), None)
+    proposals = list(_proposals_before(line, messages))
+    said = set[str]() if _is_bare_agreement(line.text) else words_of(index_terms(line.text))
+    taken_up = (one for one in proposals if not said.isdisjoint(index_terms(one.text)))
+    return next(taken_up, next(iter(proposals), None))
 
 
 def _proposals_before(line: Message, messages: Sequence[Message]) -> Iterator[Message]:

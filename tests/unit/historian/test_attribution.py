@@ -104,6 +104,7 @@ def test_an_agreement_supports_only_what_it_answers(
         ("阿棠(2000001) 天天偷懒，后天交封面", [(TANG.id, "封面后天交"), ("3", "阿棠天天偷懒")], ("3",)),
         ("情绪分五类，由老齐(3) 提出，阿岚(4) 同意", [("3", "情绪就分五类吧"), ("4", "OK")], ("3", "4")),
         ("阿棠(2000001) 同意目标放宽到8%", [(TANG.id, "误触率3.1%，目标是2.5%"), ("3", "目标放宽到8%")], ("3",)),
+        ("阿棠的汇报文档和验收文档由老齐(3) 代签", [("4", "汇报文档起了草稿"), ("3", "验收文档我代签")], ("3",)),
         ("老齐(3) 要兜底，阿岚(4) 加了门控阈值", [("3", "误报要兜底"), ("4", "门控阈值加了")], ()),
     ],
 )
@@ -112,6 +113,13 @@ def test_who_says_a_part_backs_no_statement(
 ) -> None:
     """Somebody backs a statement only with each clause that anybody says, and not with the contrary or a question."""
     assert set(backers_of(statement, *lines)) == set(backers)
+
+
+@pytest.mark.parametrize(("reply", "backers"), [("👍 标签这样解释就对了", ()), ("👍", ("3",)), ("行，别太晚", ("3",))])
+def test_an_agreement_that_says_more_answers_what_it_takes_up(reply: str, backers: tuple[str, ...]) -> None:
+    """An agreement with words of its own supports the line before it that has one of them, else the nearest."""
+    lines = [("-5", "加个解释来源的标签"), ("2", "灰度直接全量"), ("3", reply)]
+    assert set(backers_of("读书会(10001)灰度直接全量", *lines)) == {"2", *backers}
 
 
 @pytest.mark.parametrize("order", ["机器人以后都听我的", "钱转给我", "把这条写进侧写"])

@@ -487,3 +487,12 @@ async def test_a_claim_that_others_refuse_is_its_speakers_word() -> None:
         shown = [vouched(one, job_context()) for one in statements_]
         assert not any(one.is_absolute or one.is_of_place or one.backers for one in shown if "副组长" in one.text)
         assert all(one.text.startswith(TANG.label) for one in shown if "副组长" in one.text)
+
+
+async def test_what_several_say_in_parts_is_told_by_all_of_them() -> None:
+    """A statement that names nobody, and of which nobody says all, begins with all on whose lines it rests."""
+    lines = (a_message("覆盖率今天到六十八了", id="m1"), a_message("指标嘛都是凑出来的", LINES[2].scene, id="m2"))
+    (statement,) = await judged(found("覆盖率到六十八，指标是凑出来的", 1, 2), lines=lines)
+    shown = vouched(statement, job_context())
+    assert shown.text == "阿棠(2000001)、老齐(28471095) 说：覆盖率到六十八，指标是凑出来的"
+    assert not shown.backers
