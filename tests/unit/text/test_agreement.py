@@ -134,3 +134,11 @@ def test_a_question_alone_is_no_fact() -> None:
     """What was only asked may not be told as a fact, nor what was stated as a question."""
     assert disagreements("明天开会", [Line("明天开会吗")]) == ("question",)
     assert disagreements("阿棠(2) 问明天开不开会", [Line("明天开会")], ("阿棠",)) == ("question",)
+
+
+@pytest.mark.parametrize("row", ROWS[-6:], ids=lambda row: row[0])
+def test_what_careful_readers_wrote_passes(row: list[str]) -> None:
+    """True statements that were once refused for polarity pass, and their contraries do not."""
+    line, true, changed, _ = row
+    assert found(true, line) == ()
+    assert "polarity" in found(changed, line)
