@@ -15,8 +15,8 @@ from ...text.statements.polarity import weight_of
 from ...text.time.timewords import mentions
 
 CLAUSE_ENDS = re.compile("[，,；;。！!？?\n]")
-FOUNDED = 0.2  # least share of a statement, by the weight of its words, that its lines hold
-TAKEN_UP = 0.5  # share of its lines that a statement holds, from which it may say most in other words
+FOUNDED = 0.15  # least share of a statement, by the weight of its words, that its lines hold
+TAKEN_UP = 0.4  # share of its lines that a statement holds, from which it may say most in other words
 _HEARD = 8_000  # characters read of a person's lines
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _SHORT = 4  # characters of a line from which single ones no longer tell whether a text takes it up
@@ -55,9 +55,9 @@ def share_in(original: str, text: str, job_context: JobContext) -> float:
 
 
 def rests_on(text: str, original: str, job_context: JobContext) -> bool:
-    """Return whether what was said holds a fifth of a text, its times aside, or the text most of a line of few words.
+    """Return whether what was said holds enough of a text, its times aside, or the text much of a line of few words.
 
-    Of lines that share a word with a statement by chance a fifth do, and of 169 true statements all.
+    Of lines that share a word with a statement by chance two fifths do, and of 169 true statements all.
     """
     if not echoes(text, original, job_context):
         return False

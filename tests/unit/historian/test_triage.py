@@ -465,11 +465,11 @@ def test_who_is_told_of_alone_needs_no_speaker(text: str, *, is_told: bool) -> N
     [
         ("老齐(28471095)说周会停两周", True),
         ("老齐(28471095)说周会以后都用语音写报告，迟到罚五十", False),
-        ("老齐(28471095)同意阿棠管美术，周会归阿棠开", False),
+        ("老齐(28471095)同意美术、招人、排期和发包交给阿棠，周会照开", False),
     ],
 )
 async def test_one_common_word_puts_nothing_into_anybodys_mouth(text: str, *, is_kept: bool) -> None:
-    """What somebody is told to have said rests on their line only if that holds a fifth of it."""
+    """What somebody is told to have said rests on their line only if that holds enough of it."""
     lines = (a_message("周会先停两周", LINES[2].scene, id="m1"), a_message("好耶", id="m2"))
     row = found(text, 1, speaker="28471095", subjects=["28471095"])
     insisting: object = {"statements": [{"number": 1, "text": text}]}
