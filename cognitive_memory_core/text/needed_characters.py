@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-_parser: Any = import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+_PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"  # no public module: a Python may lack it
+_UNKNOWN_FORM = (ImportError, AttributeError, TypeError, ValueError, LookupError)
 _WIDEST = 64  # characters of a class that are listed; a wider one tells little
 _LETTER, _SIGN = 2, 40  # how much rather a Chinese character is chosen than a Latin letter, a digit or a space
 
@@ -16,10 +17,13 @@ _LETTER, _SIGN = 2, 40  # how much rather a Chinese character is chosen than a L
 def needed_characters(source: str) -> frozenset[str] | None:
     """Return characters of which every text that the expression matches has at least one; None if there are none.
 
-    The rarest part that no match lacks decides. An expression whose form is not known has none.
+    The rarest part that no match lacks decides. An expression has none if this Python parses it into an unknown form.
     """
-    parsed = _parser.parse(source)
-    return None if parsed.state.flags & re.IGNORECASE else _of_sequence(parsed)
+    try:
+        parsed: Any = import_module(_PARSER).parse(source)
+        return None if parsed.state.flags & re.IGNORECASE else _of_sequence(parsed)
+    except _UNKNOWN_FORM:
+        return None
 
 
 def _of_sequence(parts: Iterable[tuple[Any, Any]]) -> frozenset[str] | None:

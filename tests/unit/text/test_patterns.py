@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core.text as text_package
+import cognitive_memory_core.text.needed_characters as needed_characters_module
 from cognitive_memory_core.text.lexical.folding import folded
 from cognitive_memory_core.text.needed_characters import needed_characters
 from cognitive_memory_core.text.patterns import Pattern
@@ -63,6 +64,15 @@ def test_an_expression_that_may_match_without_any_character_needs_none(source: s
     """What may match in any text is searched in every text."""
     assert needed_characters(source) is None
     assert Pattern(source).is_in("not 2") == bool(re.search(source, "not 2"))
+
+
+@pytest.mark.parametrize("parser", ["no_such_module", "json", "string"])
+def test_a_python_that_parses_otherwise_searches_every_text(parser: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the parser, or with one of another form, an expression is searched in every text and finds the same."""
+    monkeypatch.setattr(needed_characters_module, "_PARSER", parser)
+    assert needed_characters("昨天") is None
+    assert Pattern("昨天").is_in("昨天去了")
+    assert not Pattern("昨天").is_in("今天去")
 
 
 @pytest.mark.parametrize("at", range(4))
