@@ -230,7 +230,7 @@ def _coverage(
     near = _near(lines, lending, weights)
     session, half = weights.session, weights.saturation
     least = session / (session + half) if session else 0.0
-    shared = _shared(lines, lending, monologues) if session else {}
+    shared: Mapping[tuple[int, int], frozenset[str]] = _shared(lines, lending, monologues) if session else {}
     weighed = {line.topic: measure.rarity for line, measure in zip(lines, measures, strict=True)}
     by_topic = {topic: least * sum([weighed[topic][term] for term in terms]) for topic, terms in shared.items()}
     covered: list[float] = []
