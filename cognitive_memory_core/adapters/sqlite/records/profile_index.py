@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from sqlite3 import Connection
 
 from .... import sentences
@@ -154,9 +154,9 @@ def _versions(connection: Connection) -> dict[ProfileKey, str]:
 
 
 def _stored_keys(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-    asked = list(keys)
-    numbers: Iterable[tuple[int]] = connection.execute(_STORED, (json.dumps([key_values(key) for key in asked]),))
-    return frozenset(asked[number] for (number,) in numbers)
+    asked = dict(enumerate(keys))
+    rows = connection.execute(_STORED, (json.dumps([key_values(key) for key in asked.values()]),))
+    return frozenset(asked[number] for (number,) in rows)
 
 
 def _values(profile: Profile) -> tuple[str, ...]:
