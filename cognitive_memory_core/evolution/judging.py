@@ -22,7 +22,7 @@ from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
 from ..text.statements.rules_in_force import present, recurs
 from .strength import confirmed, faded, first_strength
-from .supporting_lines import LEAST_PEOPLE, NumberedChat, Support
+from .supporting_lines import LEAST_PEOPLE, NumberedChat, SupportingLines
 
 Rejection = Literal[
     "unreadable",
@@ -132,7 +132,7 @@ class _Judge:
         people = dict.fromkeys(line.sender_id for line in news)
         if people:
             after = confirmed(belief, len(people), self._input.now)
-            self.judgement.edits.append(BeliefEdit(_supported(after, Support(tuple(news))), belief))
+            self.judgement.edits.append(BeliefEdit(_supported(after, SupportingLines(tuple(news))), belief))
 
     def _update(self, belief: Belief, proposal: Proposal) -> Rejection | None:
         statement = one_line(proposal.statement, STATEMENT_LENGTH * 2)
@@ -204,13 +204,15 @@ class _Judge:
         change = logged(action, after, before, reason, self._input.now)
         self.judgement.edits.append(BeliefEdit(after, before, change))
 
-    def _supported(self, statement: str, proposal: Proposal, before: Belief | None) -> tuple[Rejection | None, Support]:
+    def _supported(
+        self, statement: str, proposal: Proposal, before: Belief | None
+    ) -> tuple[Rejection | None, SupportingLines]:
         """Return why a statement must not be stored (None if it may be), and the lines that support it."""
         chat = self._input.chat
         cited = chat.cited(proposal.lines) if proposal.lines else chat.found(statement)
         reason = self._fault(statement, before, [line.text for line in cited])
         if reason:
-            return reason, Support()
+            return reason, SupportingLines()
         old = before.statement if before else ""
         now = present(statement, [line.text for line in cited], old)
         support = chat.support(now, cited)
@@ -288,7 +290,7 @@ def _ids_by_name(job_context: JobContext) -> dict[str, set[str]]:
     return ids_by_name
 
 
-def _supported(belief: Belief, support: Support) -> Belief:
+def _supported(belief: Belief, support: SupportingLines) -> Belief:
     return replace(
         belief,
         message_ids=newest((*belief.message_ids, *support.message_ids)),

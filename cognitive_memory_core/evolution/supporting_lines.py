@@ -27,7 +27,7 @@ _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 
 
 @dataclass(frozen=True)
-class Support:
+class SupportingLines:
     """The lines that support a statement, oldest first."""
 
     lines: tuple[Message, ...] = ()
@@ -69,12 +69,12 @@ class NumberedChat:
         said = [line for line in found if line.sender_id]
         return bool(said) and all(map(_is_order, said))
 
-    def support(self, statement: str, cited: Sequence[Message]) -> Support:
+    def support(self, statement: str, cited: Sequence[Message]) -> SupportingLines:
         """Return the cited lines that say a statement, and the cited lines after them that agree."""
         terms = self.terms(statement)
         return self._joined([line for line in cited if self._says(line, statement, terms)], cited)
 
-    def ending(self, statement: str, cited: Sequence[Message]) -> Support:
+    def ending(self, statement: str, cited: Sequence[Message]) -> SupportingLines:
         """Return the cited lines that end a statement, and the cited lines after them that agree.
 
         Such a line shares words with the statement and denies or ends it, or ends the subject of a line before it.
@@ -87,10 +87,10 @@ class NumberedChat:
         ends += [line for line in self._following_lines(of_it, cited) if line.id not in known and _only_ends(line.text)]
         return self._joined(ends, cited)
 
-    def _joined(self, says: Sequence[Message], cited: Sequence[Message]) -> Support:
+    def _joined(self, says: Sequence[Message], cited: Sequence[Message]) -> SupportingLines:
         agreeing = (line for line in self._following_lines(says, cited) if stance_of(line.text) == "agrees")
         ids = {line.id for line in (*says, *agreeing)}
-        return Support(tuple(line for line in self.lines if line.id in ids))
+        return SupportingLines(tuple(line for line in self.lines if line.id in ids))
 
     def _following_lines(self, lines: Sequence[Message], cited: Sequence[Message]) -> Iterator[Message]:
         """Yield the cited lines that reply to one of ``lines``, or follow it closely with no objection between."""

@@ -167,7 +167,7 @@ def _import_version(connection: Connection, belief: Belief, erased: Tombstones) 
     ).fetchone():
         return False
     chain = _chain(connection, belief.chain_id)
-    if any(one.scope != belief.scope for one in chain) or _states(connection, belief):
+    if any(one.scope != belief.scope for one in chain) or _repeats_another(connection, belief):
         return False
     _insert(connection, replace(belief, supporters=left, is_current=False))
     _relink(connection, belief.chain_id, {belief.id: belief})
@@ -213,7 +213,7 @@ def _not_withdrawn(connection: Connection, belief: Belief) -> tuple[str, ...]:
     return tuple(one for one in belief.message_ids if one not in gone)
 
 
-def _states(connection: Connection, belief: Belief) -> bool:
+def _repeats_another(connection: Connection, belief: Belief) -> bool:
     """Return whether a belief is active and has the statement of another active belief of its place.
 
     Other versions of the same belief (equal ``chain_id``) do not count.

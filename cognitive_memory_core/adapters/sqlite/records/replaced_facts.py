@@ -18,10 +18,8 @@ _SUCCESSOR = select(  # an active event that feeds the same profile
 )
 _FALLEN = f"({select(f'o.retired_at IS NOT NULL OR EXISTS ({_SUCCESSOR})', 'events o', 'o.seq = facts.event_seq')})"
 _REPLACED = select("o.seq", "events n JOIN events o ON o.id = n.replaces", f"n.seq IN {LISTED} AND n.replaces <> ''")
-_SETTLE = f"event_seq IN ({select('seq', 'events', f'seq IN {LISTED}')} UNION {_REPLACED}) AND fallen <> {_FALLEN}"
-
-
-_UPDATE = f"UPDATE facts SET fallen = {_FALLEN} WHERE {_SETTLE}"  # noqa: S608  # nobody's text is in it
+_OUTDATED = f"event_seq IN ({select('seq', 'events', f'seq IN {LISTED}')} UNION {_REPLACED}) AND fallen <> {_FALLEN}"
+_UPDATE = f"UPDATE facts SET fallen = {_FALLEN} WHERE {_OUTDATED}"  # noqa: S608  # nobody's text is in it
 
 
 def settle(connection: Connection, seqs: Iterable[int]) -> None:
