@@ -32,7 +32,7 @@ Same = Callable[[Event, Event], bool]
 
 
 @dataclass(frozen=True)
-class Pattern:
+class RecurringProblem:
     """Experiences (events) with the same problem, oldest first, and the days on which it was met."""
 
     events: tuple[Event, ...]
@@ -64,7 +64,7 @@ class Pattern:
         return max(solved, key=lambda one: (worked(one.outcome), not failed(one.outcome), one.happened_at))
 
 
-def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Pattern]:
+def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[RecurringProblem]:
     """Group experiences by problem; each joins the group most of whose experiences have the same problem."""
     groups: list[list[Event]] = []
     for event in sorted(events, key=lambda one: (one.happened_at, one.id)):
@@ -74,7 +74,7 @@ def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Pa
             groups[best].append(event)
         else:
             groups.append([event])
-    return [Pattern(tuple(group), frozenset(_days(group, zone))) for group in groups]
+    return [RecurringProblem(tuple(group), frozenset(_days(group, zone))) for group in groups]
 
 
 def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[SuggestionKind]:
@@ -87,8 +87,8 @@ def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[Suggest
 
 
 def open_patterns(
-    patterns: Sequence[Pattern], decisions: Sequence[SuggestionDecision], known: Sequence[Event], same: Same
-) -> list[Pattern]:
+    patterns: Sequence[RecurringProblem], decisions: Sequence[SuggestionDecision], known: Sequence[Event], same: Same
+) -> list[RecurringProblem]:
     """Return the patterns that are to be suggested, the most frequent first.
 
     Left out are patterns that were decided on (``known`` are the events of the decisions), and those whose words claim
@@ -104,7 +104,7 @@ def open_patterns(
     return [one for one in sorted(fresh, key=_weight, reverse=True) if is_harmless(drafted_by_rules(one))]
 
 
-def suggestion_of(scope: Scope, pattern: Pattern, draft: str) -> Suggestion:
+def suggestion_of(scope: Scope, pattern: RecurringProblem, draft: str) -> Suggestion:
     """Return a suggestion made from a pattern and a draft."""
     ids = tuple(one.id for one in pattern.events)
     return Suggestion(
@@ -121,7 +121,7 @@ def suggestion_of(scope: Scope, pattern: Pattern, draft: str) -> Suggestion:
     )
 
 
-def drafted_by_rules(pattern: Pattern) -> str:
+def drafted_by_rules(pattern: RecurringProblem) -> str:
     """Return a draft of one line in the words of the best experience, at most as long as a belief may be."""
     best = pattern.best
     steps = steps_of(best.solution)[:MOST_STEPS] if pattern.kind == "workflow" else [best.solution]
@@ -134,7 +134,7 @@ def is_harmless(draft: str) -> bool:
     return bool(draft) and not (is_unvouched(draft) or orders_memory(draft) or dictates(draft))
 
 
-def is_founded(draft: str, pattern: Pattern) -> bool:
+def is_founded(draft: str, pattern: RecurringProblem) -> bool:
     """Return whether a model's draft adds nothing to the experiences and stands on its own.
 
     It must be short enough and harmless, and share most of its words and all of its numbers with the experiences.
@@ -150,13 +150,13 @@ def is_founded(draft: str, pattern: Pattern) -> bool:
     )
 
 
-def _is_decided(pattern: Pattern, decided: Collection[str], known: Sequence[Event], same: Same) -> bool:
+def _is_decided(pattern: RecurringProblem, decided: Collection[str], known: Sequence[Event], same: Same) -> bool:
     if any(one.id in decided for one in pattern.events):
         return True
     return any(same(one, old) for one in pattern.events for old in known)
 
 
-def _weight(pattern: Pattern) -> tuple[int, int, float]:
+def _weight(pattern: RecurringProblem) -> tuple[int, int, float]:
     return (pattern.occasions, sum(one.count for one in pattern.events), pattern.events[-1].happened_at.timestamp())
 
 

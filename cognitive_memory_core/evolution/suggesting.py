@@ -30,7 +30,7 @@ from ..text.statements.problems import ProblemReading
 from .belief_keeping import OPERATOR, group_of
 from .evolver import AWAY, LOCAL, EvolverModel
 from .patterns import (
-    Pattern,
+    RecurringProblem,
     Same,
     drafted_by_rules,
     is_founded,
@@ -89,7 +89,7 @@ class Suggesting:
             await asyncio.gather(*(self._word_draft(self.model, one) for one in unworded))
         return [suggestion_of(scope, one, self._draft(one)) for one in open_ones]
 
-    async def _open(self, scene: Scene) -> list[Pattern]:
+    async def _open(self, scene: Scene) -> list[RecurringProblem]:
         scope = group_of(scene)
         if not self.access.may_recall(scene):
             return []
@@ -102,15 +102,15 @@ class Suggesting:
         same = await self._comparison_of(list({one.id: one for one in (*events, *known)}.values()))
         zone = self.settings.current.zone
 
-        def found_open() -> list[Pattern]:
+        def found_open() -> list[RecurringProblem]:
             return open_patterns(patterns_among(events, zone, same), decisions, known, same)
 
         return await asyncio.to_thread(found_open)
 
-    def _draft(self, pattern: Pattern) -> str:
+    def _draft(self, pattern: RecurringProblem) -> str:
         return self._drafts.get(_key_of(pattern)) or drafted_by_rules(pattern)
 
-    async def _word_draft(self, model: EvolverModel, pattern: Pattern) -> None:
+    async def _word_draft(self, model: EvolverModel, pattern: RecurringProblem) -> None:
         """Let a model word a draft; a draft that adds to the experiences is neither used nor requested again."""
         kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
         quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
@@ -199,7 +199,7 @@ class Suggesting:
         return self.embedder.calibration.similarity(sum(map(mul, one, other)))
 
 
-def _key_of(pattern: Pattern) -> str:
+def _key_of(pattern: RecurringProblem) -> str:
     """Return a key made from a pattern's kind and all texts of its experiences."""
     texts = (text for one in pattern.events for text in (one.id, one.pain, one.solution, one.outcome))
     return derived_id(pattern.kind, *texts)
