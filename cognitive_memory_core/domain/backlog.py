@@ -1,4 +1,4 @@
-"""The work that background loops have still to do, for the status."""
+"""The work that the background loops still have to do, for the status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ IndexActivity = Literal["off", "asleep", "waking", "awake"]
 
 @dataclass(frozen=True)
 class IndexState:
-    """State of the vector store: ``generation`` is the number of the one in use, 0 if none; ``behind`` rows it lacks.
+    """The state of the vector store: the number of the generation in use (0 if none) and how many rows it lacks.
 
     ``built`` of ``to_build`` rows are in the next generation; both are 0 if none is being built. ``activity`` is "off"
     without a vector store, "asleep" while it is stopped because nothing needs it, "waking" while it starts, and "awake"

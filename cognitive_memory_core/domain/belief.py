@@ -88,10 +88,10 @@ class Change:
 
 @dataclass(frozen=True)
 class BeliefEdit:
-    """A belief to be stored, and ``before``, the stored version that it changes or follows; None for a new belief.
+    """A belief to store, and ``before``, the stored version that it changes or follows (None for a new belief).
 
-    If both ids are equal, the version is changed in place; otherwise ``belief`` is stored as the next version.
-    Without ``change`` nothing is logged.
+    If both ids are equal, the version is changed in place; otherwise ``belief`` is stored as the next version. Without
+    ``change`` nothing is added to the change log.
     """
 
     belief: Belief
@@ -151,7 +151,7 @@ def logged(
 
 
 def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collection[str]) -> bool:
-    """Return whether an edit can still be applied to ``stored``, the stored belief that it concerns, if there is one.
+    """Return whether an edit may still be stored; ``stored`` is what has the id of the changed (or new) belief now.
 
     A changed belief must be current and, except for its evidence, equal to ``edit.before``; a new one must have an
     unknown id. An active statement must differ from those of all other active beliefs of the place (``active_keys``).
@@ -165,7 +165,7 @@ def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collecti
 
 
 def _state(belief: Belief) -> tuple[object, ...]:
-    """Return the fields that must not have changed since an edit was made; a withdrawn message does not count."""
+    """Return the fields that must not have changed since an edit was made; the evidence may have."""
     return belief.status, belief.statement, belief.strength, belief.is_barred
 
 
@@ -225,5 +225,5 @@ def relinked(chain: Iterable[Belief]) -> list[Belief]:
 
 
 def newest(ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the distinct ids, at most the last :data:`MOST_EVIDENCE`."""
+    """Return the distinct ids, at most the last :data:`MOST_EVIDENCE` of them."""
     return tuple(dict.fromkeys(ids))[-MOST_EVIDENCE:]

@@ -34,7 +34,7 @@ def reworded(event: Event, hide: Callable[[str], str]) -> Event:
 
 
 def without_person(event: Event, user_id: str, hide: Callable[[str], str]) -> Event:
-    """Return another person's event without a forgotten one in texts and ids; the same object if nothing changes."""
+    """Return an event of somebody else with a person removed from its texts and ids; the same object if unchanged."""
     left = replace(
         reworded(event, hide),
         subjects=tuple(subject for subject in event.subjects if subject != user_id),
@@ -60,7 +60,7 @@ def stays_out(tombstones: Tombstones, said: StoredItem) -> bool:
 
 
 def is_covered(tombstones: Tombstones, scope: Scope, people: Iterable[str], at: datetime) -> bool:
-    """Return whether the place, the person of a private chat, or one of ``people`` was erased at ``at`` or later."""
+    """Return whether the place, the person of a private place, or one of ``people`` was erased at ``at`` or later."""
     if tombstones.covers_place(scope, at):
         return True
     there = (scope.place_id,) if scope.kind == "private" else ()

@@ -59,16 +59,17 @@ class Event:
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement returned by a historian, before it becomes an event.
+    """One statement returned by a historian, before it becomes an event. Ids and texts are "" where there is none.
 
-    ``speaker`` is an id from the job context, or "".
-    ``is_own``: code, not a model, established that the speaker said it; only such statements reach a person's
-    profile. ``is_of_place``: it is about the group as a whole. ``repeats`` is the id of a neighbour in the job
-    context that says the same, ``replaces`` that of one that no longer holds; ``observation`` is the text that it was
-    made from; each is "" if there is none. ``voices`` are the ids of the people whose lines it rests on, if they
-    are several; ``speaker`` is "" then. ``backers`` are those of them whose lines say it or agree to it. ``updates``
-    is the one of them whose profile it must reach, because it tells a change of that person alone. ``dictated_by`` is
-    the person whose cited line orders the memory what to write, or ""; the statement is attributed to that person.
+    * ``speaker`` is an id from the job context. ``is_own``: code, not a model, established that the speaker said it;
+      only such statements reach a person's profile. ``is_of_place``: it is about the group as a whole.
+    * ``repeats`` is the id of a neighbour in the job context that says the same, ``replaces`` the id of a neighbour
+      that no longer holds. ``observation`` is the text that the statement was made from.
+    * ``voices`` are the ids of the people on whose lines the statement rests, if they are several; ``speaker`` is then
+      "". ``backers`` are those voices whose lines say it or agree to it. ``updates`` is the one voice whose profile the
+      statement must reach, because it tells a change of that person alone.
+    * ``dictated_by`` is the person whose cited line orders the memory what to write; the statement is attributed to
+      them.
     """
 
     text: str
@@ -97,9 +98,9 @@ class Statement:
 class Draft:
     """Everything that a job writes except its memo. Committing it is idempotent.
 
-    ``facts`` wait to be merged into profiles. ``repeats`` maps a new event's id to the active event with the same
-    content, ``observations`` a new event's id to the text that it was made from. ``corrects`` is the id of the event
-    that the draft's events replace, or "".
+    ``facts`` wait to be merged into profiles. ``repeats`` maps the id of a new event to that of the active event with
+    the same content, ``observations`` maps it to the text that the event was made from. ``corrects`` is the id of the
+    event that the draft's events replace, or "".
     """
 
     job_id: str
@@ -117,7 +118,7 @@ def is_replaced(old: Event, new: Event) -> bool:
 
 
 def with_absolute_text(stored: Event, again: Event) -> Event:
-    """Return the stored event, with the content of its repetition if only that one is absolute."""
+    """Return the stored event; with the content of ``again``, its repetition, if only ``again`` is absolute."""
     if stored.is_absolute or not again.is_absolute:
         return stored
     return replace(

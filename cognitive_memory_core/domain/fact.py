@@ -14,7 +14,7 @@ EventKind = Literal["event", "preference", "knowledge", "experience", "message"]
 
 @dataclass(frozen=True)
 class Fact:
-    """One statement to be merged into one profile, which code chooses from the place and the speaker.
+    """One statement to be merged into one profile; code chooses the profile from the place and the speaker.
 
     If ``is_withdrawn``, the profile already contains it and the merge must remove it, because its event was retired or
     its speaker said something else instead.

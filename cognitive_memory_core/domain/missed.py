@@ -10,9 +10,10 @@ from .scope import Scope
 
 @dataclass(frozen=True)
 class MissedEvent:
-    """A failed recall that an operator noted: the ``text`` that ``user_id`` said in a place, and the event wanted.
+    """A failed recall that an operator noted: what a person said in a place, and the event that it should have found.
 
-    ``wanted`` is the text of that event; it is set when a case is read from the ledger, "" when it is stored.
+    ``text`` was said by ``user_id``. ``wanted`` is the text of the event; it is set when a case is read from the ledger
+    and "" when it is stored.
     """
 
     id: str

@@ -32,7 +32,7 @@ class Person:
         return f"{self.name}({self.id})" if self.name else f"QQ({self.id})"
 
     def as_usual(self) -> Person:
-        """Return the person with ``usual``, if known, as the name, and the current name among the aliases."""
+        """Return the person with ``usual`` as the name and the current name as an alias; unchanged if there is none."""
         if not self.usual or self.usual == self.name:
             return self
         others = dict.fromkeys((self.name, *self.aliases))
@@ -49,13 +49,16 @@ class NamePeriod:
 
 
 def person_of(user_id: str, names: Sequence[NamePeriod], *, most_aliases: int) -> Person:
-    """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier ones are kept."""
+    """Build a person from their names in a place, latest first; at most ``most_aliases`` earlier names are kept."""
     aliases = tuple(period.name for period in names[1 : 1 + most_aliases])
     return Person(user_id, names[0].name, aliases, longest_used_name(names))
 
 
 def longest_used_name(names: Sequence[NamePeriod]) -> str:
-    """Return the name used longest in the :data:`LATELY` before the last sighting; of equals the first; "" if none."""
+    """Return the name used longest in the last :data:`LATELY` seconds before the last sighting; "" if there is none.
+
+    Of names used equally long, the first is returned.
+    """
     end = max((period.last for period in names), default=0.0)
     return max(
         names, key=lambda period: period.last - max(period.first, end - LATELY), default=NamePeriod("", 0.0, 0.0)

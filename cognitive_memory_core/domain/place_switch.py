@@ -23,5 +23,5 @@ class PlaceSwitch:
     until: datetime | None = None
 
     def is_over(self, at: datetime) -> bool:
-        """Return whether the switch has ended at an instant."""
+        """Return whether the switch is no longer in force at an instant."""
         return self.until is not None and at >= self.until

@@ -9,11 +9,11 @@ MILLION = 1_000_000
 
 @dataclass(frozen=True)
 class Price:
-    """The price of a million tokens of input (``given``) and of output (``written``), in any currency."""
+    """The price of a million input tokens (``given``) and of a million output tokens (``written``), in any currency."""
 
     given: float
     written: float
 
     def of(self, tokens: int, answered: int) -> float:
-        """Return the price of ``tokens`` in all, of which ``answered`` are output."""
+        """Return the price of ``tokens`` in all, of which ``answered`` are output tokens."""
         return ((tokens - answered) * self.given + answered * self.written) / MILLION

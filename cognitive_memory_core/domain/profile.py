@@ -45,7 +45,10 @@ class ProfileKey:
 
     @classmethod
     def asked(cls, scene: Scene, entity_type: object, entity_id: object) -> ProfileKey:
-        """Return the key for a type and id given in a scene; raise BadArgument for an unknown type or an invalid id."""
+        """Return the key for a type and id that a caller gave; raise BadArgument for an unknown type or invalid id.
+
+        A "member" has the id ``group/user``. In a group's scene, "user" means the member of that group.
+        """
         if entity_type not in get_args(EntityType):
             raise BadArgument(sentences.caller.bad_value("entity_type", entity_type, " user、member 或 group"))
         identifier = checked_id(entity_id, "entity_id")

@@ -130,7 +130,7 @@ class ReadLatency:
 
 @dataclass(frozen=True)
 class Retention:
-    """What another value of ``capture.log_days`` would delete from the log: lines, and about how many bytes."""
+    """The lines that another value of ``capture.log_days`` would delete from the log, and their estimated bytes."""
 
     log_days: int
     lines: int
@@ -139,7 +139,7 @@ class Retention:
 
 @dataclass(frozen=True)
 class Backlog:
-    """Waiting work: jobs, events without a vector, facts not merged yet, and since when the oldest fact waits."""
+    """Waiting work: jobs, events without a vector, and facts to be merged, with the instant of the oldest fact."""
 
     jobs: QueueCounts = field(default_factory=QueueCounts)
     vectors: int = 0

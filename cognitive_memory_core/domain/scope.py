@@ -136,7 +136,7 @@ class Scope:
 
 
 def checked_scene(value: object, *, placed: bool = False) -> Scene:
-    """Return the value if it is a Scene, and not the operator's if ``placed``; raise BadArgument otherwise."""
+    """Return the value if it is a Scene; raise BadArgument otherwise, and with ``placed`` for an operator's scene."""
     if not isinstance(value, Scene):
         raise BadArgument(sentences.caller.bad_value("scene", value, " Scene"))
     if placed and value.kind == "operator":

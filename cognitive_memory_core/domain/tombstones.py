@@ -39,23 +39,26 @@ class Erasure:
 
 
 def covered_until(at: datetime, previous: datetime | None) -> datetime:
-    """Return the instant of a renewed tombstone: the later one, or ``at`` if ``previous`` is over a day later."""
+    """Return up to which instant a renewed tombstone rejects data: the later of ``at`` and ``previous``.
+
+    A ``previous`` more than a day after ``at`` was dated by a wrong clock and is ignored.
+    """
     return at if previous is None or not at < previous <= at + _WRONG else previous
 
 
 @dataclass(frozen=True)
 class Tombstones:
-    """Keyed hashes of people and places that were erased, each with the latest instant that it covers."""
+    """Keyed hashes of people and places that were erased, each with the instant up to which their data is rejected."""
 
     key: bytes = b""
     marks: Mapping[str, datetime] = field(default_factory=dict[str, datetime])
 
     def covers_person(self, user_id: str, at: datetime) -> bool:
-        """Return whether this person's statements and events dated ``at`` were erased."""
+        """Return whether this person was erased at ``at`` or later, so that what they said at ``at`` must stay out."""
         return self._covers(self.of_person(user_id), at) if self.marks else False
 
     def covers_place(self, scope: Scope, at: datetime) -> bool:
-        """Return whether what was said in a place at ``at`` was erased."""
+        """Return whether a place was erased at ``at`` or later, so that what was said there at ``at`` must stay out."""
         return self._covers(self.of_place(scope), at) if self.marks else False
 
     def covers_profile(self, profile: Profile) -> bool:

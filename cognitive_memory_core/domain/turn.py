@@ -72,7 +72,7 @@ class Turn:
 
     @property
     def is_blank(self) -> bool:
-        """Whether it has neither a memo nor observations."""
+        """Whether the turn has neither a memo nor observations."""
         return not self.memo and not self.observations
 
     def within(self, limits: TurnLimits) -> tuple[Turn, bool]:

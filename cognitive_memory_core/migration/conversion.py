@@ -76,7 +76,10 @@ class Conversion:
         self._places: dict[tuple[str, str], str] = {}  # ids of groups and people by kind and name; "" if ambiguous
 
     def run(self, scratch: Path) -> None:
-        """Write everything; blocking. Profiles and events come first, because they show whose each name is."""
+        """Write everything; blocking.
+
+        Profiles and events are written first, because they tell which group or person a name in a summary belongs to.
+        """
         self._draft.write(HEAD + b"\n")
         if self._layout.profiles:
             for kind in _KINDS:
@@ -211,7 +214,7 @@ class Conversion:
         }
 
     def _place(self, location: object) -> _Fields:
-        """Return the place that a location names; else the destination. Raises BadArgument if there is none."""
+        """Return the place that a location names; else the destination's. Raises BadArgument if neither names one."""
         if isinstance(location, dict):
             fields = cast("_Fields", location)
             kind, name = _text(fields.get("type")), _text(fields.get("name")).strip()
@@ -251,7 +254,7 @@ class Conversion:
             self._report.leave_out(name, refused)
 
     def _record_place_name(self, kind: str, name: str, place_id: str) -> None:
-        """Record which group or private chat a name belongs to; a name of two of them is not used."""
+        """Record which group or private chat has a name; a name that two places have identifies neither."""
         if name and (len(self._places) < _MOST_NAMES or (kind, name) in self._places):
             known = self._places.setdefault((kind, name), place_id)
             self._places[kind, name] = known if known == place_id else ""

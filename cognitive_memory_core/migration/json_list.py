@@ -19,14 +19,14 @@ _BETWEEN = " \t\r\n,"
 
 
 class DamagedRow:
-    """Stands for a row that is no JSON."""
+    """Stands for a row that is not JSON."""
 
 
 DAMAGED = DamagedRow()
 
 
 def rows_of(path: Path) -> Iterator[object]:
-    """Yield each row, and DAMAGED for one that is no JSON; raises BadArgument if the file is no list."""
+    """Yield each row, and DAMAGED for a row that is not JSON; raises BadArgument if the file is not a list."""
     with path.open(encoding="utf-8-sig", errors="replace") as file:
         yield from _ListReader(file).rows()
 

@@ -30,7 +30,7 @@ class Layout:
     def of(cls, path: Path) -> Layout:
         """Return the layout of a file, a data directory, the directory above it, or ``data/cognitive`` alone.
 
-        Raises BadArgument if nothing there is known.
+        Raises BadArgument if the path holds no part of an older memory.
         """
         place = path.resolve()
         if place.is_file():

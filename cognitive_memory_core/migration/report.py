@@ -16,10 +16,10 @@ LONGEST_SENTENCE = 300
 
 
 class MigrationReport:
-    """Counts by kind and what was left out; ``on_row`` is called for each row."""
+    """Counts of rows by kind and of unreadable pieces; ``on_row`` is called for each row."""
 
     def __init__(self, on_row: Callable[[], None]) -> None:
-        """Start with nothing found."""
+        """Start with all counts at zero."""
         self.counts: Counter[str] = Counter()
         self.said: list[str] = []
         self.left_out = 0
@@ -31,7 +31,7 @@ class MigrationReport:
         self._on_row()
 
     def leave_out(self, where: str, reason: Exception | str) -> None:
-        """Count a piece that cannot be read, and keep its message if it is among the first."""
+        """Count a piece that cannot be read; the messages of the first such pieces are kept."""
         self.left_out += 1
         if len(self.said) < MOST_SAID:
             known = isinstance(reason, str | CognitiveMemoryError) and not isinstance(reason, ValidationError)

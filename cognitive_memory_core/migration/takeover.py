@@ -43,14 +43,14 @@ def keep_summaries(data_dir: Path, disk: Disk) -> None:
 
 
 class SummaryTakeover:
-    """Imports the copy in one round of :attr:`loop`; idempotent, because ids are derived from the rows."""
+    """Imports the copied summaries in one round of :attr:`loop`; idempotent, because ids are derived from the rows."""
 
     def __init__(
         self, data_dir: Path, agent: str | None, import_file: Callable[[Path], Awaitable[int]], disk: Disk
     ) -> None:
-        """Take over into the memory of an agent; ``import_file`` imports an export and returns how many rows were new.
+        """Import for ``agent``; ``import_file`` imports an export and returns how many rows were new.
 
-        With None nothing is taken over, and the log says that the operator must name an agent.
+        If ``agent`` is None, nothing is imported, and the log asks the operator to name an agent.
         """
         self._source, self._copy, self._draft = data_dir / SUMMARIES, data_dir / COPY, data_dir / DRAFT
         self._agent = agent

@@ -43,7 +43,7 @@ class BeliefBook(Protocol):
 
 @dataclass(frozen=True)
 class EmbeddedBelief:
-    """A belief with its vector of the requested fingerprint; None while there is none."""
+    """A belief with its vector by the model of the requested fingerprint; ``vector`` is None until there is one."""
 
     belief: Belief
     vector: Vector | None = None
@@ -61,11 +61,14 @@ class BeliefVectors(Protocol):
         ...
 
     async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
-        """Return the active beliefs of a place with their vectors."""
+        """Return the active beliefs of a place, each with its vector of this fingerprint, if it has one."""
         ...
 
     async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
-        """Return the active beliefs of a place with their cosine to a unit vector; None where a vector is missing."""
+        """Return the active beliefs of a place with their cosine to a unit vector.
+
+        The cosine is None if ``vector`` is None or the belief has no vector of this fingerprint (embedding model).
+        """
         ...
 
 
@@ -83,7 +86,7 @@ class GroupActivity:
 
 
 class EvolutionBook(Protocol):
-    """Records which messages of each group evolution has read."""
+    """Records which messages the runs of evolution have read, group by group."""
 
     async def note(self, scope: Scope, read: Sequence[str]) -> None:
         """Record that a run read the messages with these ids; all older lines of the place count as read, too."""

@@ -10,10 +10,13 @@ from ..domain.scope import Scope
 
 
 class MemoMirror(Protocol):
-    """Dual write of memos into ``end_summaries.json``, so that switching the memory off loses nothing."""
+    """Writes every memo also to ``end_summaries.json``, so that no memo is lost if the memory is switched off."""
 
     async def copy(self, memo: Memo) -> None:
-        """Queue a memo (one entry per id) for writing, at most once every few seconds; disk errors are not raised."""
+        """Queue a memo for the file, which holds one entry per memo id; disk errors are not raised.
+
+        The file is written at most once every few seconds; :meth:`flush` writes it at once.
+        """
         ...
 
     async def flush(self) -> None:

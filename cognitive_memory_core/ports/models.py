@@ -37,7 +37,7 @@ class Calibration:
 
     @property
     def is_usable(self) -> bool:
-        """Whether both medians are valid cosines, that of paraphrases higher by ``LEAST_SPREAD`` or more."""
+        """Whether both medians are valid cosines, and that of paraphrases is higher by at least ``LEAST_SPREAD``."""
         return -1.0 <= self.unrelated < self.unrelated + LEAST_SPREAD <= self.paraphrase <= 1.0
 
 
@@ -83,10 +83,10 @@ class Embedder(Protocol):
 
 
 class Meter(Protocol):
-    """Counts what models cost."""
+    """Counts the calls and tokens that models cost."""
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
-        """Count one call for a purpose; the model wrote ``answered`` of its tokens. Never raises or blocks."""
+        """Add one call and its ``tokens`` to a purpose; ``answered`` of them are output. Never raises or blocks."""
         ...
 
 
@@ -116,8 +116,8 @@ class Chat(Protocol):
     async def ask(self, ask: Ask[T]) -> T:
         """Send the request to the model and return its answer as parsed by ``ask.parse``.
 
-        Raises UnavailableError if the model cannot be reached (with its requested retry delay), BadAnswer if the answer
-        is unusable, PermanentError if the model refuses this request.
+        Raises UnavailableError if the model cannot be reached (with the pause that the server asked for as
+        ``retry_after``), BadAnswer if the answer is unusable, PermanentError if the model refuses this request.
         """
         ...
 
@@ -167,5 +167,5 @@ class FirstLook(Protocol):
     """Decides without a model whether a dialogue may contain anything that is worth a model call."""
 
     async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
-        """Return False only where no line of a person could be worth remembering."""
+        """Return False only if no line of a person can be worth remembering."""
         ...

@@ -29,16 +29,16 @@ class ProfileStore(Protocol):
         ...
 
     async def write(self, profile: Profile) -> Profile:
-        """Replace the profile that has this one's ``version`` ("" if there was none) and return it as stored.
+        """Store a profile in place of the one with the same ``version`` ("" if none is stored); return it as stored.
 
-        The old one becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of the file
-        are preserved. The result has the new version. Raises Overtaken, changing nothing, if the file was changed in
-        the meantime, including by a person with an editor.
+        The replaced profile becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of
+        the file are preserved. The returned profile has a new version. Raises Overtaken, changing nothing, if the
+        stored version differs because somebody changed the file in the meantime, be it a person with an editor.
         """
         ...
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Change only the name, without a revision; None if there is no profile."""
+        """Change only the name, without making a revision; return the renamed profile, or None if there is none."""
         ...
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
@@ -50,7 +50,7 @@ class ProfileStore(Protocol):
     ) -> Profile:
         """Make a revision the current profile; the current one becomes a revision. Raises UnknownRevision.
 
-        ``without`` returns a text of the revision without content that must no longer be shown.
+        ``without`` is applied to each text of the revision and removes what must no longer be shown.
         """
         ...
 

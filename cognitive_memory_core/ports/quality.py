@@ -16,8 +16,8 @@ from .ledger import Spending
 class StoredCount:
     """How many active events of a kind one speaker ("" if several) has in a place.
 
-    ``absolute`` of them stand on their own, ``recalled`` were shown at least once, ``repeats`` counts how often they
-    were said.
+    Of these, ``absolute`` events stand on their own and ``recalled`` events were shown at least once; ``repeats``
+    counts how often the events were said.
     """
 
     scope: Scope
@@ -40,7 +40,7 @@ class LineCount:
 
 @dataclass(frozen=True)
 class LoggedDay:
-    """The lines that the log holds of one day (UTC), and about how many bytes they take."""
+    """The number of log lines of one day (UTC), and their estimated size on disk in bytes."""
 
     day: date
     lines: int
@@ -78,7 +78,7 @@ class Tally(Protocol):
         ...
 
     def took(self, read: str, seconds: float) -> None:
-        """Count a read of one kind by its duration."""
+        """Count one read of the kind ``read`` by its duration."""
         ...
 
 

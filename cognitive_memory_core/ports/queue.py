@@ -14,7 +14,7 @@ from ..domain.scope import Scope
 
 @dataclass(frozen=True)
 class Claim:
-    """A claimed job. ``attempts`` includes this one; ``ticket`` is opaque to the caller."""
+    """A claimed job. ``attempts`` includes the present attempt; ``ticket`` is for the queue only."""
 
     job: Job
     attempts: int
@@ -40,7 +40,7 @@ class JobQueue(Protocol):
         ...
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Put the job back in its place, claimable after ``delay`` seconds; the attempt counts only if ``counted``."""
+        """Put the job back in its place, claimable after ``delay`` seconds; its attempt counts only if ``counted``."""
         ...
 
     async def bury(self, claim: Claim, error: str) -> None:
@@ -64,9 +64,9 @@ class QueueView(Protocol):
         ...
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return which of the messages of a scope are input of a job, in any state.
+        """Return those of the messages of a scope that are input of a job, in any state.
 
-        These are a turn's ``message_ids`` and the lines of a dialogue, not a turn's recent lines.
+        The input of a turn are its ``message_ids``, not its recent lines; that of a dialogue are its lines.
         """
         ...
 
@@ -86,7 +86,7 @@ class QueueView(Protocol):
         """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
 
         A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids`` are withdrawn, or a
-        dialogue without remaining lines of people, is deleted with its memo; a claimed one is deleted when its claim
+        dialogue without remaining lines of people, is deleted with its memo; a claimed job is deleted when its claim
         ends in any way. Returns the number of changed jobs.
         """
         ...

@@ -10,7 +10,7 @@ from .models import Chat, Embedder, Reranker
 
 @dataclass(frozen=True)
 class SuppliedParts:
-    """A clock, an embedder, a chat model for all purposes, a reranker; None uses the one that is configured."""
+    """A clock, an embedder, a chat model for all purposes, and a reranker; the configured one is used where None."""
 
     clock: Clock | None = None
     embedder: Embedder | None = None

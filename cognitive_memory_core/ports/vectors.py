@@ -16,9 +16,9 @@ class VectorIndex(Protocol):
     """Nearest-neighbour search over events, within what a read filter admits."""
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
-        """Return admitted event ids with their cosine to a unit vector, best first.
+        """Return the ids of the admitted events nearest to a unit vector with their cosines, best first.
 
-        Raises UnavailableError while it cannot answer for the whole of the ledger.
+        Raises UnavailableError while the index does not contain all events of the ledger.
         """
         ...
 
@@ -27,9 +27,9 @@ class NearbyEvents(Protocol):
     """Nearest-neighbour search that returns current events of the ledger, within what a read filter admits."""
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return admitted active events with their cosine to a unit vector, best first.
+        """Return the admitted active events nearest to a unit vector with their cosines, best first.
 
-        Raises UnavailableError while it cannot answer for the whole of the ledger.
+        Raises UnavailableError while the search cannot include all events of the ledger.
         """
         ...
 
@@ -55,11 +55,11 @@ class VectorStore(Protocol):
     """
 
     async def open(self) -> Generation | None:
-        """Return the generation in use, loaded; None if there is none or it is damaged or of another version."""
+        """Load the generation in use and return it; None if there is none, or it is damaged or of another version."""
         ...
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Create an empty generation beside the one in use; remains of an earlier attempt are removed."""
+        """Create an empty generation beside the one in use, and remove what remains of an earlier unfinished one."""
         ...
 
     async def put_in_use(self, generation: Generation) -> None:
@@ -89,7 +89,7 @@ class SleepingStore(VectorStore, Protocol):
     """A vector store that can be stopped to free its memory. Every method of VectorStore starts it again."""
 
     async def is_there(self) -> bool:
-        """Return, without starting the store, whether a generation is in use; may be true although its data is lost."""
+        """Return whether a generation is recorded as in use, without starting the store to check its data."""
         ...
 
     async def sleep(self) -> None:

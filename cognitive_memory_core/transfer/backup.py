@@ -31,9 +31,10 @@ async def backed_up(
 ) -> None:
     """Write a backup durably into a new or empty directory; on failure the directory is unchanged.
 
-    The backup is written as a draft and renamed when complete. Jobs and summaries that wait to be taken over are copied
-    before the ledger: what is done between the two copies is in both, and doing it again changes nothing. Indexes are
-    omitted; they can be rebuilt.
+    The backup is written as a draft and renamed when complete. Jobs, and summaries that wait to be imported, are copied
+    before the ledger: a job done between the two copies is then in both, and running it again writes nothing new.
+    Copied in the other order it could be in neither. Indexes are omitted; they can be rebuilt.
+
     Raises BadArgument for a directory that cannot hold a backup, and StorageRefused.
     """
     place = await asyncio.to_thread(checked_place, path, data_dir)

@@ -74,7 +74,7 @@ def written(row: ExportedRow) -> bytes:
 
 
 def row_of(line: bytes) -> ExportedRow:
-    """Read a line; raise ValueError, or an error of this library, with one sentence about what is wrong."""
+    """Read a line; raise ValueError, or an error of this library, whose text says what is wrong with the line."""
     fields: object = from_json(line)
     of_type = cast("_Line", fields).get("type") if isinstance(fields, dict) else None
     if not isinstance(of_type, str) or of_type not in _READ:
@@ -113,7 +113,7 @@ def _flat(row: ExportedRow) -> _Fields:  # noqa: C901, PLR0911  # a return for e
 
 
 def _flat_event(row: EmbeddedEvent) -> _Fields:
-    """Return an event's fields, without a vector by the local embedder, which costs nothing to compute again."""
+    """Return the fields of an exported event, without a vector of the local embedder, which is cheap to recompute."""
     unsaid = () if row.event.replaces else ("replaces",)
     fields = {"type": "event", **_without(row.event, "retired_at", *unsaid, *_EXPERIENCE)}
     if row.event.kind == "experience":

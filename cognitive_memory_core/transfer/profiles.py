@@ -21,7 +21,7 @@ class ImportableProfileStore(ProfileStore, Protocol):
     """A profile store that can also import revisions."""
 
     async def add_revision(self, revision: Revision) -> bool:
-        """Store an imported revision under its id; return False if it is known or older than those kept."""
+        """Store an imported revision under its id; return False if it is known, or older than all that are kept."""
         ...
 
 

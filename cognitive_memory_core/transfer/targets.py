@@ -69,7 +69,7 @@ def removed(draft: Path) -> None:
 
 
 def _absolute(path: Path) -> Path:
-    """Resolve a path except its last name, which may be a link to be refused."""
+    """Resolve all of a path but its last name, so that a link there can be seen and refused."""
     try:
         return path.resolve() if path.name in ("", "..") else path.parent.resolve() / path.name
     except (OSError, RuntimeError, ValueError) as unusable:  # a cycle of links, or a NUL character

@@ -165,7 +165,7 @@ async def _recovered(queue: FileQueue, stack: AsyncExitStack) -> None:
 
 
 async def _store(vector_store: VectorStoreSettings, folder: Path, stack: AsyncExitStack) -> SleepingStore | None:
-    """Return the vector store, which runs only while it is needed; None for exact search only."""
+    """Return the vector store, which runs only while it is needed; None if only exact search is configured."""
     if vector_store.url or vector_store.backend == "exact":
         await asyncio.to_thread(clear_generations, folder)
     if vector_store.backend == "exact":

@@ -89,7 +89,7 @@ async def chat_models_of(
 
 
 def _library(folder: Path) -> PromptLibrary:
-    """Load the templates; an unusable one of the operator is logged and replaced by the package's."""
+    """Load the templates; log each unusable template of the operator and use the package's instead."""
     library = PromptLibrary(read_templates(folder))
     for problem in library.problems:
         log.warning("%s", problem)
@@ -104,7 +104,7 @@ def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> M
 
 
 async def _asked(settings: Settings, meter: SpendingMeter, stack: AsyncExitStack) -> Mapping[ChatRole, _ModelInUse]:
-    """Build the chat models that are set; roles with equal settings share one and its breaker."""
+    """Build the configured chat models; roles with equal settings share one model and its breaker."""
     made: dict[ChatRole, _ModelInUse] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
@@ -122,7 +122,7 @@ async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, sta
 
 
 def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:
-    """Build a client; imports and certificates take half a second, so call it in a thread and only for a set model."""
+    """Build a client; call it in a thread, because imports and certificates take half a second."""
     from ..adapters.openai.chat import OpenAIChat  # noqa: PLC0415  # see above
     from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
 

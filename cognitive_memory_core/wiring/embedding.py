@@ -1,4 +1,4 @@
-"""Builds the embedder and its calibration: the given one, the model that is set, or the local one."""
+"""Builds the embedder and its calibration: the caller's embedder, the configured model, or the local one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def embedding_of(
     clock: Clock,
     given: Embedder | None,
 ) -> Embedding:
-    """Wrap the embedder in a queue; closing the stack fails waiting requests and stops it."""
+    """Wrap the embedder in a queue; closing ``stack`` stops the queue and fails its waiting requests."""
     wanted, breaker = settings.models.embedding, Breaker("embedding")
     inner = CallerEmbedder(given) if given else await _chosen(wanted, ledger, meter, stack)
     is_known = inner.calibration.is_usable and (given is not None or not wanted.model_name)
@@ -51,13 +51,13 @@ async def embedding_of(
 
 
 async def _calibrating(queue: EmbeddingQueue, ledger: SqliteLedger, current: Live[Calibration]) -> Calibrating | None:
-    """Apply the stored calibration; return the calibration task if there is none."""
+    """Apply the stored calibration; if none is stored, return the task that measures one."""
     calibrating = Calibrating(queue, ledger.calibrations, current)
     return None if await calibrating.recall() else calibrating
 
 
 async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter, stack: AsyncExitStack) -> Embedder:
-    """Return the embedding model that is set, bound to the dimensions of its stored vectors, or the local one."""
+    """Return the configured model, bound to the dimensions of its stored vectors, or the local one if none is set."""
     if not wanted.model_name:
         return HashingEmbedder()
     client, make = await asyncio.to_thread(_model, wanted)
@@ -67,7 +67,7 @@ async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter,
 
 
 def _model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
-    """Build a client; imports and certificates take half a second, so call it in a thread and only for a set model."""
+    """Build a client; call it in a thread, because imports and certificates take half a second."""
     from ..adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
     from ..adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
 

@@ -18,10 +18,11 @@ _SQLITE = b"SQLite format 3\0"
 
 
 def refuse_lost_ledger(data_dir: Path) -> None:
-    """Raise UnavailableError if there is no ledger, but files that exist only after there was one; blocking.
+    """Raise UnavailableError if there is no ledger, but files exist that prove that there was one; blocking.
 
-    Jobs, end_summaries.json, settings and templates may exist before the first start. If the operator requested a new
-    ledger, nothing is raised, and an old WAL file is renamed to a name under which the next purge deletes it.
+    Jobs, end_summaries.json, settings and templates prove nothing: they may exist before the first start. If the
+    operator requested a new ledger, nothing is raised, and an old WAL file is renamed to a name under which the next
+    purge deletes it.
     """
     ledger = data_dir / LEDGER
     if not is_blank(ledger):
@@ -43,7 +44,7 @@ def forget_consent_to_begin_anew(data_dir: Path) -> None:
 
 
 def _traces(data_dir: Path) -> Iterator[str]:
-    """Yield the names of files and folders that exist only after there was a ledger."""
+    """Yield the names of files and folders that prove that there was a ledger."""
     if _size(data_dir / (LEDGER + _WAL)):
         yield LEDGER + _WAL
     for copy in _kept(data_dir):
@@ -55,7 +56,7 @@ def _traces(data_dir: Path) -> Iterator[str]:
 
 
 def _copies(data_dir: Path) -> Iterator[Path]:
-    """Yield ledger copies kept by migrations, and backups in sibling directories, which have no lock file."""
+    """Yield ledger copies kept by migrations, and backups in sibling directories: those without a lock file."""
     yield from _kept(data_dir)
     with suppress(OSError):
         for place in sorted(data_dir.absolute().parent.iterdir()):

@@ -1,4 +1,4 @@
-"""Opens a data directory for reading only, also beside the bot that owns it; writes nothing there."""
+"""Opens a data directory for reading only, also while a bot owns it; writes nothing there."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ from .lost_ledger import LEDGER
 class DirectorySnapshot:
     """The figures of a data directory.
 
-    ``index_lag`` counts events without a vector of the embedder that is set, ``dimensions`` is the length of its stored
-    vectors, 0 without any. ``clock`` is the clock's trust state as the bot stored it last. ``switches`` are those in
-    force that are not "on".
+    ``index_lag`` counts the events without a vector of the configured embedder; ``dimensions`` is the length of its
+    stored vectors, 0 if there are none. ``clock`` is the clock's trust state as the bot stored it last. ``switches``
+    are those in force that are not "on".
     """
 
     totals: Totals
@@ -180,4 +180,4 @@ class _CountedRows:
 
 
 async def _settled() -> None:
-    """Return at once: the lines that the bot has not written yet cannot be read from here."""
+    """Return at once: lines that the bot still buffers cannot be read from another process."""

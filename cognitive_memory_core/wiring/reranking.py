@@ -1,4 +1,4 @@
-"""Builds the reranker: the given one, the one that is set, or none."""
+"""Builds the reranker: the caller's, the configured one, or none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Reranking:
 async def reranking_of(
     wanted: RerankSettings, meter: Meter, stack: AsyncExitStack, given: Reranker | None
 ) -> Reranking:
-    """Return the reranker; ``given`` takes precedence over the one that is set."""
+    """Return the reranker; ``given`` takes precedence over the configured one."""
     if given is None and not wanted.model_name:
         return Reranking()
     inner = CallerReranker(given) if given else await _chosen(wanted, meter, stack)
@@ -43,7 +43,7 @@ async def _chosen(wanted: RerankSettings, meter: Meter, stack: AsyncExitStack) -
 
 
 def _model(wanted: RerankSettings) -> tuple[ModelClient, type[HttpReranker]]:
-    """Build a client; imports and certificates take half a second, so call it in a thread and only for a set model."""
+    """Build a client; call it in a thread, because imports and certificates take half a second."""
     from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
     from ..adapters.openai.rerank import HttpReranker  # noqa: PLC0415  # see above
 

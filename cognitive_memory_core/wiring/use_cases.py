@@ -64,13 +64,13 @@ from .adapters import Adapters
 
 
 class UseCases:
-    """The use cases of an open memory, and the operations that concern several of them.
+    """The use cases of an open memory, and the operations that involve several of them.
 
-    Building them starts nothing. A component that must react to another's work is connected by a callback here.
+    Building them starts nothing. Where one component must react to another's work, a callback connects them here.
     """
 
     def __init__(self, adapters: Adapters, settings: Live[Settings]) -> None:
-        """Build all of them over adapters."""
+        """Build the use cases over the adapters."""
         self.adapters = adapters
         self.settings = settings
         ledger, clock = adapters.ledger, adapters.clock
@@ -136,7 +136,7 @@ class UseCases:
         self.upkeep.loop.nudge()
 
     def note_stored(self) -> None:
-        """Wake the loops that follow the events: vectors and profiles."""
+        """Wake the loops that process new events: the indexer and profile merging."""
         self.indexer.nudge()
         self.merging.nudge()
 
@@ -208,7 +208,7 @@ class UseCases:
         return ProfileMerging(entity, is_learning=lambda: adapters.queue.counts().pending > 0)
 
     def _name_of(self, key: ProfileKey) -> str:
-        """Return the last name seen of a group or, if profiles are shared between places, of a person; else ""."""
+        """Return the latest name of a group or, if profiles are shared between places, of a person; else ""."""
         is_wanted = key.entity_type == "group" or self.settings.current.sharing == "shared"
         return self.name_observer.name_of(key) if is_wanted else ""
 

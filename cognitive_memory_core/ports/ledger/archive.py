@@ -73,7 +73,7 @@ class RowSource(Protocol):
     """Reads all rows of the ledger for an export."""
 
     def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream all active rows in batches, or only what one person said and the pins they own or wrote.
+        """Stream all active rows in batches, or only what one person said and the pins that they own or wrote.
 
         Opt-outs come first, because an import must apply them before all other rows.
         """
@@ -86,8 +86,8 @@ class Archive(RowSource, Protocol):
     async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
         """Write rows in one transaction; return the number of new rows.
 
-        Skipped are rows whose id exists, rows of persons who opted out or were erased, and texts of other people that
-        contain the id of an erased person.
+        Rows are skipped if their id exists, if their person opted out or was erased, or if they are texts of other
+        people that contain the id of an erased person.
         """
         ...
 
@@ -96,5 +96,8 @@ class Archive(RowSource, Protocol):
         ...
 
     async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
-        """Count the active events and the messages of a place (None: of all) on each of some consecutive days."""
+        """Count the active events and logged messages of a place (None: all places), in total and on each of the days.
+
+        ``days`` must follow each other without a gap.
+        """
         ...

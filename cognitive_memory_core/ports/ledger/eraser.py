@@ -38,7 +38,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class PurgeState:
-    """The instants of the oldest erasure whose bytes remain on disk, and of the last purge; None if there is none."""
+    """When the oldest erasure was whose bytes are still on disk, and when the last purge was; None if there is none."""
 
     erased_at: datetime | None = None
     purged_at: datetime | None = None
@@ -51,12 +51,12 @@ class Eraser(Protocol):
         """Erase a person for every agent.
 
         Erased: what they said, their names, memos and sharing consent; pins that they own or wrote, also for a whole
-        group; their private chat; the indexed copies of their profiles, and the facts that wait for these profiles.
-        An event is theirs if they are its sender or it is of their private chat.
+        group; their private chat; the indexed copies of their profiles, and the facts that wait for these profiles. An
+        event is erased if its sender is the person or it is of the person's private chat.
 
-        Everywhere else, in events, subjects, facts and profile copies of others, the person is hidden: ``hide``
-        returns a text without them, and a reworded row loses its vector. Mentions by name instead of id are hidden
-        only in places where the person was seen.
+        Everywhere else, in events, subjects, facts and profile copies of others, the person is hidden: ``hide`` returns
+        a text without them, and a reworded row loses its vector. Mentions by name instead of id are hidden only in
+        places where the person was seen.
 
         A tombstone of the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone
         dated more than a day after ``at`` is attributed to a wrong clock and replaced.
@@ -64,10 +64,10 @@ class Eraser(Protocol):
         ...
 
     async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
-        """Erase everything of a place permanently, including its profiles' facts and copies; its switch is kept.
+        """Erase everything of a place permanently, including the facts and copies of its profiles; its switch is kept.
 
         A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`) loses its indexed copy,
-        and its remaining facts wait again, to rebuild it.
+        and its remaining facts wait again, so that it is rebuilt from them.
         """
         ...
 
@@ -78,7 +78,7 @@ class Eraser(Protocol):
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of erased data from every file of the ledger, including migration copies.
 
-        With ``is_over`` false the purge stays due, because other files still hold the bytes.
+        If ``is_over`` is false, the purge stays due, because files outside the ledger still hold the bytes.
         """
         ...
 
@@ -87,12 +87,15 @@ class Eraser(Protocol):
         ...
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
-        """Write a consistent, durable copy of the ledger to a new file; it is recorded as ``name`` if renamed later."""
+        """Write a consistent, durable copy of the ledger to a new file.
+
+        The copy is recorded under ``name``, if given: the path to which the caller renames it afterwards.
+        """
         ...
 
     async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
-        """Return the recorded exports and backups, of each path the latest.
+        """Record the copy ``made``, remove the record of the path ``deleted``, and return the recorded copies.
 
-        First ``made`` is recorded, and the record of the path ``deleted`` is removed.
+        For each path only its latest copy is returned.
         """
         ...

@@ -12,7 +12,7 @@ from ..models import Vector
 
 @dataclass(frozen=True)
 class EmbeddedEvent:
-    """An event with its vector, as exported; ``fingerprint`` is "" if there is no vector."""
+    """An event with its vector; ``fingerprint`` is that of the embedding model, "" if there is no vector."""
 
     event: Event
     fingerprint: str = ""
@@ -38,7 +38,7 @@ class Checkpoint:
 
 @dataclass(frozen=True)
 class VectorChange:
-    """A change of one event's vector; ``row`` is None if vector search must no longer find the event."""
+    """A change of one event's vector; if ``row`` is None, vector search must no longer find the event."""
 
     checkpoint: Checkpoint
     event_id: str
@@ -67,8 +67,8 @@ class VectorLedger(Protocol):
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
         """Return at most ``limit`` changes after a checkpoint, in order.
 
-        ``row`` is None unless the event is active and has a vector of the fingerprint. Each event occurs once, in its
-        current state. Erased events do not occur; :class:`Eraser` returns their ids.
+        An event that changed several times occurs once, in its current state; its ``row`` is None unless the event is
+        active and has a vector of the fingerprint. Erased events do not occur; :class:`Eraser` returns their ids.
         """
         ...
 
@@ -82,7 +82,10 @@ class VectorLedger(Protocol):
 
 
 class CheckpointBook(Protocol):
-    """The checkpoint of each generation of a vector store; stored in the ledger, it cannot be ahead of the ledger."""
+    """The checkpoint of each generation of a vector store.
+
+    It is stored in the ledger, so that after a crash or a restored backup it is never ahead of the ledger's changes.
+    """
 
     async def checkpoint(self, build_id: str) -> Checkpoint | None:
         """Return the checkpoint of the generation with this ``build_id``; None if none was stored."""

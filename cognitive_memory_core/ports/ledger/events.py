@@ -20,18 +20,19 @@ class EventLedger(Protocol):
     async def commit(self, draft: Draft) -> None:
         """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.
 
-        * *Equal events.* A new event is absorbed by the active event with its :func:`duplicate_key`, scope and sender:
-          that one's count and last-seen time are raised, and it gets the new message ids, or none if either has none.
+        * *Equal events.* If an active event has the :func:`duplicate_key`, scope and sender of a new event, the new one
+          is absorbed: the active event's count and last-seen time are raised, and the message ids of the new event are
+          added to its own. If one of the two has no message ids, the active event has none afterwards.
         * *Known events.* A new event is ignored if an event of equal key, active or retired, has all its messages.
-        * *Repeats.* An event that ``draft.repeats`` maps to an active event of its scope and sender is absorbed by it,
-          too. If only the new one is absolute, the stored one takes its text, kind, subjects and confidence, unless
-          another active event has that text.
-        * *Facts.* A fact is kept if its event was written as active. If its event was absorbed, it is kept, as a fact
-          of the stored event, only if that took its text.
+        * *Repeats.* An event that ``draft.repeats`` maps to an active event of its scope and sender is absorbed by that
+          event, too. If only the new event is absolute, the stored one takes its text, kind, subjects and confidence,
+          unless another active event has that text.
+        * *Facts.* A fact is kept if its event was written as active. If its event was absorbed, the fact is kept only
+          if the stored event took the new text, and then as a fact of the stored event.
         * *Corrections.* ``draft.corrects`` is retired if an event of the draft was written or absorbed. A correction
           may repeat a retired event; its fact about the group is kept only if the corrected event had one.
         * Events of opted-out senders are skipped; one all of whose messages are withdrawn is written as retired.
-        * The observations in ``draft.heard`` are recorded for :class:`FactBook`, also for absorbed events.
+        * The ``draft.observations`` are recorded for :class:`FactBook`, also for absorbed events.
         """
         ...
 
@@ -44,7 +45,7 @@ class EventLedger(Protocol):
         ...
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Return the active ones among the events, in the given order."""
+        """Return those of the events that are active, in the given order."""
         ...
 
     async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
@@ -56,7 +57,10 @@ class EventLedger(Protocol):
         ...
 
     async def restore(self, event_id: str) -> Event | None:
-        """Reactivate a retired event, or return the active equal one; None if its messages are withdrawn."""
+        """Reactivate a retired event and return it, or return an active event that is equal to it.
+
+        None if the id is unknown or all messages of the event are withdrawn.
+        """
         ...
 
 
@@ -68,7 +72,7 @@ class TracedEvents(EventLedger, Protocol):
         ...
 
     def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> Awaitable[list[Event]]:
-        """Return the active events that the read filter admits and that name one of these as replaced."""
+        """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
         ...
 
 
@@ -86,7 +90,7 @@ class LexicalIndex(Protocol):
 
 @dataclass(frozen=True)
 class LineSearch:
-    """One search of the log: at most ``limit`` messages that a read filter admits, with any of the terms."""
+    """One search of the message log for lines with any of the terms that a read filter admits, at most ``limit``."""
 
     terms: Sequence[str]
     read_filter: ReadFilter
@@ -94,13 +98,13 @@ class LineSearch:
 
 
 class PassageIndex(Protocol):
-    """Full-text search over messages that also reads the lines around what it found, in one request."""
+    """Full-text search over messages that returns each found line with the lines around it, in one request."""
 
     async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Return the passages around all messages found.
+        """Run the searches and return the passages around all messages found.
 
-        Messages are found as by :meth:`LexicalIndex.messages` and their passages read as by :meth:`MessageLog.around`:
-        ``read_filter`` bounds the surrounding lines, ``reach`` of them before and after each message.
+        Messages are found as by :meth:`LexicalIndex.messages`; passages are read as by :meth:`MessageLog.around`, with
+        the ``reach`` lines before and after each message, as far as ``read_filter`` admits them.
         """
         ...
 
@@ -113,8 +117,8 @@ class EventEraser(Protocol):
     """Forgetting of single events: hidden while they can be restored, erased afterwards.
 
     While an event is forgotten, no port returns log lines that it was made from or that retell it (:func:`retells`),
-    including lines appended later; :meth:`MessageLog.append` still accepts them. EventLedger.restore ends this. A line
-    that arrives while an equal event is active again is shown.
+    including lines appended later; :meth:`MessageLog.append` still accepts them. :meth:`EventLedger.restore` shows them
+    again. A line that is appended while an equal event is active is not hidden.
     """
 
     async def forget(self, event_id: str, at: datetime) -> None:

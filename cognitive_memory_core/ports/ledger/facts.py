@@ -35,9 +35,9 @@ class FactBook(Protocol):
     async def waiting(self) -> list[PendingFacts]:
         """Return the profiles with waiting facts, the longest waiting first.
 
-        A fact waits until it is recorded as merged (:meth:`mark_merged`), while its event is active and no active event
-        that feeds the same profile replaces it. A merged fact of which that is no longer true waits again, as a
-        withdrawn one, until its removal is recorded.
+        A fact is valid while its event is active and no active event that feeds the same profile replaces that event. A
+        valid fact waits until it is recorded as merged (:meth:`mark_merged`). A merged fact that is no longer valid
+        waits as a withdrawn one, until its removal is recorded.
         """
         ...
 
@@ -48,8 +48,8 @@ class FactBook(Protocol):
     async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
         """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
 
-        The state that counts is the one in which :meth:`facts` returned a fact; later changes of its event are left to
-        the next merge. If an event is restored later, its removed fact waits again.
+        Each fact is recorded in the state in which :meth:`facts` returned it: if its event changed since, the fact
+        waits again. A removed fact whose event is restored later waits again, too.
         """
         ...
 
@@ -68,8 +68,8 @@ class FactBook(Protocol):
     async def events_of_observations(
         self, scope: Scope, sender_id: str, observations: Sequence[str]
     ) -> Mapping[str, Event]:
-        """Map each observation to the active event made from an equal observation of the sender in this scope, if any.
+        """Map observations to the active event made from an equal observation of the sender in this scope.
 
-        Observations are equal if their :func:`duplicate_key` is.
+        Observations without such an event are omitted. Observations are equal if their :func:`duplicate_key` is.
         """
         ...

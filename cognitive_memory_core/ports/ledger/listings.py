@@ -20,7 +20,7 @@ class OperatorLists(Protocol):
         ...
 
     async def wordings(self, event: Event) -> list[Event]:
-        """Return the other events of the same place, speaker and instant that rest on the same messages, oldest first.
+        """Return the other wordings of an event: the same place, speaker, instant and messages, oldest first.
 
         A correction keeps place, speaker, instant and messages, so these are the versions before or after a correction.
         """

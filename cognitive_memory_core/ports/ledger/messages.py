@@ -36,7 +36,7 @@ class MessageLog(Protocol):
         ...
 
     async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Return each message with the admitted ones of the ``reach`` lines before and after it.
+        """Return each message with those of the ``reach`` lines before and after it that the read filter admits.
 
         Overlapping passages are merged. A message that is gone or not admitted has no passage.
         """
@@ -58,7 +58,10 @@ class HidingLog(MessageLog, Protocol):
     """A message log that filters out hidden lines."""
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the lines, stored or not, that are not withdrawn and repeat no forgotten event (EventEraser)."""
+        """Return those of the lines that are neither withdrawn nor hidden because they tell a forgotten event.
+
+        The lines need not be in the log; see :class:`EventEraser`.
+        """
         ...
 
 
@@ -69,6 +72,6 @@ class BoundedLog(HidingLog, Protocol):
         """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
 
         The ``spared`` newest messages of each place stay, however much they weigh. The weight of a message is
-        :attr:`Message.weight`. Withdrawal and done-job records stay.
+        :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
         ...

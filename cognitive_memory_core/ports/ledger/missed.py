@@ -10,7 +10,10 @@ from ...domain.missed import MissedEvent
 
 
 class MissedBook(Protocol):
-    """Noted cases, and how often each event was shown. A case is erased with its event, its asker or its place."""
+    """Recall failures that an operator noted, as cases, and how often each event was shown.
+
+    A case is erased with its event, the person who asked, or its place.
+    """
 
     async def note(self, case: MissedEvent) -> None:
         """Store a case; does nothing if its id is known or its event is not stored."""

@@ -30,14 +30,14 @@ class PinBook(Protocol):
 
 
 class NoteBook(PinBook, Protocol):
-    """Memos, and pins beside them."""
+    """Memos and pins."""
 
     async def write_memo(self, memo: Memo) -> None:
         """Store a memo; writing the same id twice stores one."""
         ...
 
     def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> Awaitable[list[Memo]]:
-        """Return the newest ``limit`` memos of a place, newest last, among those not of the people ``without``."""
+        """Return the newest ``limit`` memos of a place, newest last, leaving out those of the people ``without``."""
         ...
 
     async def latest_memos(self, limit: int) -> list[Memo]:

@@ -39,7 +39,7 @@ class Accounts(Protocol):
     """Daily accounts of model calls and tokens, by purpose."""
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Add spending to a day."""
+        """Add the cost of one purpose to a day."""
         ...
 
     async def spent(self, day: date) -> list[Spending]:
@@ -71,13 +71,13 @@ class ClockStore(Protocol):
         ...
 
     async def redate_tombstones(self, after: datetime, to: datetime) -> int:
-        """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
+        """Redate the tombstones dated later than ``after`` to the instant ``to``; return how many."""
         ...
 
 
 @dataclass(frozen=True)
 class LedgerExamination:
-    """What is damaged in the ledger's file, a line each in SQLite's words; ``is_complete``: all of it was examined."""
+    """The damage found in the ledger's file, one line each in SQLite's words; ``is_complete``: all was examined."""
 
     damages: tuple[str, ...] = ()
     is_complete: bool = True

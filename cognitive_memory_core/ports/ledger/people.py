@@ -64,7 +64,7 @@ class IncognitoBook(Protocol):
         ...
 
     async def erase(self, periods: Collection[Incognito], at: datetime) -> None:
-        """Erase periods of erased people or places; a purge is due afterwards."""
+        """Erase periods because their person or place was erased; a purge is due afterwards."""
         ...
 
 
@@ -89,7 +89,7 @@ class NameBook(Protocol):
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
         """Record several names; return whether anything was written.
 
-        Nothing is written if that would only move last-seen times by less than an hour.
+        To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
         ...
 
@@ -106,5 +106,5 @@ class NameBook(Protocol):
         ...
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return the names of these people that another person also has in the same place."""
+        """Return those names of these people that another person has in the same place."""
         ...

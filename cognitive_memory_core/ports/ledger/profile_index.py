@@ -13,7 +13,7 @@ from ..models import Vector
 
 @dataclass(frozen=True)
 class IndexedProfile:
-    """A profile in the index, with its vector of the requested fingerprint; None while there is none."""
+    """A profile in the index, with its vector by the model of the requested fingerprint, or None."""
 
     profile: Profile
     vector: Vector | None = None
