@@ -24,7 +24,7 @@ ENVIRONMENT = "prod"  # NoneBot's own default
 
 @dataclass(frozen=True)
 class BotDirectory:
-    """The files of a bot: ``files`` are the .env files that exist, ``variables`` their content in lower case.
+    """The files of a bot: ``files`` are the .env files that exist, ``variables`` their content by lower-case name.
 
     Settings of the process environment win, as they do in the bot. ``given_dir`` is the directory given with --data.
     """
@@ -36,12 +36,12 @@ class BotDirectory:
     given_dir: Path | None = None
 
     def value(self, name: str) -> str:
-        """Return the value of a variable, whose name is given in lower case; "" if it is not set."""
+        """Return the value of a variable by its name in lower case; "" if it is not set."""
         return self.environ.get(name) or self.variables.get(name, "")
 
     @property
     def given(self) -> dict[str, Any]:
-        """The memory's settings, nested."""
+        """The memory's settings from .env and the environment, as nested dictionaries."""
         return merged_settings(nested_settings(self.variables), nested_settings(self.environ))
 
     @property
@@ -56,7 +56,7 @@ class BotDirectory:
 
     @property
     def set_dir(self) -> Path | None:
-        """The data directory named in .env; None if it names none."""
+        """The data directory that .env or the environment sets; None if neither does."""
         own = decoded(self.value("localstore_plugin_data_dir"))
         if isinstance(own, dict) and PLUGIN in own:
             return self._absolute(str(cast("dict[str, object]", own)[PLUGIN]))
@@ -103,7 +103,7 @@ def bot_directory(arguments: argparse.Namespace, environ: Mapping[str, str] | No
 
 
 def shared_dir() -> Path:
-    """Return where localstore puts the data of all bots of one system user if .env names no directory."""
+    """Return the directory that localstore uses if none is set; all bots of a system user share it."""
     if os.name == "nt":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif (Path.home() / "Library" / "Application Support").is_dir():

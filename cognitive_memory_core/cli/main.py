@@ -14,7 +14,7 @@ PROGRAM = "cognitive-memory"
 
 
 def _later(name: str, summary: str, module: str, constant: str = "COMMAND") -> Subcommand:
-    """Return a subcommand whose module, which loads numpy and SQLite, is imported when it is used."""
+    """Return a subcommand that imports its module only when used, because the module loads numpy and SQLite."""
 
     def loaded() -> Subcommand:
         return getattr(import_module(f"{__package__}.{module}"), constant)

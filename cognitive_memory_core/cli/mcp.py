@@ -1,6 +1,6 @@
-"""``cognitive-memory mcp``: serves one place and person to an agent over standard input and output.
+"""``cognitive-memory mcp``: serves the memory of one scene to an agent over standard input and output.
 
-While a bot owns the data directory, every request goes to the bot over HTTP; otherwise the directory is opened for it.
+While a bot owns the data directory, every request goes to the bot over HTTP; otherwise this process opens it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ async def _serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 class DirectoryExchange:
-    """Answers an agent from a data directory: by the bot that owns it, else by opening it."""
+    """Answers an agent's requests by HTTP to the bot that owns the data directory, or by opening the directory."""
 
     def __init__(self, bot: BotDirectory, scene: Scene, url: str) -> None:
         """Answer in ``scene``; ``url`` is where the bot listens."""
@@ -63,7 +63,10 @@ class DirectoryExchange:
         self._local = MemoryOnDemand(partial(owning, bot, creates=bot.given_dir is not None, background=True))
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a request; if the memory cannot, return a refusal to a tool call, else raise CognitiveMemoryError."""
+        """Answer a request. If the memory cannot, a tool call is answered with the reason.
+
+        Other requests raise CognitiveMemoryError then.
+        """
         if method == "tools/list":
             return mcp_server.tool_list()
         if method == "resources/templates/list":

@@ -73,7 +73,10 @@ async def _taken_over(arguments: argparse.Namespace, destination: Destination, m
 
 
 async def _read(path: Path, destination: Destination, draft: Path | None) -> MigrationReport:
-    """Write the source as an export; without ``draft`` only count. If cancelled, finish before deleting the folder."""
+    """Write the source into ``draft`` as an export; if ``draft`` is None only count.
+
+    If cancelled, wait for the thread before returning, so that the folder is not deleted under it.
+    """
     with progress_bar(sentences.migration.READING, None) as bar:
         report = MigrationReport(bar.advance)
         await completed(asyncio.to_thread(_convert, path, draft, report, destination))

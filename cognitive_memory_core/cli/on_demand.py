@@ -13,10 +13,10 @@ SETTLING = 5.0  # seconds that waiting jobs get before the memory is released; t
 
 
 class MemoryOnDemand:
-    """Holds one memory between uses that follow each other closely."""
+    """Keeps a memory open between uses that follow each other closely, and releases it afterwards."""
 
     def __init__(self, opened: Callable[[], AbstractAsyncContextManager[CognitiveMemory]], idle: float = IDLE) -> None:
-        """Open by ``opened`` and release after ``idle`` seconds without a use."""
+        """Create without opening; after ``idle`` seconds without a use the memory is released."""
         self._open = opened
         self._idle = idle
         self._lock = asyncio.Lock()
@@ -32,7 +32,7 @@ class MemoryOnDemand:
 
     @asynccontextmanager
     async def use(self) -> AsyncGenerator[CognitiveMemory, None]:
-        """Use the memory, opened if it is not; raises what opening raises."""
+        """Yield the memory, after opening it if it is closed; raises what opening raises."""
         async with self._lock:
             memory = self._memory or await self._opened()
             self._uses += 1

@@ -23,7 +23,7 @@ Work = Callable[[argparse.Namespace, BotDirectory], Awaitable[int]]
 
 
 def runner(work: Work) -> Callable[[argparse.Namespace], int]:
-    """Return a function that runs ``work`` on the bot's directory and returns the exit status."""
+    """Return a function that runs ``work`` on the bot's data directory and returns the exit status."""
 
     def run(arguments: argparse.Namespace) -> int:
         logging.getLogger("cognitive_memory_core").addHandler(logging.NullHandler())
@@ -74,7 +74,7 @@ async def _worked(work: Work, arguments: argparse.Namespace) -> int:
 
 
 def _without_waiting(settings: Settings) -> Settings:
-    """Return the settings with ``enabled`` on and no wait for another process that owns the directory."""
+    """Return the settings with ``enabled`` on and ``shutdown_seconds`` 0, so that the command waits for no jobs."""
     return settings.model_copy(
         update={"historian": settings.historian.model_copy(update={"shutdown_seconds": 0.0}), "enabled": True}
     )

@@ -62,7 +62,7 @@ async def _export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 async def _has_recorded_copy(data_dir: Path, target: Path) -> bool:
-    """Record the export in the ledger, so that an erasure can name it; return False if a bot owns the ledger."""
+    """Record the export in the ledger, so that an erasure can name it; return False if the ledger cannot be written."""
     owner = DirectoryOwner(data_dir)
     try:
         await owner.acquire(0.0)
@@ -99,7 +99,7 @@ async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 @asynccontextmanager
 async def watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> AsyncGenerator[None, None]:
-    """Show how many rows the ledger has gained while the block runs."""
+    """Show on the bar, while the block runs, how many rows the ledger has gained."""
 
     async def look() -> None:
         before = (await memory.status()).totals
@@ -119,7 +119,7 @@ async def watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> Asyn
 
 
 class _BadLines(logging.Handler):
-    """Collects the log lines of an import on lines that it skips."""
+    """Collects the log messages of an import on the lines that it skipped."""
 
     def __init__(self) -> None:
         """Start without lines."""

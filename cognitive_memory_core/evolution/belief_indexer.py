@@ -17,12 +17,12 @@ REFUSALS = (PermanentError, BadAnswer, BadArgument)
 
 
 class BeliefIndexer:
-    """Embeds beliefs without a vector, in batches; a belief that the model refuses is tried again after an hour."""
+    """Embeds the beliefs that have no vector, in batches; retries a belief that the model refused after an hour."""
 
     def __init__(
         self, vectors: BeliefVectors, embedder: Embedder, *, elapsed: Callable[[], float] = time.monotonic
     ) -> None:
-        """Embed the beliefs of a ledger."""
+        """Create an indexer of the beliefs of a ledger; ``elapsed`` returns seconds of a monotonic clock."""
         self._vectors = vectors
         self._embedder = embedder
         self._elapsed = elapsed

@@ -26,7 +26,7 @@ def group_of(scene: Scene) -> Scope:
 
 @dataclass(frozen=True)
 class BeliefKeeping:
-    """Changes single beliefs; callers must check the asker's permission, which is not checked here."""
+    """Changes single beliefs; the caller must have checked that the asker may do so."""
 
     beliefs: BeliefBook
     clock: Clock
@@ -45,7 +45,10 @@ class BeliefKeeping:
         return found
 
     async def retire(self, scene: Scene, belief_id: str, reason: str) -> Belief:
-        """Retire a belief, undeleted; evolution does not create it again. Raises UnknownBelief, MistakeError."""
+        """Retire a belief, which stays stored; evolution does not create it again.
+
+        Raises UnknownBelief, or MistakeError if it is retired already.
+        """
         async with self.turn:
             current = await self._current(scene, belief_id)
             if current.status != "active":
@@ -55,9 +58,9 @@ class BeliefKeeping:
             return await self._changed(scene, after, current, "delete", why)
 
     async def restore(self, scene: Scene, belief_id: str) -> Belief:
-        """Restore a retired belief, or store the statement of an older version as the newest version of the belief.
+        """Make a belief active again; given the id of an older version, store its statement as the newest version.
 
-        Raises UnknownBelief, or MistakeError if there is nothing to restore or an equal belief is active.
+        Raises UnknownBelief, or MistakeError if the belief is active already or an equal one is.
         """
         async with self.turn:
             wanted = await self.stored(scene, belief_id)

@@ -26,9 +26,9 @@ class ChosenLines:
 
 
 def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
-    """Choose at most ``most`` lines in whole exchanges, spread over the days; commands are dropped.
+    """Choose at most ``most`` lines in whole exchanges, spread over the days in ``zone``; drop commands.
 
-    One exchange of each day is taken in turn: first the one with most speakers and lines that may set a rule.
+    The days take turns with one exchange each; of a day, exchanges with more speakers and possible rules come first.
     """
     said = [line for line in lines if not is_command(line.text)]
     if len(said) <= most:
@@ -45,7 +45,7 @@ def chosen(lines: Sequence[Message], most: int, zone: tzinfo) -> ChosenLines:
 
 
 def exchanges(lines: Sequence[Message], longest: int = LONGEST) -> Iterator[list[Message]]:
-    """Split lines into exchanges: at a long silence, and after ``longest`` lines."""
+    """Split lines into exchanges: after a pause longer than ``PAUSE``, and after ``longest`` lines."""
     exchange: list[Message] = []
     for line in lines:
         if exchange and (line.sent_at - exchange[-1].sent_at > PAUSE or len(exchange) == longest):
@@ -72,7 +72,7 @@ def _exchange_score(exchange: Sequence[Message]) -> float:
 
 
 def summary_pieces(lines: Sequence[Message]) -> list[list[Message]]:
-    """Split lines into pieces, each summarised by one model call; only the newest pieces are returned."""
+    """Split lines into pieces for one model call each; return the newest ``MOST_PIECES`` pieces."""
     pieces: list[list[Message]] = []
     length = PIECE_LENGTH
     for line in lines:

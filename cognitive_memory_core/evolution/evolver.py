@@ -52,7 +52,7 @@ AWAY = (UnavailableError, BadAnswer, PermanentError)
 
 @dataclass(frozen=True)
 class EvolverModel:
-    """The model of evolution, with its prompts and a summariser for the lines that do not fit into a prompt."""
+    """The chat model of evolution, its prompts, and a function that summarises lines left out of a prompt."""
 
     chat: Chat
     prompts: PromptLibrary
@@ -73,7 +73,7 @@ class EvolverLedger:
 
 @dataclass(frozen=True)
 class _RunInput:
-    """What a run reads: the lines, how many more were not read, the beliefs, and the people."""
+    """The input of a run: lines, the number of older lines left out, the active beliefs, the people and the place."""
 
     lines: tuple[Message, ...]
     unread: int
@@ -104,7 +104,7 @@ class Evolver:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Prevent commits inside the block; a run that read its input before or inside the block commits nothing."""
+        """Prevent commits inside the block; a run that reads its input before the block ends commits nothing."""
         async with self._commit:
             self._erasures += 1
             try:
@@ -113,7 +113,7 @@ class Evolver:
                 self._erasures += 1
 
     async def evolve(self, scene: Scene, since: datetime) -> Evolution:
-        """Evolve the beliefs of a scene's group by its lines from ``since`` on.
+        """Update the beliefs of the scene's group from its lines since ``since``.
 
         Raises AlreadyEvolving while a run of the same group is under way, StorageRefused if the disk refuses.
         """
@@ -173,10 +173,7 @@ class Evolver:
         return _RunInput(tuple(lines), unread, page.beliefs, job_context)
 
     async def _lines(self, scope: Scope, since: datetime) -> tuple[list[Message], int]:
-        """Return the lines that consent admits, oldest first, and how many older ones were left out.
-
-        Only lines from ``since`` on are counted.
-        """
+        """Return the lines from ``since`` on that consent admits, oldest first, and how many older ones had no room."""
         lines: list[Message] = []
         before: datetime | None = None
         unread = 0
@@ -231,9 +228,9 @@ class Evolver:
         return frozenset(belief.key for belief in page.beliefs if belief.is_barred)
 
     async def _similar_pairs(self, given: _RunInput, proposals: Proposals) -> frozenset[tuple[str, str]]:
-        """Return the (proposed statement, belief) pairs with similar vectors that may mean the same.
+        """Return the pairs (proposed statement, belief id) that have similar vectors and may mean the same.
 
-        Empty while the embedder is unavailable; statements in equal words are detected elsewhere, without it.
+        Empty while the embedder is unavailable; statements in equal words are detected elsewhere, without vectors.
         """
         statements = list(dict.fromkeys(row.statement for row in proposals.rows if row.statement))
         try:

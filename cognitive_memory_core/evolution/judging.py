@@ -1,4 +1,4 @@
-"""Judges each proposal of a model: the edit that it results in, or why it is rejected."""
+"""Judges each proposal of a model: turns it into an edit of a belief, or rejects it with a reason."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ Same = Callable[[str, Belief], bool]
 
 @dataclass(frozen=True)
 class JudgingInput:
-    """The input by which proposals are judged: active beliefs in the order of the prompt, chat, and names of people.
+    """What proposals are judged by: the active beliefs in the order of the prompt, the chat, the names of people.
 
     ``barred`` are the keys of statements that an admin retired. ``same`` returns whether a statement and a belief mean
     the same. ``given`` is the whole prompt; an id in an answer that is not in the prompt is rejected.
@@ -66,7 +66,7 @@ class JudgingInput:
 
 @dataclass
 class Judgement:
-    """The edits of a run, and the rejected proposals by reason."""
+    """The edits of a run, and the number of rejected proposals by reason."""
 
     edits: list[BeliefEdit] = field(default_factory=list[BeliefEdit])
     rejected: Counter[Rejection] = field(default_factory=Counter[Rejection])
@@ -74,7 +74,7 @@ class Judgement:
 
 
 def judged(proposals: Sequence[Proposal], judging_input: JudgingInput, run_id: str) -> Judgement:
-    """Return the edits and rejections that a model's proposals result in; a belief without a proposal is kept.
+    """Return the edits that a model's proposals lead to, and the rejections; a belief without a proposal is kept.
 
     Only the first proposal on a belief counts.
     """
@@ -227,7 +227,7 @@ class _Judge:
         return ("contrary" if is_denied or "figure" in wrong else None), support
 
     def _unfounded(self, statement: str, proposal: Proposal, cited: Sequence[Message]) -> Rejection:
-        """Return the reason for rejecting a statement that no cited line says."""
+        """Return why a statement that no cited line says is rejected: as "attack", "contrary" or "unfounded"."""
         if self._input.chat.are_all_orders(proposal.lines):
             return "attack"
         return "contrary" if any(opposes(statement, line.text) for line in cited) else "unfounded"
@@ -255,13 +255,16 @@ class _Judge:
         return any(self._input.same(statement, belief) for belief in rows)
 
     def _is_unclear(self, statement: str, lines: Sequence[str]) -> bool:
-        """Return whether a statement is a question, or has a word that depends on the chat, such as 我 or 明天."""
+        """Return whether a statement is a question, or has a word that depends on speaker or day, such as 我 or 明天.
+
+        A place and a day that recurs do not count.
+        """
         found = offences(statement, names=self._input.job_context.names)
         unclear = (one for one in found if one.kind != "place" and not recurs(one, statement, lines))
         return statement.endswith(("?", "？")) or any(unclear)
 
     def _is_of_another(self, statement: str, before: Belief | None, lines: Sequence[str]) -> bool:
-        """Return whether neither an update's statement nor its cited lines share words with the belief it names."""
+        """Return whether an update names the wrong belief: no word of it is in the update or in a cited line."""
         chat = self._input.chat
         return before is not None and not any(chat.shares(before.statement, text) for text in (statement, *lines))
 

@@ -1,4 +1,4 @@
-"""Finds problems that a group met repeatedly, among its experiences, and drafts a line to keep about each."""
+"""Finds problems that a group met repeatedly, among its experiences, and drafts a line to keep about each of them."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class RecurringProblem:
 
     @property
     def occasions(self) -> int:
-        """How many people met it, or on how many days it was met, whichever is more."""
+        """The number of people who met the problem, or of days on which it was met, whichever is larger."""
         return max(len(self.people), len(self.days))
 
     @property
     def kind(self) -> SuggestionKind:
-        """The kind of its solutions: "workflow" if at least half list steps, "skill" if most use a tool, else "faq"."""
+        """The kind of the solutions: "workflow" if at least half list steps, "skill" if most use a tool, else "faq"."""
         solved = [one.solution for one in self.events if one.solution]
         if solved and sum(map(has_steps, solved)) * 2 >= len(solved):
             return "workflow"
@@ -59,13 +59,13 @@ class RecurringProblem:
 
     @property
     def best(self) -> Event:
-        """The experience to quote: the newest of those that worked or, if none did, of the others."""
+        """The experience to quote: the newest one whose solution worked; if none did, the newest."""
         solved = [one for one in self.events if one.solution] or self.events
         return max(solved, key=lambda one: (worked(one.outcome), not failed(one.outcome), one.happened_at))
 
 
 def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[RecurringProblem]:
-    """Group experiences by problem; each joins the group most of whose experiences have the same problem."""
+    """Group experiences by problem: each joins the group of which over half have the same problem, else a new one."""
     groups: list[list[Event]] = []
     for event in sorted(events, key=lambda one: (one.happened_at, one.id)):
         shares = [sum(same(event, one) for one in group) / len(group) for group in groups]
@@ -78,7 +78,7 @@ def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[Re
 
 
 def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[SuggestionKind]:
-    """Return how many occasions a pattern of each kind needs to be suggested: more if admins dismissed many."""
+    """Return the occasions that a pattern of each kind needs before it is suggested: more after many dismissals."""
     surplus = Counter[SuggestionKind]()
     for decision in decisions:
         surplus[decision.kind] += -1 if decision.is_accepted else 1
@@ -89,10 +89,10 @@ def wanted_occasions(decisions: Iterable[SuggestionDecision]) -> Counter[Suggest
 def open_patterns(
     patterns: Sequence[RecurringProblem], decisions: Sequence[SuggestionDecision], known: Sequence[Event], same: Same
 ) -> list[RecurringProblem]:
-    """Return the patterns that are to be suggested, the most frequent first.
+    """Return the patterns to suggest now, the most frequent first.
 
-    Left out are patterns that were decided on (``known`` are the events of the decisions), and those whose words claim
-    a rank, name a payment or give orders.
+    Left out are patterns that an admin decided on (``known`` are the events of these ``decisions``), and those in whose
+    words somebody claims a rank, names a payment or gives orders.
     """
     decided = frozenset(one for decision in decisions for one in decision.event_ids)
     wanted = wanted_occasions(decisions)
@@ -135,7 +135,7 @@ def is_harmless(draft: str) -> bool:
 
 
 def is_founded(draft: str, pattern: RecurringProblem) -> bool:
-    """Return whether a model's draft adds nothing to the experiences and stands on its own.
+    """Return whether a model's draft says nothing that the experiences do not, and can be read on its own.
 
     It must be short enough and harmless, and share most of its words and all of its numbers with the experiences.
     """

@@ -1,4 +1,4 @@
-"""One round of scheduled evolution: every group with enough new lines, the longest waiting first."""
+"""One round of scheduled evolution: every group with enough new lines, the one that waited longest first."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ LONGEST = timedelta(days=14)  # unread lines older than that are left out
 
 @dataclass
 class EvolutionRounds:
-    """Runs rounds, one at a time; ``may_call`` returns whether the day's call budget allows another run.
+    """Runs evolution rounds, one at a time; ``may_call`` returns whether the day's call budget allows another run.
 
-    A group for which the budget did not suffice comes first in the next round, as its last run is longest ago.
+    If the budget ends a round early, the next one begins with the groups left over, because their last run is longest
+    ago.
     """
 
     evolver: Evolver

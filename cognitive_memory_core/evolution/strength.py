@@ -14,17 +14,17 @@ NOTICED = timedelta(days=1)  # a shorter time is left to the next run, so that r
 
 
 def first_strength(supporters: int) -> float:
-    """Return the strength of a new belief that so many people support."""
+    """Return the strength of a new belief that this number of people supports."""
     return min(FIRST + PER_PERSON * supporters, STRONGEST_FIRST)
 
 
 def confirmed(belief: Belief, people: int, now: datetime) -> Belief:
-    """Return a belief, strengthened because so many people said it again."""
+    """Return a belief with more strength, because this number of people confirmed it at ``now``."""
     return replace(belief, strength=1.0 - (1.0 - belief.strength) * (1.0 - RISE) ** people, weighed_at=now)
 
 
 def faded(belief: Belief, now: datetime) -> Belief:
-    """Return a belief, weakened by the time since ``weighed_at``; unchanged within a day or if the clock went back."""
+    """Return a belief, weaker by the time since ``weighed_at``; unchanged within a day or if the clock went back."""
     passed = now - (belief.weighed_at or belief.updated_at)
     if passed < NOTICED:
         return belief

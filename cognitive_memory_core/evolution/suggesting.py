@@ -72,7 +72,7 @@ class Suggesting:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Prevent decisions inside the block, and drop all drafts of the model, including those being written."""
+        """Prevent decisions inside the block; drop all drafts by the model, including those that it is writing."""
         async with self._turn:
             self._drafts.clear()
             self._erasures += 1
@@ -81,7 +81,7 @@ class Suggesting:
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
         """Return the open suggestions of a group, the problem that was met most often first.
 
-        If there is a model, it words the drafts of a few of them in each call; the rules word the others.
+        With a model, each call lets it word a few of the drafts; the rules word the others.
         """
         scope, open_ones = group_of(scene), await self._open(scene)
         if self.model is not None:
@@ -111,7 +111,7 @@ class Suggesting:
         return self._drafts.get(_key_of(pattern)) or drafted_by_rules(pattern)
 
     async def _word_draft(self, model: EvolverModel, pattern: RecurringProblem) -> None:
-        """Let a model word a draft; a draft that adds to the experiences is neither used nor requested again."""
+        """Let a model word a draft; if it adds to the experiences, use the rules' draft and do not ask again."""
         kind, zone = sentences.suggestions.KINDS[pattern.kind], self.settings.current.zone
         quoted, erasures = pattern.events[-MOST_TOLD:], self._erasures
         ask = await asyncio.to_thread(model.prompts.suggest, kind, quoted, zone, max_chars=STATEMENT_LENGTH)

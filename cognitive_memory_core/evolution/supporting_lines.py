@@ -59,25 +59,26 @@ class NumberedChat:
         self._names = sorted({name for name in map(clean_name, named) if len(name) > 1}, key=len, reverse=True)
 
     def cited(self, numbers: Iterable[int]) -> list[Message]:
-        """Return the cited lines of people; attempts to steer the bot or its memory are left out."""
+        """Return the people's lines of these numbers, without those that try to steer the bot or its memory."""
         found = (self.lines[number - 1] for number in sorted(set(numbers)) if 0 < number <= len(self.lines))
         return [line for line in found if line.sender_id and not _is_order(line)]
 
     def are_all_orders(self, numbers: Iterable[int]) -> bool:
-        """Return whether people's lines are cited, and each of these tries to steer the bot or its memory."""
+        """Return whether these numbers include people's lines, and all of these try to steer the bot or its memory."""
         found = [self.lines[number - 1] for number in set(numbers) if 0 < number <= len(self.lines)]
         said = [line for line in found if line.sender_id]
         return bool(said) and all(map(_is_order, said))
 
     def support(self, statement: str, cited: Sequence[Message]) -> SupportingLines:
-        """Return the cited lines that say a statement, and the cited lines after them that agree."""
+        """Return the cited lines that say a statement, with the later cited lines that agree to them."""
         terms = self.terms(statement)
         return self._joined([line for line in cited if self._says(line, statement, terms)], cited)
 
     def ending(self, statement: str, cited: Sequence[Message]) -> SupportingLines:
-        """Return the cited lines that end a statement, and the cited lines after them that agree.
+        """Return the cited lines that end or deny a statement, with the later cited lines that agree to them.
 
-        Such a line shares words with the statement and denies or ends it, or ends the subject of a line before it.
+        A line counts if it shares words with the statement, or if it only says that something ends and follows such a
+        line.
         """
         of_it = [line for line in cited if self.shares(statement, line.text)]
         ends = [
@@ -93,7 +94,7 @@ class NumberedChat:
         return SupportingLines(tuple(line for line in self.lines if line.id in ids))
 
     def _following_lines(self, lines: Sequence[Message], cited: Sequence[Message]) -> Iterator[Message]:
-        """Yield the cited lines that reply to one of ``lines``, or follow it closely with no objection between."""
+        """Yield the cited lines that reply to one of ``lines``, or come soon after one with no objection between."""
         ids = {line.id for line in lines}
         starts = [self._at[line.id] for line in lines]
         for line in cited:
@@ -117,7 +118,7 @@ class NumberedChat:
         return _weight(wanted & given) >= GROUNDED * _weight(wanted)
 
     def shares(self, statement: str, text: str) -> bool:
-        """Return whether a text shares enough words with a statement to be on its topic."""
+        """Return whether a text is on the topic of a statement, that is, shares enough words with it."""
         wanted = self.terms(statement)
         shared = wanted & self.terms(text)
         return any(len(term) > 1 for term in shared) and _weight(shared) >= SAID_AS_A_RULE * _weight(wanted)
@@ -143,13 +144,13 @@ class NumberedChat:
         return is_said and not opposes(statement, line.text)
 
     def _covered(self, statement: str, text: str) -> float:
-        """Return the share of a statement that a text says; days and hours are not required, as their forms differ."""
+        """Return the share of a statement that a text says; days and hours do not count, because their forms differ."""
         wanted = self.terms(untimed(statement))
         shared = self.terms(statement) & self.terms(text)
         return _weight(shared) / _weight(wanted) if any(len(term) > 1 for term in shared & wanted) else 0.0
 
     def _topic_share(self, text: str, terms: frozenset[str]) -> float:
-        """Return the largest share of a clause of a text that consists of the statement's terms."""
+        """Return the share of a clause's words that are terms of the statement, for the clause where it is largest."""
         clauses = [self.terms(clause) for clause in _CLAUSES.split(text)]
         near = (_weight(own & terms) / _weight(own) for own in clauses if _weight(own & terms) >= LEAST_SHARED)
         return max(near, default=0.0)
@@ -161,7 +162,7 @@ def is_admins(line: Message) -> bool:
 
 
 def _is_told(line: str) -> bool:
-    """Return whether a line states or proposes something: it neither objects nor asks for facts."""
+    """Return whether a line states or proposes something, that is, neither objects nor asks for facts."""
     stance = stance_of(line)
     return stance != "objects" and (stance != "asks" or proposes(line) or sets_rules(line))
 

@@ -27,7 +27,8 @@ class UnknownResource(MistakeError):
 def memory_exchange(caller: ToolCaller) -> Exchange:
     """Return a function that answers ``METHODS`` from the memory, always in the caller's scene.
 
-    A call that is refused is answered with ``isError``; a resource that cannot be read raises UnknownResource.
+    The answer to a refused call has ``isError``; for a resource that cannot be read the function raises
+    UnknownResource.
     """
 
     async def answer(method: str, params: Json) -> Json:

@@ -16,9 +16,9 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
 async def answer_http(exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer an ASGI request; its server lives as long as the request, so no answer can reach another caller.
+    """Answer one ASGI request by a server of its own, so that no answer can reach another caller.
 
-    Only POST is served: there is no session to end, and nothing to stream. Authenticate the request before.
+    Only POST is served: there is no session to end, and nothing to stream. The caller must authenticate the request.
     """
     if scope["method"] != "POST":
         await _refuse(send, 405, (b"allow", b"POST"))

@@ -46,7 +46,7 @@ def sdk_server(exchange: Exchange) -> Any:
 
 
 async def serve_stdio(exchange: Exchange) -> None:
-    """Serve a client over standard input and output until it closes them."""
+    """Serve a client over standard input and output until the client closes them."""
     server = sdk_server(exchange)
     async with import_module("mcp.server.stdio").stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())

@@ -14,9 +14,9 @@ ProposedAction = Literal["keep", "update", "create", "delete"]
 class StatementAnswer:
     """One statement of a model; ``number`` is that of its task.
 
-    ``same_as`` is the number of an equal neighbour, ``replaces`` that of one that no longer holds; 0 for none.
-    ``subjects`` and ``speaker`` are as the model wrote them; the caller checks that their ids were given. ``lines`` are
-    the numbers of the lines that support it (triage only).
+    ``same_as`` is the number of a neighbour that says the same, ``replaces`` that of one that no longer holds; 0 for
+    none. ``subjects`` and ``speaker`` are as the model wrote them; the caller checks that their ids were given.
+    ``lines`` are the numbers of the lines that support the statement (triage only).
     """
 
     number: int
@@ -35,7 +35,7 @@ class StatementAnswer:
 
 @dataclass(frozen=True)
 class TriageAnswer:
-    """Whether a dialogue is worth remembering, why, and what of it."""
+    """Whether a dialogue is worth remembering and why, and the observations to remember."""
 
     should_remember: bool
     reason: str
@@ -77,7 +77,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Proposals:
-    """The readable lines of an evolution's answer, and how many could not be read."""
+    """The lines of an evolution's answer that could be read, and the number of those that could not."""
 
     rows: tuple[Proposal, ...]
     unreadable: int = 0

@@ -1,4 +1,4 @@
-"""The forms of the answers, as JSON schemas: what they say of each field is part of the prompt.
+"""The JSON schemas of the answers; the description of each field is part of the prompt.
 
 They are the same for every question, so that a provider's prompt cache applies to all calls.
 """

@@ -96,7 +96,7 @@ def _repaired(text: str) -> object:
 
 
 def _of_whole(text: str) -> Iterator[Row]:
-    """Yield the objects of an answer that is one JSON text, or several over several lines each."""
+    """Yield the objects of an answer that is one JSON text, or several JSON texts that each take several lines."""
     decoder, at = json.JSONDecoder(), text.find("{")
     while at >= 0:
         try:
@@ -108,7 +108,7 @@ def _of_whole(text: str) -> Iterator[Row]:
 
 
 def _unpacked(row: Row) -> Iterator[Row]:
-    """Yield an object if it is an action, else the objects that it lists."""
+    """Yield an object if it is a proposal ("action"), else the objects in its lists."""
     if "action" in row:
         yield row
     else:

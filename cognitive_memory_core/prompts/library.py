@@ -54,9 +54,9 @@ class PromptLibrary:
     """The package's templates, some of them replaced by the operator's own."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """Use the operator's templates, by name; unusable ones are described in :attr:`problems` and ignored.
+        """Load the templates; those in ``own``, by name, replace the package's. Unusable ones are ignored.
 
-        Blocking: the package's templates are read here, once.
+        :attr:`problems` says why a template is unusable. Blocking: reads files.
         """
         texts = own or {}
         refused = {name: _refusal(name, text) for name, text in texts.items()}
@@ -87,7 +87,7 @@ class PromptLibrary:
         return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
-        """Build the request for what in a dialogue is worth remembering.
+        """Build the request to select what in a dialogue is worth remembering.
 
         Each observation in the answer cites its lines.
         """
@@ -136,7 +136,7 @@ class PromptLibrary:
         return Ask("evolution", instructions, prompt, "group_evolution", {}, proposals_in, strict=True, as_lines=True)
 
     def suggest(self, kind: str, experiences: Sequence[Event], zone: tzinfo, *, max_chars: int) -> Ask[str]:
-        """Build the request for one line that combines experiences with a problem; ``kind`` says what it becomes."""
+        """Build the request for one line that sums up experiences with a problem; ``kind`` is its kind in Chinese."""
         parts = {
             "kind": kind,
             "max_chars": str(max_chars),
@@ -196,7 +196,7 @@ def _shared_placeholders(
 
 
 def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
-    """Return every id that a prompt shows, including those of speakers who are not on the roster."""
+    """Return every id that a prompt shows, also of speakers who are not on the roster."""
     return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
@@ -205,7 +205,7 @@ def _neighbours_of(job_context: JobContext) -> tuple[Event, ...]:
 
 
 def _shown(task: Task) -> str:
-    """Render an observation; after a rejected attempt with that attempt and its faults."""
+    """Render an observation, with the rejected attempt and its faults if there was one."""
     lines = [f"{task.number}. {rendering.cut(task.text, rendering.TEXT)}"]
     if task.previous:
         lines.append(f"  [上次写成] {rendering.cut(task.previous, rendering.TEXT)}")
@@ -215,7 +215,7 @@ def _shown(task: Task) -> str:
 
 
 def _subject_line(person: Person, profile: Profile | None, facts: Sequence[Fact]) -> str:
-    """Return the line that names the profile's subject, taken from the key of the profile or the facts."""
+    """Return the line that names the group or person whom a profile describes."""
     name = defused(clean_name(person.name))
     if _is_of_group(profile, facts):
         return f"群聊 {name or '群'}({defused(person.id)})"

@@ -48,7 +48,7 @@ _KINDS: Mapping[str, EventKind] = {kind: kind for kind in MEMORY_KINDS}
 
 @dataclass(frozen=True)
 class AskContents:
-    """What a prompt held: its task numbers, the counts of lines and neighbours, and the ids that may be named."""
+    """What a prompt contained: task numbers, how many lines and neighbours, and the ids that an answer may name."""
 
     tasks: tuple[int, ...] = ()
     lines: int = 0
@@ -68,7 +68,7 @@ def statements_in(text: str, given: AskContents) -> tuple[StatementAnswer, ...]:
 
 
 def triaged_in(text: str, given: AskContents) -> TriageAnswer:
-    """Return what is worth remembering, numbered from 1; raises BadAnswer for a yes without observations."""
+    """Return the observations to remember, numbered from 1; raises BadAnswer if the model says yes and lists none."""
     loaded_answer = loaded(text)
     answer = row_of(loaded_answer)
     rows = [row for row in _rows(loaded_answer) or [] if filled(_text(row), LONGEST_TEXT)]
@@ -127,7 +127,7 @@ def _rows(answer: object) -> list[Row] | None:
 
 
 def _text(row: Row) -> object:
-    """Return the text of a row, under whichever name a model gave it."""
+    """Return the value of a row's text field, which models name differently; None if it has none."""
     return next((row[name] for name in _TEXTS if name in row), None)
 
 

@@ -49,7 +49,7 @@ def moment(when: datetime) -> str:
 
 
 def calendar(when: datetime) -> str:
-    """Return the Mondays from which words such as 下周三 are counted: models compute weekdays badly."""
+    """Return the Mondays of this and next week, because models compute 下周三 badly without them."""
     today = when.date()
     monday = today - timedelta(today.weekday())
     return f"本周一{_short(monday, today)}，下周一{_short(monday + timedelta(7), today)}"
@@ -66,7 +66,7 @@ def place(roster: Roster) -> str:
 
 
 def people(roster: Roster) -> str:
-    """List the known people with their former names."""
+    """List the known people, each with former names."""
     return "\n".join(f"{one.label}{_before(one)}" for one in roster.people)
 
 
@@ -78,10 +78,10 @@ def numbered_lines(
     *,
     marks_admins: bool = False,
 ) -> str:
-    """Number the lines from 1, each with its time, its speaker, the line it replies to, and the dates that it means.
+    """Number the lines from 1, each with time, speaker, the line it replies to, and the dates of its relative words.
 
-    ``before`` are earlier lines: of one that is replied to the beginning is shown. ``marks_admins``: whether lines of
-    the group's owner and admins are marked.
+    ``before`` are earlier lines; if one of them is replied to, its beginning is shown. With ``marks_admins`` the lines
+    of the group's owner and admins are marked.
     """
     room = max(ROOM // max(len(lines), 1), SHORTEST_LINE)
     numbers = {line.id: number for number, line in enumerate(lines, 1) if isinstance(line, Message)}
@@ -106,7 +106,7 @@ def earlier_lines(lines: Sequence[Message], roster: Roster, when: datetime) -> s
 
 
 def source_line(source: str, lines: Sequence[Message | str], speaker: Person) -> str:
-    """Return the message that started a turn, or the number of the line that it equals."""
+    """Return the message that started a turn; if it is among ``lines``, only the number of that line."""
     if not source.strip():
         return ""
     said = _said(source, SOURCE)
@@ -117,7 +117,7 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
 
 
 def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> str:
-    """List the events already remembered, numbered from E1, each with its day once and its speaker."""
+    """List the events already remembered, numbered from E1, each with its speaker and its day, both only once."""
 
     def shown(event: Event) -> str:
         day = _day(event.happened_at, zone)
@@ -145,7 +145,7 @@ def experiences(events: Iterable[Event], zone: tzinfo) -> str:
 
 
 def facts_of_both_sorts(facts: Sequence[Fact], zone: tzinfo | None) -> str:
-    """Render new and withdrawn facts in a block each; the second begins with an explanation of withdrawal."""
+    """Render new and withdrawn facts in one block each; the block of withdrawn ones explains what withdrawal means."""
     new = dated_facts([fact for fact in facts if not fact.is_withdrawn], zone)
     gone = dated_facts([fact for fact in facts if fact.is_withdrawn], zone)
     parts = (block("新事实", new), block("撤回的事实", f"{_WITHDRAWN}\n{gone}" if gone else ""))
@@ -173,7 +173,7 @@ def cut(text: str, limit: int) -> str:
 
 
 def _said(text: str, limit: int) -> str:
-    """Return the text of a line, on one line and cut, with a leading quotation marked as such."""
+    """Return what a line says as one line, cut to ``limit`` characters; a quotation at its beginning is marked."""
     plain = clean_text(text[: limit * 2]).strip()
     quote = _QUOTED.match(plain)
     if not quote:
@@ -201,7 +201,7 @@ def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str,
 
 
 def _dates(line: Message, roster: Roster, when: datetime) -> str:
-    """Return the dates that the relative words of a line mean, counted from when it was said."""
+    """Return the dates that the relative words of a line mean, counted from the time at which it was said."""
     if line.is_bot:
         return ""
     sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])

@@ -1,4 +1,4 @@
-"""Chooses the people that a prompt shows, and the one name that each has in it."""
+"""Chooses the people that a prompt shows, and for each the one name that it uses."""
 
 from __future__ import annotations
 
@@ -48,17 +48,17 @@ class Roster:
         return f"{_shown(self.place.name) or '群'}({defused(self.place.id)})" if self.place.id else ""
 
     def called(self, user_id: str, name: str = "") -> str:
-        """Return ``name(id)`` with the one name a person has in this prompt; ``name`` is used for an unknown person."""
+        """Return a person as ``name(id)`` by the name that this prompt uses; of an unknown person by ``name``."""
         known = self._by_id.get(user_id)
         return known.label if known else _displayed(Person(user_id, name)).label
 
     def short(self, user_id: str, name: str = "") -> str:
-        """Return a person's name without the id; of an unknown person ``name``, or the id if that is blank."""
+        """Return a person's name without the id; of an unknown person ``name``, or the id if ``name`` is blank."""
         known = self._by_id.get(user_id)
         return (known.name if known else _shown(name)) or defused(user_id)
 
     def called_then(self, user_id: str, name: str) -> str:
-        """Return :meth:`called`, plus the name at that time if it differs: other lines may use the old name."""
+        """Return :meth:`called`, followed by ``name``, the name at that time, if it differs: other lines may use it."""
         label, shown_name = self.called(user_id, name), _shown(name)
         return label if not shown_name or label.startswith(f"{shown_name}(") else f"{label}[当时叫{shown_name}]"
 
@@ -70,7 +70,7 @@ class Roster:
 def roster_of(
     job_context: JobContext, lines: Sequence[Message | str], texts: Iterable[str], *, fill: int = 0
 ) -> Roster:
-    """Choose the people to show: participants, then those whose id, name or alias occurs in a text, at most 40.
+    """Choose at most 40 people to show: participants, then those whose id, name or alias occurs in a text.
 
     If they are fewer than ``fill``, others of the place are added, because people are also called by unlisted names.
     """
@@ -106,7 +106,7 @@ def _mentioned_words(texts: Iterable[str], words: Iterable[str]) -> frozenset[st
 
 
 def _displayed(person: Person, heard: Collection[str] = ()) -> Person:
-    """Return a person with display names; aliases that occur in a text come first."""
+    """Return a person with names fit for display; the aliases in ``heard`` come first."""
     name = _shown(person.name)
     aliases = sorted(person.aliases[:_ALIASES], key=lambda alias: not any(word in heard for word in _words(alias)))
     cleaned = dict.fromkeys(_shown(alias) for alias in aliases)

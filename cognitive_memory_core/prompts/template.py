@@ -46,9 +46,9 @@ def split_template(text: str) -> TemplateParts:
 
 
 def refusal(name: str, text: str, needed: frozenset[str], known: frozenset[str]) -> str:
-    """Return why a template cannot be used and how to correct it, "" if it can be used.
+    """Return why a template cannot be used and how to correct it; "" if it can be used.
 
-    ``needed`` are the placeholders that it must hold, ``known`` all that it may hold.
+    ``needed`` are the placeholders that it must contain, ``known`` all that it may contain.
     """
     if not text.strip() or len(text) > LONGEST_TEMPLATE or _UNDECODABLE in text:
         return sentences.settings.TEMPLATE_UNREADABLE.format(name=name, limit=LONGEST_TEMPLATE)
@@ -73,7 +73,7 @@ def _separators(lines: list[str]) -> list[int]:
 
 
 def _placeholders(text: str) -> tuple[frozenset[str], bool]:
-    """Return the placeholder names, and whether there is a stray ``$``: no placeholder's and not ``$$``."""
+    """Return the names of the placeholders, and whether there is a ``$`` that is neither part of one nor ``$$``."""
     found = list(Template.pattern.finditer(text))
     names = frozenset(name for match in found if (name := match["named"] or match["braced"]))
     return names, any(match["invalid"] is not None for match in found)

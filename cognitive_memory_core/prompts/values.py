@@ -85,7 +85,7 @@ def filled(value: object, limit: int) -> str:
 
 
 def filled_list(value: object, count: int, limit: int) -> tuple[str, ...]:
-    """Return up to ``count`` distinct texts of a list, or of one text that names several."""
+    """Return up to ``count`` distinct texts of a list, or of one text that lists several; each cut to ``limit``."""
     parts = (text_of(part, limit).lstrip(_BULLETS) for part in parts_of(value))
     return tuple(dict.fromkeys(part for part in parts if filled(part, limit)))[:count]
 
@@ -106,7 +106,7 @@ def numbers_of(value: object, count: int) -> tuple[int, ...]:
 
 
 def _counted(part: object, count: int) -> Iterable[int]:
-    """Return the number that is written, or those of a range such as 4-6, at most ``count``."""
+    """Return the number in ``part``, or up to ``count`` numbers of a range such as "4-6"."""
     span = _SPAN.fullmatch(part.strip()) if isinstance(part, str) else None
     if span is None:
         return (number_of(part),)

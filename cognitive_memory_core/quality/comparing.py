@@ -1,7 +1,7 @@
 """Compares the texts of events: finds repetitions, near-duplicates, and pairs that cannot both be true.
 
-Only pairs that share two of their rarest pairs of characters are compared (blocking), so that the time grows with the
-number of events and not with its square.
+Only texts that share two of their rarest pairs of characters are compared (blocking), so that the time grows with
+the number of events and not with its square.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ QUOTED = 80  # characters
 
 
 class PairTable(Generic[V]):
-    """Maps pairs of characters to values, in many small dictionaries, so that no step rehashes all of them at once."""
+    """Maps pairs of characters to values, in many small dictionaries, because a large one takes long to grow."""
 
     def __init__(self) -> None:
         """Create the empty parts."""
         self._parts: list[dict[str, V]] = [{} for _ in range(PARTS)]
 
     def part(self, pair: str) -> dict[str, V]:
-        """Return the part in which a pair belongs."""
+        """Return the dictionary for a pair of characters."""
         return self._parts[hash(pair) % PARTS]
 
     def free(self) -> None:
-        """Drop everything, part by part."""
+        """Drop all values, one dictionary at a time."""
         while self._parts:
             self._parts.pop()
 
 
 @dataclass(frozen=True, slots=True)
 class _EventRow:
-    """An event, a hash of its text (``key``), and its pairs of characters; only these are kept, to save memory."""
+    """An event, a hash of its text (``key``), and its pairs of characters; the text is dropped to save memory."""
 
     event: ExaminedEvent
     key: int
@@ -65,7 +65,7 @@ class _EventRow:
 
     @property
     def age(self) -> tuple[datetime, int]:
-        """The key that orders events by when they happened."""
+        """The sort key by which older events come first."""
         return self.event.happened_at, self.event.seq
 
 
@@ -82,9 +82,9 @@ class _Found:
 
 
 def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
-    """Compare events place by place; takes some seconds for 100,000, so call it off the event loop.
+    """Compare the events of each place; takes seconds for 100,000 events, so call it off the event loop.
 
-    ``hide`` redacts the quoted texts. Statements below ``least_confidence`` count as unsure.
+    ``hide`` redacts the quoted texts. Events with a confidence below ``least_confidence`` count as unsure.
     """
     by_place: dict[str, list[ExaminedEvent]] = defaultdict(list)
     for event in events:
@@ -132,7 +132,7 @@ def _counted(rows: Sequence[_EventRow]) -> PairTable[int]:
 
 
 def _candidates(rows: Sequence[_EventRow], common: PairTable[int]) -> Iterable[tuple[_EventRow, _EventRow]]:
-    """Yield pairs of texts that share at least two of their rarest pairs of characters."""
+    """Yield pairs of events whose texts share at least two of their rarest pairs of characters."""
     known = PairTable[list[int]]()
     for at, row in enumerate(rows):
         counts = [(common.part(pair)[pair], pair) for pair in row.pairs]
@@ -190,7 +190,7 @@ def _is_replaced(older: _EventRow, newer: _EventRow, found: _Found) -> bool:
 
 
 def _opposed_from(one: ExaminedEvent, other: ExaminedEvent) -> float:
-    """Return the likeness from which two events can contradict each other; above 1 (never) for different people.
+    """Return the likeness from which two events may contradict each other; above 1 (never) for different people.
 
     Measured on the labelled group chat: all nine pairs of facts on one subject from 0.2 on replace each other.
     """
@@ -210,7 +210,7 @@ def _flaws(events: Iterable[ExaminedEvent], hide: Callable[[str], str], least: f
 
 
 def _flaws_of(event: ExaminedEvent, least: float) -> list[Flaw]:
-    """Return why an event does not stand on its own: kinds of offences and "unsure"; "unworded" if neither applies."""
+    """Return why an event cannot be read on its own: kinds of offences, "unsure"; else "unworded"."""
     flaws: list[Flaw] = [*dict.fromkeys(offence.kind for offence in offences(unquoted(event.text)))]
     if event.confidence < least:
         flaws.append("unsure")

@@ -21,9 +21,9 @@ TOOK = "ms:"
 
 
 class QualityTally:
-    """Counts in memory and writes in batches, at most once a minute and in one transaction.
+    """Counts in memory and writes in batches, at most once a minute and in one transaction each.
 
-    A turn causes no write of its own. Counts that could not be written are kept for the next attempt.
+    Counting never waits for the disk. Counts that could not be written are kept for the next attempt.
     """
 
     def __init__(self, ledger: QualityLedger, clock: Clock, zone: tzinfo) -> None:
@@ -42,17 +42,17 @@ class QualityTally:
         self.loop.nudge()
 
     def recalled(self, event_ids: Iterable[str]) -> None:
-        """Count events that were shown."""
+        """Count these events as shown in a context or an answer."""
         if len(self._recalled) < MOST_HELD:
             self._recalled.update(event_ids)
             self.loop.nudge()
 
     def took(self, read: str, seconds: float) -> None:
-        """Count a read of one kind by its duration."""
+        """Count one read of this kind in the latency class of its duration."""
         self.count(f"{TOOK}{read}:{bound_of(seconds)}")
 
     async def flush(self) -> None:
-        """Write the counts; keep them while the ledger is unavailable."""
+        """Write the counts; if the ledger is unavailable, keep them for the next flush."""
         try:
             await completed(self._write())
         except UnavailableError as refused:
@@ -81,6 +81,6 @@ class QualityTally:
 
 
 def bound_of(seconds: float) -> int:
-    """Return the lowest latency bound in ms that a duration does not exceed; 0 if it exceeds all bounds."""
+    """Return the smallest latency bound in ms that is not below a duration; 0 if the duration exceeds all bounds."""
     place = bisect_left(BOUNDS, seconds * 1_000)
     return BOUNDS[place] if place < len(BOUNDS) else 0

@@ -50,7 +50,7 @@ _ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  #
 
 @dataclass(frozen=True)
 class Reporting:
-    """Makes the report. ``counts`` returns the jobs by state, ``lag`` the number of events without a vector."""
+    """Collects the report. ``counts`` returns the jobs by state, ``lag`` the number of events without a vector."""
 
     ledger: QualityLedger
     names: NameBook
@@ -64,9 +64,9 @@ class Reporting:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # one examination at a time: each needs memory
 
     async def report(self, agent: str | None, *, days: int, examine: bool = True) -> QualityReport:
-        """Return the report of an agent (None: of all); costs and counts are of the last ``days``.
+        """Return the report of an agent (None: of all); costs and counts cover the last ``days``, today included.
 
-        ``examine`` also compares texts, which takes seconds for many events; it is done in a thread.
+        With ``examine`` the texts of events are compared, too: in a thread, and in seconds if there are many.
         """
         settings, now = self.settings.current, self.clock.now()
         today = now.astimezone(settings.zone).date()
@@ -95,9 +95,9 @@ class Reporting:
         )
 
     async def _totals(self, agent: str | None) -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
-        """Return the figures by place, and the statements of each person in groups.
+        """Return the figures by place, and each group's counts by person.
 
-        Off the event loop, freed in slices.
+        Runs in a thread and frees the rows in slices, because freeing all at once would block the event loop.
         """
         with _uncollected():
             counts = [await self.ledger.stored()], [await self.ledger.line_counts()]
@@ -179,8 +179,8 @@ class Reporting:
 def _uncollected() -> Generator[None, None, None]:
     """Run no garbage collection inside the block.
 
-    It would go through hundreds of thousands of young objects, none of which is garbage, and block the event loop for a
-    tenth of a second each time.
+    A collection would visit hundreds of thousands of young objects, none of them garbage, and block the event loop for
+    a tenth of a second each time.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -198,7 +198,7 @@ def _is_wanted(event: ExaminedEvent, agent: str | None, hidden: Collection[str])
 
 @dataclass(frozen=True)
 class _GroupStatements:
-    """Stored events and logged lines of each person in a group of several people."""
+    """The number of stored events and of logged lines of each person, in a group of several people."""
 
     scope: Scope
     events: Counter[str]
@@ -208,7 +208,7 @@ class _GroupStatements:
 def _totalled(
     agent: str | None, stored: Sequence[StoredCount], line_counts: Sequence[LineCount]
 ) -> tuple[tuple[PlaceQuality, ...], list[_GroupStatements]]:
-    """Return the figures by place of an agent (None: of all), and the counts by person of the groups among them."""
+    """Return the figures by place of an agent (None: of all), and the counts by person of its groups."""
     of_agent = [one for one in stored if agent in (None, one.scope.agent)]
     said = [one for one in line_counts if agent in (None, one.scope.agent)]
     return tuple(_places(of_agent, said)), list(_statements_by_person(of_agent, said))
@@ -255,7 +255,7 @@ def _place(scope: Scope, stored: Sequence[StoredCount], lines: int) -> PlaceQual
 
 
 def _costs(spent: Sequence[tuple[date, Spending]], settings: Settings) -> list[PurposeCost]:
-    """Return the costs by purpose, the one with the most tokens first."""
+    """Return the costs by purpose, the purpose with the most tokens first."""
     added: dict[str, Spending] = {}
     for _, one in spent:
         added[one.purpose] = added.get(one.purpose, Spending(one.purpose)).plus(one)
@@ -299,7 +299,7 @@ def _latencies(counted: Mapping[str, int]) -> list[ReadLatency]:
 
 
 def _retention(logged: Sequence[LoggedDay], now: datetime) -> list[Retention]:
-    """Return, for each possible ``capture.log_days``, what it would delete, by whole days."""
+    """Return, for each possible ``capture.log_days``, how many lines and bytes it would delete, by whole days."""
     rows: list[Retention] = []
     for kept in KEPT:
         before = (now - timedelta(days=kept)).date()

@@ -18,7 +18,7 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table; columns from ``numbers_from`` on hold numbers."""
+    """A table; ``numbers_from`` is the first column of numbers."""
 
     head: Row
     rows: tuple[Row, ...]
@@ -27,7 +27,7 @@ class ReportTable:
 
 @dataclass(frozen=True)
 class ReportSection:
-    """One heading with sentences and tables; ``plot`` names the plot that belongs to it."""
+    """A heading with sentences and tables; ``plot`` names the chart that belongs to it."""
 
     title: str
     lines: tuple[str, ...] = ()

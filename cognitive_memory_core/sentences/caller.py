@@ -36,7 +36,7 @@ BACKUP_NOT_EMPTY = "{path} 已经有内容，请换一个新的或空的目录�
 
 
 def bad_id(what: str, value: object) -> str:
-    """Return the message that an id was refused, with the reason."""
+    """Return the message that an id was refused, with the accepted form."""
     return f"{what} 必须是 1 到 128 个字符、不含控制字符的文本，收到的是 {shown(value)}"
 
 

@@ -1,4 +1,4 @@
-"""Texts of the memory block and of the dialogue before it, for the model that answers."""
+"""Texts of the memory block and of the dialogue in front of it, written for the model that answers."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def under_heading(heading: str, line: str) -> str:
 
 
 def query_place(kind: str, group_name: str, user_name: str, addressed: bool | None = None) -> str:
-    """Return the line of place, asker and whether the bot is addressed, which makes a short question understandable."""
+    """Return a line with place, asker and whether the bot is addressed, which make a short question understandable."""
     to_bot = "" if addressed is None else " @机器人" if addressed else " 没有@机器人"
     place = f"群聊 {group_name}{to_bot}" if kind == "group" else "私聊"
     return f"{place} {user_name}".rstrip()

@@ -52,7 +52,7 @@ class _Counts(Protocol):
 
 
 def summary(counts: _Counts, unread: int) -> str:
-    """Return one sentence on what a run did, what it rejected and what it could not read."""
+    """Return one sentence with what a run did, what it rejected, and how many older lines it did not read."""
     done = f"保留 {counts.kept} 条，更新 {counts.updated} 条，新增 {counts.created} 条，淘汰 {counts.deleted} 条"
     reasons = "，".join(f"{REASONS[reason]} {count}" for reason, count in counts.rejected.items())
     refused = f"；没有采用 {sum(counts.rejected.values())} 条（{reasons}）" if reasons else ""

@@ -86,12 +86,12 @@ HIDDEN = "（已隐去）"
 
 
 def is_secret(key: str) -> bool:
-    """Return whether a setting is a secret, or a group that may contain one."""
+    """Return whether a setting is a secret, or a group of settings with a secret in it."""
     return key.rpartition(".")[2] in _SECRET_WITHIN
 
 
 def hidden(key: str, value: object) -> str:
-    """Return a refused value as text; a secret, or a group that may contain one, is hidden."""
+    """Return a refused value as text, or a placeholder for a secret and for a group that may contain one."""
     return HIDDEN if is_secret(key) else shown(value)
 
 

@@ -53,7 +53,7 @@ VECTOR_STORE_CLOSED = "向量索引已经关闭"
 
 
 def ledger_lost(path: object, traces: str, copies: str, mark: str) -> str:
-    """Return the refusal to create a ledger beside the data of an older one, with the copies and what to do."""
+    """Return the refusal to create a ledger where traces of an older one remain, with its copies and what to do."""
     found = f"找到的副本：{copies}（复制一份改名为 {path} 即可恢复）" if copies else "附近没有找到账本的副本"
     return (
         f"账本 {path} 不见了或是空的，旁边却还有 {traces}：没有当作新账本打开，什么都没有改动。{found}；"
@@ -83,7 +83,7 @@ def rows_damaged(damages: Sequence[str]) -> str:
 
 
 def newer_version(version: object) -> str:
-    """Return the message that a newer version wrote this."""
+    """Return the message that a newer version of the program wrote the files."""
     return f"由更新的版本写下（{shown(version)}），升级后可以重新排队"
 
 

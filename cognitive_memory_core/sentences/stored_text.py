@@ -39,7 +39,7 @@ _LEFT_OUT_DIGITS = 8
 
 
 def quoted_line(speaker: str, said: str, notes: Iterable[str] = ()) -> str:
-    """Quote what somebody said, with what its words meant beside it."""
+    """Quote what somebody said; ``notes`` say what its words meant, such as the dates."""
     beside = "；".join(notes)
     return f"{speaker}：“{said}”（{beside}）" if beside else f"{speaker}：“{said}”"
 

@@ -1,4 +1,4 @@
-"""Sentences on suggestions: what they say, and what becomes of them."""
+"""Sentences on suggestions: their drafts, and messages about decisions on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ACCEPTED = "管理员采纳了一条建议"
 
 
 def draft(kind: str, problem: str, steps: Sequence[str], outcome: str) -> str:
-    """Return one line to keep: the problem, what to do, and how it came out."""
+    """Return one line for a group to keep: the problem, what to do, and the outcome."""
     said = problem.rstrip("。.！!？?，,；; ")
     did = "；".join(f"{at}. {step}" for at, step in enumerate(steps, 1)) if len(steps) > 1 else "".join(steps)
     came = f"（{outcome.rstrip('。. ')}）" if outcome else ""

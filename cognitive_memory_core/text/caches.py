@@ -30,19 +30,19 @@ _turn = Lock()
 
 
 def cleared_on_erasure(function: R) -> R:
-    """Register a cached function to be cleared on erasure; apply it above ``lru_cache``."""
+    """Register a cached function whose results :func:`clear_caches` drops; put this decorator above ``lru_cache``."""
     _functions.append(function)
     return function
 
 
 def register_cache(holder: Holder) -> None:
-    """Register an object to be cleared on erasure, for as long as it lives."""
+    """Register an object that :func:`clear_caches` clears; only a weak reference is kept."""
     with _turn:
         _holders.add(holder)
 
 
 def clear_caches() -> None:
-    """Clear all registered caches: erased data must not stay in memory."""
+    """Clear all registered caches; called after an erasure, so that erased texts and names do not stay in memory."""
     with _turn:
         holders = list(_holders)
     for holder in holders:

@@ -1,4 +1,4 @@
-"""Renders names in stored statements from the ids beside them: the present name, with the former one noted once."""
+"""Renders names in stored statements from the ids beside them: the present name; the former one is added once."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LABEL = re.compile(r"[(（]([^()（）\s]{1,128})[)）]")
 
 
 def labelled(texts: Iterable[str]) -> frozenset[str]:
-    """Return the texts in brackets that may be ids behind names; some may be something else."""
+    """Return the texts in brackets in these texts; each may be an id behind a name, but need not be."""
     return frozenset(match[1] for text in texts for match in _LABEL.finditer(text))
 
 
 def with_current_names(text: str, people: Mapping[str, Person]) -> str:
     """Return a statement with the present name in each ``name(id)`` of a known person.
 
-    The first replaced label of a person notes the replaced name. A label with a name that the person never had is
-    unchanged, and so is a name without an id.
+    The first label in which a person's name was replaced also shows the replaced name. A name that the person never had
+    is kept, and so is a name without an id.
     """
     pieces: list[str] = []
     at = 0
@@ -42,7 +42,7 @@ def with_current_names(text: str, people: Mapping[str, Person]) -> str:
 
 
 def _written(before: str, person: Person) -> str:
-    """Return the longest name of a person that ends a text as a whole word; "" if there is none."""
+    """Return the longest name of a person with which a text ends, as a whole word; "" if it ends with none of them."""
     found = (name for name in _names(person) if before.endswith(name) and not _is_tail(before, name))
     return max(found, key=len, default="")
 

@@ -44,7 +44,7 @@ def quoted(text: str) -> Iterator[Span]:
 
 
 def named(text: str, names: Collection[str], is_word: Callable[[str], bool]) -> Iterator[Span]:
-    """Yield the spans of known names, each including the id that follows.
+    """Yield the spans of known names, each including an id that follows it.
 
     A name that is one character, only digits, or an ordinary word (a person called 昨天) counts only as
     ``name(id)``: otherwise choosing a word as a name would disable that word.

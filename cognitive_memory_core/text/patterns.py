@@ -39,7 +39,7 @@ class Pattern:
 
 
 def any_of(patterns: Sequence[Pattern]) -> Pattern:
-    """Return a pattern that matches wherever one of the patterns does; its named groups have other names.
+    """Return a pattern that matches wherever one of the patterns does; their named groups are renamed.
 
     The patterns must not refer to groups by number.
     """

@@ -16,7 +16,7 @@ class Edit:
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text with the edits applied; of two overlapping ones only the first given is."""
+    """Return the text with the edits applied; an edit that overlaps one given before it is ignored."""
     taken = bytearray(len(text))
     chosen: list[Edit] = []
     for edit in edits:

@@ -1,4 +1,4 @@
-"""The action of each tool: reads its arguments, asks the memory in the caller's scene, returns the contract's form."""
+"""The action of each tool: reads its arguments, asks the memory in the caller's scene, returns JSON values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KINDS: Mapping[str, EntityType] = {
 
 @dataclass(frozen=True)
 class ToolCaller:
-    """On whose behalf a tool runs: the memory, and the scene, which no argument of the tool changes.
+    """The memory that a tool uses and the scene in which it runs; no argument of a tool changes either of them.
 
     ``asked`` are the ids of the messages that hold the question; a search omits them. ``on_too_broad`` is called with
     the scene of an asker who has asked for too many people's profiles.
@@ -46,7 +46,7 @@ class ToolCaller:
     on_too_broad: Callable[[Scene], None] = field(default=lambda _: None, compare=False)
 
     def may_see(self, profile: Profile) -> bool:
-        """Count a profile of somebody else for its asker; return False if it is one too many within an hour."""
+        """Count a profile of somebody else as shown to the asker; return False if the hourly limit is reached."""
         person = profile.key.user_id
         asker = (self.scene.agent, self.scene.user_id)
         if person in ("", self.scene.user_id) or self.profile_limit.admits(asker, person):
@@ -55,7 +55,7 @@ class ToolCaller:
         return False
 
     def minute(self, instant: datetime) -> str:
-        """Return an instant as local time to the minute; near the calendar's first or last day it stays unconverted."""
+        """Return an instant as local time to the minute; unconverted near the first or last day of the calendar."""
         with suppress(OverflowError):
             instant = instant.astimezone(self.settings.zone)
         return instant.replace(tzinfo=None).isoformat(" ", "minutes")
@@ -81,7 +81,7 @@ async def _search_events(caller: ToolCaller, arguments: Arguments) -> Answer:
 
 
 async def require_readable(caller: ToolCaller) -> None:
-    """Raise UnavailableError if the ledger refuses reads: a search finds nothing then, as if nothing were stored."""
+    """Raise UnavailableError if the ledger refuses reads, because a search then finds nothing instead of failing."""
     await caller.memory.events(caller.scene, limit=1)
 
 
@@ -150,7 +150,7 @@ async def _own_pin(caller: ToolCaller, arguments: Arguments) -> Pin:
 
 
 def _entity(scene: Scene, arguments: Arguments) -> tuple[EntityType, str]:
-    """Return type and id of the profile asked for; the id may be alone, name(id) or group/user, whatever the type."""
+    """Return type and id of the requested profile; the id may be written alone, as name(id) or as group/user."""
     kind, identifier = _entity_type(arguments), arguments.needed_identifier("entity_id")
     group_id, slash, user_id = identifier.partition("/")
     if kind != "group" and slash and user_id and (group_id == scene.group_id or group_id.isdecimal()):

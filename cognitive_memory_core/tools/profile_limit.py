@@ -12,7 +12,7 @@ ASKERS = 2_000
 
 
 class ProfileLimit:
-    """Counts the other people whose profiles each asker was shown; ``clock`` returns seconds of a monotonic clock."""
+    """Counts whose profiles each asker was shown; ``clock`` returns seconds of a monotonic clock."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with no profile counted."""
@@ -20,7 +20,7 @@ class ProfileLimit:
         self._shown: OrderedDict[Hashable, dict[str, float]] = OrderedDict()
 
     def admits(self, asker: Hashable, person: str) -> bool:
-        """Count a person's profile as shown; return False if it would be one too many within the window."""
+        """Count a person's profile as shown to an asker; return False if the limit for ``WINDOW`` is reached."""
         now = self._clock()
         shown = self._shown.setdefault(asker, {})
         self._shown.move_to_end(asker)

@@ -15,7 +15,7 @@ STRICT = frozenset({"memory_update", "memory_delete"})  # changing or removing n
 
 
 async def agent_answer(caller: ToolCaller, name: str, written: object) -> Answer:
-    """Run a tool in the caller's scene; a refusal is an answer whose "ok" is False, with an "error" for the model."""
+    """Run a tool in the caller's scene; if it is refused, return "ok": False and an "error" for the model."""
     action = AGENT_ACTIONS.get(name)
     if action is None:
         return failure(sentences.tools.UNKNOWN_TOOL)

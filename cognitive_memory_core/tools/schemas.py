@@ -62,7 +62,7 @@ _WRITING = frozenset({"remember", "memory_add", "memory_update", "memory_delete"
 def function_schemas(prefix: str) -> list[Schema]:
     """Return the tools as new objects, so that a caller may change them.
 
-    Raises BadArgument for a prefix that makes a name which some provider refuses.
+    Raises BadArgument if the prefix and a tool's name form a name that some provider refuses.
     """
     if not all(_NAME.fullmatch(prefix + name) for name in _TOOLS):
         raise BadArgument(sentences.tools.BAD_PREFIX)

@@ -59,7 +59,7 @@ def _complaint(need: Requirement) -> str:
 
 
 def fonts(examined: ExaminedBot) -> Iterator[Finding]:
-    """Yield a finding for each thing that picture cards lack: Pillow, or a font with Chinese characters."""
+    """Yield a finding for each thing that drawing picture cards lacks: Pillow, or a font with Chinese characters."""
     yield from pillow_findings(has_pillow=find_spec("PIL") is not None)
     found = chinese_fonts(examined)
     if found is not None:

@@ -39,7 +39,7 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
 
 
 def _chat_models(settings: Settings) -> Mapping[str, ModelSettings]:
-    """Return each distinct model under the first role that uses it."""
+    """Map to each distinct chat model that is set, from the first role that uses it."""
     found: dict[str, ModelSettings] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
@@ -83,7 +83,7 @@ async def _embedding(examined: ExaminedBot, settings: Settings) -> Finding:
 
 
 async def _stored_dimensions(examined: ExaminedBot, settings: Settings) -> int:
-    """Return the length of this model's stored vectors, 0 without any."""
+    """Return the length of the vectors in the ledger; 0 if it has none or cannot be read."""
     try:
         data_dir = examined.bot.data_dir
         if not (data_dir / LEDGER).is_file():
@@ -115,7 +115,7 @@ def _seconds(wanted: ModelSettings) -> float:
 
 
 class _Uncharged:
-    """A meter that counts nothing: the ledger may belong to a running bot."""
+    """A meter of model calls that counts nothing, because the ledger may belong to a running bot."""
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing."""

@@ -33,7 +33,7 @@ def own_directory(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def writable(examined: ExaminedBot) -> Iterator[Finding]:
-    """Yield a finding if no file can be created in the data directory; nothing is left behind."""
+    """Yield a finding if no file can be created in the data directory; the trial file is deleted."""
     data_dir = _data_dir(examined)
     there = _nearest(data_dir)
     if not there.is_dir():
@@ -51,7 +51,7 @@ def writable(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def owner(examined: ExaminedBot) -> Iterator[Finding]:
-    """Yield a finding if a process owns the directory; if bots share the directory, it may be another bot."""
+    """Yield a finding if a running process owns the data directory, as only one process can."""
     if not is_owned(_data_dir(examined)):
         return
     if examined.bot.set_dir is None and examined.bot.given_dir is None:
@@ -116,7 +116,7 @@ def _state(snapshot: DirectorySnapshot, settings: Settings) -> Iterator[Finding]
 
 
 def dimensions_changed(given: int, stored: int) -> Finding:
-    """Return the finding that a model's vectors and the stored ones differ in length."""
+    """Return the finding that the embedding model's vectors have another length than the stored ones."""
     what = sentences.doctor.DIMENSIONS_CHANGED.format(given=given, stored=stored)
     return Finding("fault", what, sentences.doctor.DIMENSIONS_ADVICE)
 

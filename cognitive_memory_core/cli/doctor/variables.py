@@ -111,7 +111,7 @@ def driver(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def open_door(examined: ExaminedBot) -> Iterator[Finding]:
-    """Yield a finding if strangers can forge events: other machines can reach the port, and no secret is set."""
+    """Yield findings if other machines can reach the bot's port and no secret, or no token, keeps out forged events."""
     host = examined.bot.value("host") or "127.0.0.1"
     try:
         is_private = ip_address(str(decoded(host))).is_loopback

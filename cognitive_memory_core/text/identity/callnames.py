@@ -57,7 +57,7 @@ def callname(text: str) -> str:
 def callnames(name: str) -> tuple[str, ...]:
     """Return the forms by which a person of this name is addressed: the full name and its leading word.
 
-    A name of one character, a small number or a word in general use gives no form.
+    A form of one character, a small number or a word in general use is left out.
     """
     whole = clean_name(name)
     spellings = dict.fromkeys((callname(whole), callname(short_form(whole))))
@@ -69,7 +69,7 @@ def callnames(name: str) -> tuple[str, ...]:
 def parts(name: str) -> tuple[str, ...]:
     """Return the parts of a Chinese name that suffice to recognise the person: 海棠 of 海棠未眠, 晓雨 of 林晓雨.
 
-    A part must have a rare character: 一点 and 电子 have frequent ones only, and are ordinary words.
+    A part must have a rare character: 一点 and 电子 consist of frequent ones, because they are ordinary words.
     """
     begun = _BEGINNING.match(callname(clean_name(name)))
     if begun is None:
@@ -83,7 +83,7 @@ def parts(name: str) -> tuple[str, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=8192)
 def characters(name: str) -> frozenset[str]:
-    """Return the rare Chinese characters of a name; each may address the person when joined to a title: 棠姐, 老齐."""
+    """Return the rare Chinese characters of a name; with a title each of them may address the person: 棠姐, 老齐."""
     return frozenset(filter(_is_rare, _HAN.findall(callname(clean_name(name)))))
 
 

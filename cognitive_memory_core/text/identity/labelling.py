@@ -16,7 +16,7 @@ _LABEL = re.compile(r"\s?[(（〔\[]")  # what follows a name that has an id or 
 
 
 def bearers(said: str, people: Iterable[Person]) -> Mapping[str, Person]:
-    """Map each name in a text (normalised by :func:`callname`) that only one person has or had to that person."""
+    """Map each name in a normalised text (:func:`callname`) to its bearer, if only one person has or had the name."""
     borne: dict[str, dict[str, Person]] = {}
     for person in people:
         forms = {form for name in (person.name, *person.aliases) for form in callnames(name) if form in said}
@@ -47,12 +47,12 @@ def labelled(text: str, people: Iterable[Person]) -> str:
 
 
 def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:
-    """Return the names and ids that a model listed, each name that only one person has replaced by its id."""
+    """Return the names and ids that a model listed; a name that only one person has is replaced by that person's id."""
     listed = tuple(named)
     by_name = bearers(callname("\n".join(listed)), people)
     return tuple(by_name[callname(one)].id if callname(one) in by_name else one for one in listed)
 
 
 def _end_of(name: str) -> str:
-    """Return the pattern that must follow a name: after a Latin one no further letter or digit."""
+    """Return a lookahead for the end of a name: no letter or digit may follow a Latin name, anything a Chinese one."""
     return r"(?![0-9A-Za-z_])" if name[-1].isascii() else ""

@@ -53,15 +53,15 @@ def opening_voice(text: str) -> str:
 
 
 def reports(text: str, user_id: str) -> bool:
-    """Return whether a text reports that the person with this id says something of others: "A(1) 说 …".
+    """Return whether a text says that the person with this id tells something: "A(1) 说 …".
 
-    Forwarded statements, requests and announcements count as reports, too.
+    Forwarded statements, requests and announcements count, too.
     """
     return any(_SAYS.match(text, text.find(label) + len(label)) for label in _labels(user_id) if label in text)
 
 
 def unsaid(text: str, user_id: str) -> str:
-    """Remove the introduction that a person says something, and when: "A(1) 2026年3月5日 说：X" becomes X."""
+    """Remove "this person said", and a date in it, before a statement: "A(1) 2026年3月5日 说：X" becomes X."""
     for label in _labels(user_id):
         at = text.find(label)
         said = _SAID.match(text, at + len(label)) if at >= 0 and _BEFORE_A_NAME.fullmatch(text, 0, at) else None
@@ -77,7 +77,7 @@ def speaks_of_others(text: str) -> bool:
 
 
 def leads(text: str, user_id: str, known: Iterable[str]) -> bool:
-    """Return whether this person's id is the first of the known ids labelled in a text."""
+    """Return whether the id of this person is the first of the ``known`` ids that a text contains as ``name(id)``."""
     places = {one: min((text.find(label) for label in _labels(one) if label in text), default=-1) for one in known}
     first = min((at for at in places.values() if at >= 0), default=-1)
     return first >= 0 and places.get(user_id) == first

@@ -60,7 +60,7 @@ def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
 
 
 def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
-    """Remove from a plain text each name that its bearer's id follows, so that no digits in a name count as an id."""
+    """Remove from a plain text each name that precedes its bearer's id, so that digits in the name count as no id."""
     for name in sorted(bearers, key=len, reverse=True):
         if _TOKEN.search(name) and f"{name}(" in text:
             for user_id in bearers[name]:
@@ -69,10 +69,10 @@ def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
 
 
 def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]:
-    """Return numbers of five or more digits in a plain text that may be ids but are neither given nor known.
+    """Return numbers of five or more digits in a plain text that may be ids but are not in ``source`` or ``known``.
 
     ``source`` is the whole input, plain; ``known`` are further known ids. Amounts with a unit, dates,
-    decimals and parts of addresses, codes and versions are not ids unless they stand in brackets.
+    decimals and parts of addresses, codes and versions are not ids unless they are in brackets.
     """
     found = [match for match in _NUMBER.finditer(_ADDRESS.sub(" ", text)) if len(match[0]) >= BARE_ID]
     found = [match for match in found if match[0] not in known]
@@ -85,7 +85,7 @@ def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]
 
 
 def mislabelled(text: str, bearers: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
-    """Return the known ids in a plain text that follow a name which only other people have.
+    """Return those of ``ids`` that follow, in a plain text, a name that only other people have.
 
     ``bearers`` maps a name to the ids of all who have or had it. The longest name that ends at the bracket counts.
     """
@@ -120,7 +120,7 @@ def _is_tail(text: str, start: int, name: str) -> bool:
 
 
 def _numbers_of(source: str) -> Iterator[str]:
-    """Return the numbers of a text as written, without separators, and evaluated (1.2万)."""
+    """Yield each number of a text without separators, each of its parts between separators, and 12000 for 1.2万."""
     for match in _NUMBER.finditer(source):
         pieces = _GAP.split(match[0])
         yield "".join(pieces)

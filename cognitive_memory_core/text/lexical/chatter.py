@@ -30,9 +30,9 @@ _TOLD = Pattern(
 
 
 def bare_summary(text: str) -> str:
-    """Return a one-line summary without Markdown, preface, offers, and sentences that instruct the reader.
+    """Return a one-line summary without Markdown, preface and offers, and without sentences that instruct the reader.
 
-    Such a sentence has an unquoted 你 ("you"), because a summary refers to people by name.
+    A sentence with an unquoted 你 ("you") instructs the reader, because a summary refers to people by name.
     """
     plain = _without_marks(text)
     preface = _PREFACE.compiled.match(plain)

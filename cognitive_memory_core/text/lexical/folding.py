@@ -15,5 +15,5 @@ _TABLE = {code: char.lower() for code, char in _WIDE.items()} | _PAIRS | _SMALL
 
 
 def folded(text: str) -> str:
-    """Return the folded text. It has the length of the original, so that a position applies to both."""
+    """Return the text, folded; its length does not change, so that a position in the result is one in the original."""
     return text.translate(_TABLE)

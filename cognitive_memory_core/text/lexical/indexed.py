@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 
 def indexed_text(speaker: str, at: date, said: str) -> str:
-    """Join speaker, day (in ISO and in Chinese notation) and text by line breaks, as the index stores them."""
+    """Join speaker, day (in ISO and in Chinese notation) and text by line breaks; the index stores this form."""
     return f"{speaker}\n{_day(at).isoformat()}\n{at.month}月{at.day}日\n{said}"
 
 

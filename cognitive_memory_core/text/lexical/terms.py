@@ -76,13 +76,13 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
-    """Split a folded text into (run, word) tuples: either a run of unspaced script, or a word; the other is ""."""
+    """Split a text into (run, word) pairs: one is a run of unspaced script or a word, the other is ""."""
     folded = unicodedata.normalize("NFKC", text[:_READ]).casefold()
     return _PIECE.findall(folded.translate(_FOLDED))
 
 
 def _spelled(run: str) -> list[str]:
-    """Return each character as a term; those beyond 16 bits by their code point."""
+    """Return each character of a run as a term; one above U+FFFF is written as its code point."""
     return (
         list(run)
         if max(run) <= _LAST_OF_16_BITS

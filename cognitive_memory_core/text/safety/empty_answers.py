@@ -32,9 +32,9 @@ _REFUSAL = Pattern(
 
 
 def says_nothing(text: str, heard: str) -> bool:
-    """Return whether an answer is empty, a refusal or "nothing new"; False if the observation itself says so.
+    """Return whether a model's answer ``text`` to the observation ``heard`` is empty, a refusal or "nothing new".
 
-    ``text`` is the answer to ``heard``; a leading name with its id and a colon is ignored.
+    False if the observation says so in the same way. A leading name with its id and a colon is ignored.
     """
     answer = _words_of(_LABELLED.sub("", text[:_READ]))
     if not answer:

@@ -60,7 +60,7 @@ def full_width(text: str) -> str:
 
 
 def _unread(entity: re.Match[str]) -> str:
-    """Replace the & of an entity that decodes to a replaced sign, or to the beginning of another entity."""
+    """Replace the & of an HTML entity if decoding it yields a sign that :func:`defused` replaces, or another &."""
     plain = unicodedata.normalize("NFKC", entity[0])
     read = html.unescape(plain)
     is_sign = read != plain and (read[:1] in {"", "&"} or read.translate(_HARMLESS) != read)

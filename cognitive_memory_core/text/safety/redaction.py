@@ -24,7 +24,7 @@ class Vocabulary:
     """A set of words whose occurrences in a text are found in a time that hardly depends on their number."""
 
     def __init__(self, words: Iterable[str] = ()) -> None:
-        """Keep the words; they are indexed by their first two characters when that is first needed."""
+        """Store the words; the index of their first two characters is built on first use."""
         self._words = dict.fromkeys(word for word in words if word)
 
     def __iter__(self) -> Iterator[str]:
@@ -48,7 +48,7 @@ class Vocabulary:
         return by_start
 
     def _pieces(self, text: str) -> set[str]:
-        """Return a text's characters, and its substrings with the first two characters and the length of a word."""
+        """Return all characters of a text, and each substring with the beginning and length of one of the words."""
         lengths = {start: set(map(len, words)) for start, words in self._by_start.items()}
         starts = enumerate(map("".join, pairwise(text)))
         return {text[at : at + length] for at, start in starts for length in lengths.get(start, ())} | {*text}
@@ -76,11 +76,11 @@ class Redaction:
         return cls(Vocabulary(ids), Vocabulary(name.strip() for name in names), frozenset(map(str.strip, shared)))
 
     def hiding(self, ids: Iterable[str]) -> Redaction:
-        """Return a redaction with other ids and the same names."""
+        """Return a redaction of the same names, with these ids instead of its own."""
         return replace(self, ids=Vocabulary(ids))
 
     def knowing(self, names: Iterable[str]) -> Redaction:
-        """Return a redaction that also hides a few newly seen names."""
+        """Return a redaction that hides these names, too; meant for a few names that were just seen."""
         return replace(self, at_hand=self.at_hand | {name.strip() for name in names if name.strip()})
 
     def __call__(self, text: str) -> str:
@@ -112,7 +112,7 @@ def _left(match: re.Match[str]) -> str:
 @cleared_on_erasure
 @lru_cache(maxsize=512)
 def _pattern(ids: tuple[str, ...], alone: tuple[str, ...], names: tuple[str, ...]) -> re.Pattern[str]:
-    """Compile a pattern of the words found in a text. A name before another person's id is kept."""
+    """Compile a pattern that finds ids and names; a name before another person's id matches as the group ``other``."""
     theirs = rf"[(（](?:{_any_of(ids)})[)）]"
     numbers = _any_of(one for one in ids if len(one) >= LONG_ID)
     words = "|".join(map(_whole, alone)) or "(?!)"

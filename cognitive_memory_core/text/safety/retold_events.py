@@ -1,4 +1,4 @@
-"""Detection of lines that retell an event: lines of the bot, and of the event's sender, that repeat it."""
+"""Detection of lines that retell an event: lines of the bot or of the event's sender that repeat its statement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def retells(message: Message, event: Event) -> bool:
 
 
 def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] | None = None) -> Callable[[str], str]:
-    """Return a function that removes the sentences retelling one of these events from a text.
+    """Return a function that removes from a text the sentences that retell one of these events.
 
     ``corrected`` maps the id of a corrected event to the events that replace it; what these also say is kept.
     """
@@ -42,7 +42,7 @@ def untelling(events: Iterable[Event], corrected: Mapping[str, Sequence[Event]] 
 
 
 def statement_of(event: Event, *standing: Event) -> WithdrawnClaim:
-    """Return the claim of an event without names of people (any line may have them) and the texts of ``standing``."""
+    """Return what an event claims, without people's names (any line may have them) and what ``standing`` events say."""
     return _statement(event.text, event.sender_name, event.sender_id, *(one.text for one in standing))
 
 

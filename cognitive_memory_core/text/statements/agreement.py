@@ -1,4 +1,4 @@
-"""Checks that a statement agrees with the lines that it cites on denial, refusal, question, figures and dates."""
+"""Compares a statement with the lines that it cites: denial, refusal, question, figures and dates must agree."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ def disagreements(
 ) -> tuple[Disagreement, ...]:
     """Return the kinds of contradiction between a statement and the lines from which it was made; () if there is none.
 
-    ``names`` are of people and places. Figures may come from the texts ``around`` if the cited lines contain none or
-    the statement tells what held before. Lines that contradict one another support both: 不去 and later 还是去吧. Only
-    what both texts mention is compared, so that a summary may leave things out.
+    ``names`` are of people and places. A figure may also come from the texts ``around`` if the cited lines contain
+    none, or if the statement tells what held before. If lines contradict one another, the statement may follow either:
+    不去 and later 还是去吧. Only what both the statement and the lines mention is compared: a summary may leave things
+    out.
     """
     told = _bare(statement, names)
     share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
@@ -53,7 +54,7 @@ def disagreements(
 
 
 def opposes(statement: str, line: str, names: Collection[str] = ()) -> bool:
-    """Return whether a line affirms two or more words that a statement denies, or denies ones that it affirms.
+    """Return whether a line affirms at least two words that a statement denies, or denies two that it affirms.
 
     ``names`` are of people and places. 周日不艾特人 opposes 周日可以艾特人; 群名不改 does not oppose 改周六两点.
     """
@@ -70,7 +71,7 @@ def opposes(statement: str, line: str, names: Collection[str] = ()) -> bool:
 
 
 def _of_both_signs(clauses: Sequence[Clause]) -> set[str]:
-    """Return the words that one clause affirms and another denies."""
+    """Return the words that some clause affirms and some other clause denies."""
     signs = [(word, sign) for clause in clauses for word, sign in clause.signs.items()]
     return {word for word, sign in signs if sign and (word, -sign) in signs}
 
@@ -83,7 +84,7 @@ def _bare(text: str, names: Collection[str]) -> str:
 
 
 def _quoted_by_both(told: str, said: Sequence[Line]) -> frozenset[str]:
-    """Return the words that both a line and the statement quote; a quoted slogan may look like a question."""
+    """Return the words that both a line and the statement quote; a quoted slogan is not taken for a question."""
     in_lines = {match[1] for line in said for match in _QUOTED.finditer(line.text) if len(match[0]) < len(line.text)}
     return frozenset(match[1] for match in _QUOTED.finditer(told) if match[1] in in_lines)
 
@@ -95,7 +96,7 @@ def _unasked(text: str, quoted: Collection[str]) -> str:
 
 
 def _spoken(lines: Sequence[str]) -> list[Clause]:
-    """Return the clauses of all lines; a question that a later line may answer is no longer marked as asked."""
+    """Return the clauses of all lines in order; a question no longer counts as asked if a later line may answer it."""
     parsed = [clauses_of(line) for line in lines]
     said_clauses: list[Clause] = []
     for index, clauses in enumerate(parsed):
@@ -109,7 +110,7 @@ def _spoken(lines: Sequence[str]) -> list[Clause]:
 
 
 def _is_put(clause: Clause, line: str) -> bool:
-    """Return whether a line asks or proposes something, so that a bare "no" answers it."""
+    """Return whether a line asks or proposes something, so that a bare "no" in the next line answers it."""
     return clause.asks or clause.proposes or line.rstrip("。！!~ ").endswith("吧")
 
 
@@ -118,7 +119,10 @@ def _denials(told: Sequence[Clause], said: Sequence[Clause]) -> list[Disagreemen
 
 
 def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
-    """Return how a clause contradicts every clause of the lines on its topic; None if it agrees with one of them."""
+    """Return "question" or "polarity" if a statement's clause contradicts all clauses of the lines on its topic.
+
+    None if no clause is on its topic, or if it agrees with one of them.
+    """
     overlaps = [(_overlap(clause, other), other) for other in said]
     most = max((weight for weight, _ in overlaps), default=0.0)
     if most < _SHARED:
@@ -133,7 +137,7 @@ def _against(clause: Clause, said: Sequence[Clause]) -> Disagreement | None:
 
 
 def _asks_alike(clause: Clause, other: Clause) -> bool:
-    """Return whether both are questions or both statements, or a question was answered: A 问…，B 答…."""
+    """Return whether both are questions or both are not, or the lines also answered the question: A 问…，B 答…."""
     return clause.asks == other.asks or (clause.asks and other.is_answered)
 
 
@@ -150,10 +154,10 @@ def _overlap(clause: Clause, other: Clause) -> float:
 
 
 def _may_agree(clause: Clause, other: Clause, supported: AbstractSet[str], *, has_denial: bool) -> bool:
-    """Return whether two clauses may both hold: few common words are affirmed by one and denied by the other.
+    """Return whether two clauses may both hold: few of their common words are affirmed by one and denied by the other.
 
-    Words that another clause of the lines supports (``supported``) do not count. A clause that denies mostly other
-    words may name the thing that another clause of the lines denies: 北窗我回了 不签.
+    Words in ``supported`` do not count: another clause of the lines supports them. ``has_denial`` says that some clause
+    of the lines denies something: it may deny the thing that ``other`` only names (北窗我回了 不签).
     """
     products = _compared(clause, other)
     contrary = weight_of(word for word, product in products.items() if product < 0 and word not in supported)

@@ -1,4 +1,4 @@
-"""Detection of lines of chat that agree to what was said before, or refuse it."""
+"""Detection of lines of chat that agree to what was said before them, or reject it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _REFUSAL = Pattern(
 
 
 def assents(line: str) -> bool:
-    """Return whether a line begins by agreeing and refuses nothing."""
+    """Return whether a line begins with agreement and contains no word of rejection."""
     said = folded(line[:_READ]).strip()
     return bool(_ASSENT.compiled.match(said)) and not refuses(said)
 
 
 def refuses(line: str) -> bool:
-    """Return whether a line refuses what was said, or doubts who said it."""
+    """Return whether a line contains a word that rejects what was said before it, or asks who said so."""
     return _REFUSAL.is_in(folded(line[:_READ]))

@@ -91,6 +91,6 @@ def dictates(line: str) -> bool:
 
 
 def borrows_a_name(text: str, names: Iterable[str], known: Collection[str]) -> bool:
-    """Return whether a text has a known name beside an id that is not known."""
+    """Return whether a text writes ``name(id)`` with one of the names but with an id that is not known."""
     beside_strangers = [match[1] for match in _LABEL.finditer(plain(text)) if match[2] not in known]
     return bool(beside_strangers) and any(said.endswith(name) for name in names for said in beside_strangers)

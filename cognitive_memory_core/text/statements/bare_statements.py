@@ -17,12 +17,12 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def outspoken(statement: str) -> str:
-    """Return a statement folded (:func:`folded`) and without its speaker, ids, dates and times."""
+    """Return a statement without its speaker, ids, dates and times, folded by :func:`folded`."""
     return _SPEECH.sub("", _NOTES.sub("", folded(statement[:_READ])), count=1).strip(_FRAME)
 
 
 def unquoted(statement: str) -> str:
-    """Return the words of a statement that is one quotation, without the quotation marks; others are unchanged."""
+    """Return the words inside the quotation marks if a statement is one quotation, else the statement."""
     quoted = _QUOTATION.match(statement)
     return quoted[1] if quoted else statement
 

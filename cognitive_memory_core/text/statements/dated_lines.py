@@ -12,17 +12,17 @@ _MARKS = re.compile(r"^(?:[-*+•·#>\s]|\(?\d{1,2}[.、)）](?!\d))+")
 
 
 def without_leading_date(text: str) -> str:
-    """Return a text without the digits, spaces and words of a date with which it begins."""
+    """Return a text without leading digits, spaces, colons and the characters 年, 月, 日."""
     return _LEADING_DATE.sub("", text)
 
 
 def begins_with_day(line: str) -> bool:
-    """Return whether a line begins with the day on which something happened, not the day since which it holds."""
+    """Return whether a line begins with the day of an event, rather than one since which something holds (…起)."""
     return bool(_DATED.match(line))
 
 
 def once_dated(line: str) -> str:
-    """Return a line without bullets, numbering, and a date in brackets at its end that the line names before."""
+    """Return a line without bullets, numbering, and a date in brackets at its end if the same date comes before it."""
     said = _MARKS.sub("", line)
     noted = _NOTED.search(said)
     if not noted:

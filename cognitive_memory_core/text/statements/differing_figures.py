@@ -63,12 +63,12 @@ class Dated(Protocol):
 
     @property
     def when(self) -> datetime | None:
-        """When it was said; None if unknown."""
+        """The wall-clock time of the line; None if unknown."""
         ...
 
 
 class _Figure(NamedTuple):
-    """One number: all values that it may have, and the kind of its unit, "" if unknown."""
+    """One number: ``values`` are all that it may mean, ``kind`` is the kind of its unit, "" if unknown."""
 
     values: frozenset[float]
     kind: str
@@ -88,7 +88,7 @@ def differing_figures(statement: str, lines: Sequence[Dated], around: str = "") 
 
 
 def _without_past(told: str, around: str) -> str:
-    """Return a statement without clauses on the past whose hours and days the surrounding texts name."""
+    """Return a statement without clauses on a former state whose hours and days all occur in the texts ``around``."""
     return "，".join(one for one in _CLAUSE.split(told) if not (_FORMERLY.search(one) and _is_timed_by(one, around)))
 
 
@@ -146,7 +146,7 @@ def _main(match: re.Match[str]) -> float:
 
 
 def _readings(match: re.Match[str], main: float) -> Iterator[float]:
-    """Yield other readings: both of 三五天, that of 二三十, 178 of 一米七八, 38.7 of 三十八度七, 2007 of 零七年."""
+    """Yield other values of a numeral: 3 and 5 of 三五天, 178 of 一米七八, 38.7 of 三十八度七, 2007 of 零七年."""
     whole, part = match["whole"], match["part"]
     yield _value(whole)
     if not whole.isascii() and len(whole) > 1:
@@ -185,7 +185,7 @@ def _differ_in_hours(told: str, said: str) -> bool:
 
 
 def _hours(text: str) -> Iterator[int]:
-    """Yield each clock time in a text as minutes from midnight or noon."""
+    """Yield each clock time in a text in minutes from midnight or noon: a line may leave out morning or evening."""
     for match in _CLOCK.finditer(_LITTLE.sub(" ", text)):
         minutes = int(match["minute"] or 0) + 30 * bool(match["half"])
         minutes += {"一刻": 15, "三刻": 45}.get(match["quarter"] or "", 0)
@@ -197,7 +197,7 @@ def _hours(text: str) -> Iterator[int]:
 
 
 def _differ_in_days(told: str, lines: Sequence[tuple[str, datetime | None]]) -> bool:
-    """Return whether a statement names a day that is neither named in the lines nor the day of a line."""
+    """Return whether a statement names a day that is in no line and of no line; False if no line names a day."""
     given = [span for text, when in lines for span in _named(text, when)]
     if not given:
         return False
@@ -214,7 +214,7 @@ def _named(text: str, when: datetime | None) -> Iterator[TimeSpan]:
 
 
 def _dated(told: str, when: datetime | None) -> Iterator[list[TimeSpan]]:
-    """Yield the spans of each date, weekday after 每 and day of a month; other weekdays may be parts of names."""
+    """Yield the possible spans of each date and recurring day (每周五, 15号); other weekdays may be parts of names."""
     for mention in mentions(told):
         word = told[max(mention.start - 1, 0) : mention.stop]
         is_meant = mention.kind in ("open", "habit") and ("每" in word or word.endswith(("日", "号")))
@@ -232,7 +232,7 @@ def _today(when: datetime) -> TimeSpan:
 
 
 def _spans(mention: Mention, now: datetime) -> Iterator[TimeSpan]:
-    """Yield the calendar spans that a time expression may mean; a date without a year gives several."""
+    """Yield the calendar spans that a time expression may mean; for a date without a year also those a year off."""
     for span in filter(None, (mention.at(now, lean) for lean in _LEANS)):
         yield span
         if mention.kind == "yearless":

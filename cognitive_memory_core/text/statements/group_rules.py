@@ -45,7 +45,7 @@ def sets_rules(text: str) -> bool:
 
 
 def lays_down_rule(text: str) -> bool:
-    """Return whether a line states how the group does something from then on; no question, and nobody's own plan."""
+    """Return whether a line states what the group does from then on, rather than asks, or tells somebody's own plan."""
     read = folded(text[:_READ])
     return bool(_LAYS_DOWN.compiled.search(read)) and not _OPEN.compiled.search(read)
 

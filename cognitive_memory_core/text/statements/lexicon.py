@@ -87,14 +87,15 @@ _TALK = Pattern("[我你您咱俺]|本人|(?:i|me|my|mine|myself|you|yours?|your
 
 
 def is_talk(offence: Offence) -> bool:
-    """Return whether a word is a pronoun of the first or second person, which only a line of chat may contain."""
+    """Return whether an offence is a pronoun of the first or second person; a line of chat may contain one."""
     return offence.kind == "pronoun" and bool(_TALK.compiled.match(folded(offence.word)))
 
 
 def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
-    """Return the words for which a statement is not absolute, in the order of the text.
+    """Return the words that depend on speaker, day or place, in textual order; () if the statement is absolute.
 
-    Known names (also as ``name(id)``), titles and quotations are not read as words. The first 2,000 characters count.
+    Known names (also as ``name(id)``), titles and quotations are not read as words. Only the first 2,000 characters
+    count.
     """
     return _offences(text[:READ], tuple(sorted({name for name in names if name in text})))
 
@@ -119,7 +120,7 @@ def spared_in(text: str, names: Collection[str] = ()) -> Spared:
 @cleared_on_erasure
 @lru_cache(maxsize=10_000)  # the names of a busy bot's groups are looked up for every line
 def is_leaning_word(word: str) -> bool:
-    """Return whether a word alone is context-dependent: an offence or a time expression."""
+    """Return whether a word on its own depends on speaker, day or place, or is a time expression."""
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 

@@ -138,8 +138,8 @@ _SUFFIX = re.compile("(?:ing|ed|s)$")
 class Clause:
     """The content words of one clause: +1 affirmed, -1 denied, 0 undecided.
 
-    ``asks`` if it is a question, ``proposes`` if it names a wish or a proposal, which may be put as a question.
-    ``is_answered`` if it was a question that a later line may answer.
+    ``asks`` means that the clause is a question, ``is_answered`` that it is a question which a later line may answer,
+    ``proposes`` that it names a wish or a proposal, also in the form of a question.
     """
 
     signs: Mapping[str, int]
@@ -149,7 +149,7 @@ class Clause:
 
     @property
     def denies(self) -> float:
-        """The weight of its denied words."""
+        """The total weight of the denied words."""
         return weight_of(word for word, sign in self.signs.items() if sign < 0)
 
     def denied(self) -> Clause:
@@ -179,7 +179,7 @@ def declines(text: str) -> bool:
 
 
 def weight_of(words: Iterable[str]) -> float:
-    """Return the sum of the words' weights, each near 0 for a very frequent word and 1 for a rare one."""
+    """Return the sum of the words' weights; a weight is near 0 for a very frequent word and 1 for a rare one."""
     return sum(_CANONICAL.get(word) or (1.0 if word.isascii() else telling(word) ** 2) for word in words)
 
 
@@ -190,7 +190,7 @@ def _spelled(text: str) -> str:
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
 def _reworded(part: str) -> str:
-    """Replace different forms of denial by one; cached, because a statement has most of its parts from its lines."""
+    """Replace different forms of denial by one; cached, because most parts of a statement also occur in its lines."""
     if not _ANY_REWORDED.is_in(part):
         return part
     for pattern, word in _REWORDED:

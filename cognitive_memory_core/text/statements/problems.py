@@ -66,14 +66,14 @@ class ProblemReading:
 
 
 def shared(text: str, told: str) -> float:
-    """Return which share of the term weight of ``text`` the other text contains, in [0, 1]."""
+    """Return the share of the term weight of ``text`` whose terms also occur in ``told``, in [0, 1]."""
     terms = _terms(text)
     whole = _weight(terms)
     return _weight(terms & frozenset(query_terms(_AGAIN.sub("", _LABEL.sub("", told))))) / whole if whole else 0.0
 
 
 def asks(problem: str) -> bool:
-    """Return whether a problem is a question, which an answer solves."""
+    """Return whether a problem is put as a question, so that an answer solves it."""
     return bool(_QUESTION.search(problem[:_READ]))
 
 

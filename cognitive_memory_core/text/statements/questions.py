@@ -1,4 +1,4 @@
-"""Detection of the sentences of a message that ask, among others that only surround them."""
+"""Detection of the sentences of a message that ask a question, if other sentences surround them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ASKED = re.compile(r"[？?]\s*$")
 
 
 def asked_sentences(text: str) -> list[str]:
-    """Return the sentences that end with a question mark; none if there are none, or if all sentences do."""
+    """Return the sentences of a text that end with a question mark; [] if none or all of them do."""
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if _ASKED.search(one)]
     return asked if len(asked) < len(sentences) else []

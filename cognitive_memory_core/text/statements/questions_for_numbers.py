@@ -21,8 +21,7 @@ _HOLDS = Pattern(
 def asks_for_number(text: str) -> bool:
     """Return whether a question asks for a number, a price, an hour or a size.
 
-    Of several sentences only those with a question mark count, if there are any: others around a question tell of
-    something else.
+    If any sentence has a question mark, only sentences with one are examined: the others tell of something else.
     """
     read = folded(text[:_READ])
     return any(_ASKS.compiled.search(one) for one in asked_sentences(read) or (read,))

@@ -58,9 +58,10 @@ _WORDS = re.compile("[一-龥]+|[a-z]{2,}")
 
 @dataclass(frozen=True)
 class ValueReading:
-    """The topic of a statement, its values as ``(type, value)``, and whether it tells of a change or a former state.
+    """What :func:`may_replace` compares of a statement.
 
-    ``ended`` are the words next to a word that states an end, such as "cancelled".
+    ``about`` are the words of its topic, ``values`` its values as ``(type, value)``. ``changes`` means that it tells of
+    a change, ``was`` that it tells of a former state. ``ended`` are the words beside one like "cancelled".
     """
 
     about: frozenset[str]
@@ -91,7 +92,10 @@ def tells_of_a_change(text: str) -> bool:
 
 
 def may_replace(older: ValueReading, newer: ValueReading, weigh: Weigh, like: float = LIKE) -> bool:
-    """Return whether the newer of two statements may replace the older; ``weigh`` returns the weight of words."""
+    """Return whether ``newer`` may replace ``older``: the topic is the same, and a value changed or the thing ended.
+
+    ``weigh`` returns the weight of words. ``like`` is the least share of common topic for a changed value, in [0, 1].
+    """
     common = older.about & newer.about
     if not common:
         return False
@@ -102,7 +106,7 @@ def may_replace(older: ValueReading, newer: ValueReading, weigh: Weigh, like: fl
 
 
 def _differ(older: ValueReading, newer: ValueReading) -> bool:
-    """Return whether both have values of the same type but no such value in common."""
+    """Return whether both statements have values of some type, but no common value of that type."""
     kinds = {kind for kind, _ in older.values} & {kind for kind, _ in newer.values}
     return any(not {value for kind, value in older.values & newer.values if kind == one} for one in kinds)
 

@@ -1,4 +1,4 @@
-"""Analysis of a group's rule: which of its days recur, and which of its clauses tell what no longer holds."""
+"""Analysis of a group's rule: which of its days recur, and which of its clauses say what no longer holds."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _AGAIN = Pattern(
 def recurs(offence: Offence, statement: str, lines: Sequence[str]) -> bool:
     """Return whether a day in a rule recurs, such as 周二 in 周二晚九点开周会.
 
-    The rule or one of its lines must contain a word of repetition (从这周起 is one), or forbid something while none
-    says that it is for once.
+    The rule or one of its lines must contain a word of repetition, such as 从这周起; or one of them must forbid
+    something and none contain a word such as "this once".
     """
     if offence.kind != "time" or not _RECURRING_DAY.fullmatch(folded(offence.word)):
         return False
@@ -47,15 +47,16 @@ def recurs(offence: Offence, statement: str, lines: Sequence[str]) -> bool:
 
 
 def untimed(statement: str) -> str:
-    """Return a statement without days and hours, which a line may write in another form: 20:30 for 八点半."""
+    """Return a statement without days and hours, because a line may write them differently: 20:30 for 八点半."""
     return _TIMES.compiled.sub(" ", statement)
 
 
 def present(statement: str, lines: Sequence[str], before: str = "") -> str:
-    """Return what lines must support of a statement: no clauses of the version ``before``, and none on the past.
+    """Return the part of a rule that its lines must support: without clauses on what no longer holds.
 
-    周会改到周四，不再在周二 becomes 周会改到周四. If a line tells of a change, a clause on what no longer holds is
-    removed unless a line affirms that it holds. If no clause remains, the whole statement is returned.
+    Clauses of the version ``before`` are also left out. 周会改到周四，不再在周二 becomes 周会改到周四. Where the lines
+    end something, a clause on what ended stays if a line affirms the opposite. If no clause remains, return the whole
+    rule.
     """
     told = _REPLACED.compiled.sub(lambda match: "" if _is_of(match["old"], before) else match[0], statement)
     changes = any(map(ends_rules, lines))
@@ -74,11 +75,11 @@ def present(statement: str, lines: Sequence[str], before: str = "") -> str:
 
 
 def _is_of(text: str, before: str, share: float = _HALF) -> bool:
-    """Return whether the other text contains at least ``share`` of a text's pairs of characters."""
+    """Return whether ``before`` contains at least ``share`` of the pairs of characters of ``text``."""
     pairs = {term for term in index_terms(_NO_LONGER.compiled.sub("", text)) if len(term) > 1}
     return bool(pairs) and len(pairs & {*index_terms(before)}) >= share * len(pairs)
 
 
 def _is_affirmed(clause: str, lines: Sequence[str]) -> bool:
-    """Return whether a line affirms, in the same words, what a clause says no longer holds."""
+    """Return whether a line affirms, in the same words, what a clause says is over."""
     return any("polarity" in disagreements(clause, [Line(line)]) and _is_of(clause, line) for line in lines)

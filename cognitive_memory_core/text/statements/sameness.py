@@ -143,9 +143,9 @@ _FIRST = re.compile("先(?!生|前|后|进|锋|知|天)(.{2})")
 def may_be_same(a: str, b: str, speaker: str = "") -> bool:
     """Return whether two statements may mean the same; False if they differ in something that changes the meaning.
 
-    What changes it is a negation, an opposite, before and after, numbers and dates, people and their order, certainty,
-    or one replaced word. A name counts as equal with and without its id. If ``speaker`` said both, an introduction that
-    names the speaker and a date is ignored. Only the first 1,000 characters of each are compared.
+    The meaning is changed by a negation, an opposite, before and after, numbers and dates, people and their order,
+    certainty, or one replaced word. A name counts as equal with and without its id. If ``speaker`` said both, an
+    introduction that names the speaker and a date is ignored. Only the first 1,000 characters of each are compared.
     """
     a, b = (unsaid(text[:_READ], speaker) if speaker else text[:_READ] for text in (a, b))
     one, other = _StatementReading.of(_labelled_like(a, b)), _StatementReading.of(_labelled_like(b, a))
@@ -168,7 +168,7 @@ def contradicts(a: str, b: str) -> bool:
 
 @dataclass(frozen=True)
 class _StatementReading:
-    """A statement without its labels, and the ids that it names in order."""
+    """The words of a statement without its labels, and the ids that it names, in order."""
 
     words: str
     people: tuple[str, ...]
@@ -190,7 +190,7 @@ class _StatementReading:
 
     @cached_property
     def denied(self) -> str:
-        """The text without words that only look like a negation."""
+        """The words without those that look like a negation and are none."""
         return _NO_NEGATION.replaced(self.words, " ")
 
     @cached_property
@@ -224,12 +224,12 @@ class _StatementReading:
 
     @cached_property
     def head(self) -> str:
-        """How the statement begins, time expressions left out: its first word if that is Latin, else two characters."""
+        """The beginning of the statement after time expressions: its first word if Latin, else two characters."""
         return self.timeless[0] if self.timeless and self.timeless[0].isascii() else "".join(self.timeless[:2])
 
 
 def _labelled_like(text: str, model: str) -> str:
-    """Add the ids of names in ``model`` to the same names in ``text`` where the surrounding characters agree."""
+    """Add the ids that ``model`` has behind names to the same names in ``text`` if the same characters follow."""
     for name in islice(_NAMED.finditer(model), _MOST_NAMES):
         follows = re.escape(name["next"]) or f"(?:[{_PARTED}]|$)"
         bare = f"(?<![^{_PARTED}]){re.escape(name['name'])}(?= ?{follows})"
@@ -279,7 +279,7 @@ def _is_of_another_sort(one: _StatementReading, other: _StatementReading) -> boo
 
 
 def _is_turned_round(one: _StatementReading, other: _StatementReading) -> bool:
-    """Return whether the statements have the same words in another order, or exchanged beginnings."""
+    """Return whether two statements have their words in another order, or each has the other's first word later."""
     if sorted(one.tokens) == sorted(other.tokens):
         return one.timeless != other.timeless
     return _changed_places(one.head, other.head, one, other) or _changed_places(_first(one), _first(other), one, other)
@@ -308,7 +308,7 @@ _DIFFERENCES: tuple[Callable[[_StatementReading, _StatementReading], bool], ...]
 
 
 def _sides(reading: _StatementReading, sides: tuple[Pattern, Pattern]) -> list[int]:
-    """Return which of two opposite words a statement has, as indexes in order, without consecutive repetitions."""
+    """Return which of two opposite words a statement contains: 0 or 1 in textual order, repetitions in a row once."""
     found = [(match.start(), side) for side, pattern in enumerate(sides) for match in pattern.finditer(reading.words)]
     return [side for side, _ in groupby(side for _, side in sorted(found))]
 

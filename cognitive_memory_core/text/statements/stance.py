@@ -1,4 +1,4 @@
-"""The stance of a line of chat to a proposal before it: agrees, objects, asks back, or none of these."""
+"""The stance of a line of chat to a proposal before it: it agrees, objects, asks back, or does none of these."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _OF_SELF = Pattern("(?:我(?!们|家|这|觉得|认为|建议|提议)|本人|俺
 
 
 def stance_of(line: str) -> Stance:
-    """Return the stance of a line to what was said before; "none" for a line that agrees on a condition."""
+    """Return the stance of a line to what was said before it; "none" also for a line that agrees on a condition."""
     said = folded(line[:_READ]).strip()
     if _VOTE.fullmatch(said):
         return "agrees"
@@ -114,7 +114,7 @@ def proposes(line: str) -> bool:
 
 
 def tells_of_self(line: str) -> bool:
-    """Return whether a line tells what its speaker did, has or plans, but not a habit: 周四我要健身."""
+    """Return whether a line tells what its speaker did, has or plans (周四我要健身); a habit does not count."""
     return bool(_OF_SELF.compiled.search(folded(line[:_READ])))
 
 

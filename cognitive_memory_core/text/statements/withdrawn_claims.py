@@ -28,13 +28,13 @@ _PIECE = 1_000  # characters that are split into terms at once
 
 @dataclass(frozen=True)
 class Trace:
-    """The weighted terms by which a repetition of a text is recognised."""
+    """The terms of a text, each of which has a weight, by which a repetition of the text is recognised."""
 
     terms: frozenset[str]
 
     @classmethod
     def of(cls, text: str, but: Iterable[str] = ()) -> Trace:
-        """Return the terms of a text, without those of its times and of the texts in ``but``."""
+        """Return the terms of a text, without its times and without the terms of the texts in ``but``."""
         return cls(_telling(_terms(_timeless(text))) - frozenset(term for other in but for term in _terms(other)))
 
     @property
@@ -43,7 +43,7 @@ class Trace:
         return fsum(map(_weight, self.terms))  # equal sets have equal weights, in whatever order they are iterated
 
     def share_in(self, other: Trace) -> float:
-        """Return the share of this trace's weight in another, from 0 to 1; 0 if this trace is empty."""
+        """Return which share of this trace's weight ``other`` also has, from 0 to 1; 0 if this trace is empty."""
         return Trace(self.terms & other.terms).weight / (self.weight or 1.0)
 
 
@@ -62,7 +62,8 @@ class WithdrawnClaim:
     def is_told_by(self, text: str) -> bool:
         """Return whether a text contains most of the claim, or consists mostly of it.
 
-        A claim of which only a value is not in ``but`` (周二, where it is 周四 now) is told with that value.
+        If all words of the claim are in ``but`` and only a value is not (周二 was replaced by 周四), the text must have
+        that value and share a word of the topic.
         """
         if not self.trace.terms and self._values:
             said = ValueReading.of(text)
@@ -71,7 +72,10 @@ class WithdrawnClaim:
         return self.trace.share_in(said) > MOST or said.share_in(self._whole) > MOST
 
     def is_recited_by(self, line: str) -> bool:
-        """Return whether a line contains over ``RECITED`` of the claim's weight, and two of its terms if it has two."""
+        """Return whether a line has over the share ``RECITED`` of the claim's weight, and at least two of its terms.
+
+        One term suffices if the claim has only one.
+        """
         said = Trace.of(line, self.but)
         shared = self.trace.terms & said.terms
         return len(shared) >= min(len(self.trace.terms), 2) > 0 and self.trace.share_in(said) > RECITED
@@ -96,12 +100,12 @@ class WithdrawnClaim:
 
 
 def pieces(text: str) -> list[str]:
-    """Split a text after each sentence, semicolon and line; the parts joined are the text."""
+    """Split a text after each sentence, semicolon and line break; joined, the parts are the text."""
     return [part for part in _SPLIT.split(text) if part]
 
 
 def without(text: str, goes: Callable[[str], bool]) -> str:
-    """Return a text without the :func:`pieces` for which ``goes`` is true, and without lines that this empties."""
+    """Return a text without the :func:`pieces` for which ``goes`` is true, and without lines that become empty."""
     kept = (_spared(line, goes) for line in text.split("\n"))
     return "\n".join(line for line in kept if line is not None)
 
@@ -128,7 +132,7 @@ def _terms(text: str) -> frozenset[str]:
 
 
 def _telling(terms: frozenset[str]) -> frozenset[str]:
-    """Return the terms that say something: all but single Chinese characters and function words, if any remain."""
+    """Return the terms with content, without single Chinese characters and function words; all, if no others remain."""
     pairs = frozenset(term for term in terms if len(term) > 1 or term.isascii()) - FUNCTION_WORDS
     return pairs or terms
 

@@ -16,14 +16,14 @@ _PART = re.compile(rf"(?:\*|(?P<first>{_VALUE})(?:-(?P<last>{_VALUE}))?)(?:/(?P<
 
 @dataclass(frozen=True)
 class _Field:
-    """The values of a field from ``least`` to ``most``; ``names`` are other words for them, in their order."""
+    """A cron field of numbers from ``least`` to ``most``; ``names`` are words for the numbers, in their order."""
 
     least: int
     most: int
     names: Sequence[str] = ()
 
     def values(self, text: str) -> set[int] | None:
-        """Return the numbers that a cron field stands for, such as {0, 30} for "*/30"; None if the text is no field."""
+        """Return the numbers that a text allows in this field: {0, 30} for "*/30"; None if the text is invalid."""
         found: set[int] = set()
         for part in text.split(","):
             values = self._values_of(part)

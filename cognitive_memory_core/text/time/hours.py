@@ -1,4 +1,4 @@
-"""Hours in a question (下午三点, 傍晚, at 3pm, midnight), on a day that it names or on the latest matching day."""
+"""Hours in a question (下午三点, 傍晚, at 3pm, midnight), on the day that it names or on the latest fitting day."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _SHORTEST = 3 * _HOUR  # minimum span of a day or part of one that has hours: �
 def hours_in(text: str) -> Iterator[re.Match[str]]:
     """Yield the hours in a folded text that are named without a day.
 
-    Habits are excluded; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
+    Habits are left out; so is a part of a day without a clock time (中午吃什么) unless the clause is about the past.
     """
     whole = _WHOLE.fullmatch(text)
     found = [whole] if whole else _ALONE.finditer(text)
@@ -76,7 +76,10 @@ def hours_in(text: str) -> Iterator[re.Match[str]]:
 
 
 def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | None:
-    """Return the hours on the latest day on which they have begun or, with ``ahead``, on the next on which they end."""
+    """Return the matched hours on the last day on which they have begun; with ``ahead``, on the next one not yet over.
+
+    None if the hours may be in the morning or in the evening.
+    """
     span = _span(match, "")
     if span is None:
         return None
@@ -89,7 +92,11 @@ def latest(match: re.Match[str], now: datetime, *, ahead: bool) -> TimeSpan | No
 
 
 def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -> TimeSpan:
-    """Narrow a day, or a named part of one, to the hours beside it in a folded text; unchanged if there are none."""
+    """Return ``time_span`` narrowed to the hours beside the words from ``start`` to ``stop`` of a folded text.
+
+    Unchanged without such hours, or if the span is longer than a day. ``part`` is the part of the day in these words,
+    or "".
+    """
     if not _SHORTEST <= time_span.stop - time_span.start <= DAY:
         return time_span
     match = _BESIDE.compiled.match(text, stop) or _before(text, start)
@@ -101,15 +108,15 @@ def narrowed(time_span: TimeSpan, text: str, start: int, stop: int, part: str) -
 
 
 def clock_at_end(text: str) -> re.Match[str] | None:
-    """Find the clock time that ends a folded text; None if there is none, or two are joined (三点到五点)."""
+    """Return the clock time at the end of a folded text; None if there is none, or if it ends a range (三点到五点)."""
     match = _AT_END.compiled.search(text)
     return None if match is None or match["till"] else match
 
 
 def times_of(clock: re.Match[str], part: str) -> tuple[timedelta, ...]:
-    """Return the times of day that a clock time can mean, from midnight; ``part`` is the part of the day beside it.
+    """Return the times of day that a clock time can mean, since midnight; ``part`` is the part of the day beside it.
 
-    Eight o'clock is in the morning or in the evening unless something says which.
+    Eight o'clock without a part of the day ("") yields two times, in the morning and in the evening.
     """
     found = clock.groupdict()
     if found["word"]:
@@ -151,7 +158,7 @@ def _asks_back(match: re.Match[str], clause: str) -> bool:
 
 
 def _span(match: re.Match[str], part: str) -> tuple[timedelta, timedelta] | None:
-    """Return start and stop of the hours, from midnight; None if they may be of the morning or of the evening."""
+    """Return start and stop of the hours, since midnight; None if they may be in the morning or in the evening."""
     found = match.groupdict()
     word = found.get("bare") or found.get("word")
     if word in _MIDNIGHT:

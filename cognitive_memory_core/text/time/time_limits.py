@@ -87,9 +87,9 @@ def _ends(said: str, now: datetime) -> Iterator[datetime]:
 
 
 def _days(named: str, now: datetime) -> Iterator[tuple[datetime, str]]:
-    """Yield the begin of each day, or part of a day, that an expression can mean, and the name of the part or "".
+    """Yield the beginning of each day or part of a day that an expression can mean, with the name of the part, or "".
 
-    A part of a day without a day is that of today or tomorrow.
+    A part of a day without a date means that of today or of tomorrow.
     """
     whole = _only_mention(named)
     for each in (whole,) if whole else (_only_mention(f"今天{named}"), _only_mention(f"明天{named}")):

@@ -114,7 +114,7 @@ def moment(when: datetime, margin: timedelta) -> TimeSpan:
 
 
 def shifted(when: date, months: int) -> date:
-    """Add months to a date; the day is limited to the last of the month."""
+    """Add months to a date; a day that the resulting month does not have becomes its last day."""
     years, index = divmod(when.year * 12 + when.month - 1 + months, 12)
     return date(years, index + 1, min(when.day, monthrange(years, index + 1)[1]))
 

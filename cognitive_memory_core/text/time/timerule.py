@@ -43,8 +43,8 @@ _MARGINS: dict[Unit, int] = {"week": 3, "month": 15}  # days on either side of a
 class TimeFrame:
     """The reference for a time expression: the wall clock, and which day an expression such as "Friday" means.
 
-    ``lean`` "back" means the latest such day up to and including today, "past" the latest before today, and "ahead"
-    the next after today.
+    With the ``lean`` "back" it is the latest Friday up to and including today, with "past" the latest one before today,
+    with "ahead" the first one after today.
     """
 
     now: datetime
@@ -77,10 +77,11 @@ def rule(kind: Kind, pattern: str, reading: SpanReader | None = None) -> Rule:
 
 
 def ago(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span that lies an amount of units back, or ahead if the amount is negative.
+    """Return the span that is ``amount`` units before the wall clock, or after it if ``amount`` is negative.
 
-    Hours and days give that hour or day. Weeks, months and years are approximate: the span is one unit
-    wide around the day, or half as wide if half units are counted, and its wording is equally rough.
+    A number of hours or days gives that hour or day. Weeks, months and years are approximate: the span is about one
+    unit wide, half a unit for an amount such as 1.5, with the day so far back in its middle; its wording is equally
+    rough.
     """
     if unit in ("second", "minute", "hour"):
         return moment(frame.now - amount * _SPANS[unit], _HOUR / 2)
@@ -94,7 +95,7 @@ def ago(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
 
 
 def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> TimeSpan:
-    """Return the span of a few units ago, or ahead if ``most`` and ``least`` are negative; it has no wording."""
+    """Return the span from ``most`` to ``least`` units ago, or ahead if both are negative; its wording is ""."""
     first, last = frame.now - most * _SPANS[unit], frame.now - least * _SPANS[unit]
     if unit in ("second", "minute", "hour"):
         return TimeSpan(min(first, last), max(first, last))
@@ -103,7 +104,7 @@ def some(unit: Unit, frame: TimeFrame, *, most: int = 5, least: int = 2) -> Time
 
 
 def lately(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
-    """Return the span of the last units, today included, or of the coming ones if the amount is negative."""
+    """Return the span of the last ``amount`` units, today included, or of the coming ones if the amount is negative."""
     if unit in ("second", "minute", "hour"):
         other = frame.now - amount * _SPANS[unit]
         return TimeSpan(min(other, frame.now), max(other, frame.now) + _SPANS["minute"])
@@ -112,7 +113,7 @@ def lately(amount: float, unit: Unit, frame: TimeFrame) -> TimeSpan:
 
 
 def weekday(index: int, frame: TimeFrame) -> date:
-    """Return the intended day of the week (Monday is 0); raise ValueError if today's could be meant, too."""
+    """Return the weekday ``index`` (Monday is 0) that the frame's lean means; raise ValueError if it may be today."""
     if frame.lean == "back":
         return frame.today - (frame.today.weekday() - index) % 7 * DAY
     if frame.today.weekday() == index:
@@ -121,7 +122,7 @@ def weekday(index: int, frame: TimeFrame) -> date:
 
 
 def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
-    """Return the ``count``-th weekday ``index`` of this month if it has come, otherwise of the month before."""
+    """Return the ``count``-th weekday ``index`` of this month, or of the month before if it has not come yet."""
     here = frame.today.replace(day=1)
     found = nth_weekday(here.year, here.month, count, index)
     before = shifted(here, -1)
@@ -129,7 +130,7 @@ def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
 
 
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
-    """Return the ``count``-th weekday ``index`` (Monday is 0) of a month, the last for -1; raise ValueError if none."""
+    """Return the ``count``-th weekday ``index`` (Monday is 0) of a month, the last for -1; ValueError if absent."""
     first = date(in_year, in_month, 1)
     if count < 0:
         last = shifted(first, 1) - DAY
@@ -141,7 +142,7 @@ def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
 
 
 def open_weekend(frame: TimeFrame) -> TimeSpan:
-    """Return the intended weekend; raise ValueError if the current one could be meant, too."""
+    """Return the weekend that the frame's lean means; raise ValueError if it may be the one that has begun."""
     monday = monday_of(frame.today)
     if frame.today.weekday() >= _SATURDAY:
         if frame.lean == "past":
@@ -151,7 +152,7 @@ def open_weekend(frame: TimeFrame) -> TimeSpan:
 
 
 def day_of_month(number: int, frame: TimeFrame) -> date:
-    """Return the intended day of the month; raise ValueError if today could be meant, too."""
+    """Return the day of this number that the frame's lean means; raise ValueError if it may be today."""
     if frame.lean != "back" and frame.today.day == number:
         raise ValueError(number)
     first = frame.today.replace(day=1)

@@ -112,12 +112,12 @@ def _mentioned(text: str) -> tuple[Mention, ...]:
 def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> Interval | None:
     """Return the window that a query names, in the zone of ``reference``; None if it names none.
 
-    The first time expression counts, together with a second one joined to it (3月1日到3月5日, 三月底四月初). Of two
-    that are both meant (上周一和上周五) the window holds both and what lies between; of alternatives (上周还是上个月)
-    it is the first. Before a day its month counts, or the week before it; after it whatever lies up to now.
-    A bare month, date or weekday refers to the past, today included. Hours beside a day narrow it; hours alone are
-    those of the latest day on which they have begun, or of the next one if the clause looks ahead. A time word that
-    is one of the ``names`` of people is ignored. Raises BadArgument for a reference without a zone.
+    The first time expression counts. A second one that is joined to it ends the window (3月1日到3月5日, 三月底四月初);
+    with "and" (上周一和上周五) the window reaches from the first to the second, with "or" (上周还是上个月) the second
+    is ignored. "Before" a date means the month up to it, "before" another day the week up to it; "after" a day means
+    from then up to now. A month, date or weekday without a year is the latest one, today included. Hours beside a day
+    narrow it; hours alone are on the latest day on which they have begun, or on the next one if the clause looks ahead.
+    A time word that is one of the ``names`` of people is ignored. Raises BadArgument for a reference without a zone.
     """
     checked_zoned(reference, "reference")
     now = reference.replace(tzinfo=None)
@@ -142,18 +142,18 @@ def time_window(text: str, reference: datetime, names: Collection[str] = ()) -> 
 
 
 def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
-    """Replace the relative times of a statement made at ``when`` by dates; ambiguous ones are unchanged.
+    """Replace the relative times of a statement made at ``when`` by dates, except ambiguous ones and those in names.
 
-    Names and quotations are not changed.
+    Quotations are not changed either.
     """
     spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
     return edited(text, datings(text, when, spared))
 
 
 def with_days(text: str, when: datetime, names: Collection[str] = ()) -> str:
-    """Replace the relative days, weeks and months of a statement made at ``when`` by dates, if they are all of these.
+    """Replace the relative days, weeks and months of a statement made at ``when`` by dates: all of them or none.
 
-    A text with 现在, with a weekday, which may recur, or with a duration such as 二十分钟后 is unchanged.
+    A text is unchanged if it also has 现在, a weekday (which may recur), or a duration such as 二十分钟后.
     """
     spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
     found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
@@ -224,7 +224,7 @@ def _mentions(text: str) -> Iterator[Mention]:
 
 
 def _asked(mention: Mention, text: str, now: datetime) -> TimeSpan | None:
-    """Return the span of a mention; None if it means the present, a habit, or a person called 周末."""
+    """Return the span of a mention; None if it means the present or a habit, or if 周末 is a person's name here."""
     if mention.kind == "now" or (mention.kind == "open" and (_is_habit(text, mention) or _is_person(text, mention))):
         return None
     return mention.at(now)
@@ -239,7 +239,7 @@ def _is_person(text: str, mention: Mention) -> bool:
 
 
 def _bounded(time_span: TimeSpan, mention: Mention, text: str, now: datetime) -> TimeSpan:
-    """Return the span before or after a day if a word beside it says so; otherwise the day's span."""
+    """Return the span before or after the mentioned day if a word beside the mention says so, else ``time_span``."""
     if time_span.stop - time_span.start > DAY or mention.part:
         return time_span
     read = folded(text[:READ])
@@ -267,7 +267,7 @@ def _touch(first: tuple[Mention, TimeSpan], second: tuple[Mention, TimeSpan]) ->
 
 
 def _joined(first: TimeSpan, mention: Mention, last: TimeSpan) -> TimeSpan:
-    """Join two spans; a second date without a year falls into the year that begins with the first."""
+    """Return one span from the first to the second date; a second one without a year is the next after the first."""
     if last.stop <= first.start and mention.kind in ("yearless", "open"):
         last = mention.at(first.start + 364 * DAY) or last
     return TimeSpan(first.start, last.stop) if last.stop > first.start else _hull(first, last)
@@ -304,7 +304,7 @@ def _is_habit(text: str, mention: Mention) -> bool:
 
 
 def _dated_beside(text: str, found: list[Mention], index: int) -> bool:
-    """Return whether a full date is directly adjacent: 2026年3月4日（周三）."""
+    """Return whether a date stands directly beside the mention at ``index``: 2026年3月4日（周三）."""
     here = found[index]
     gaps = [
         (other, text[min(other.stop, here.stop) : max(other.start, here.start)])

@@ -176,7 +176,7 @@ def _last(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return a season of the named year or of this year; "next" and "last" mean the next and the last complete one."""
+    """Return a season of the named year, or of this year; "last" is the latest that ended, "next" the first to come."""
     season = _SEASONS[_word(match, "season")]
     named = int(match["y"]) if match.groupdict().get("y") else frame.today.year
     found = year(named, season)
@@ -189,7 +189,7 @@ def _season(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def _holiday(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Return a holiday of the named year, or the latest one that has begun; "next" means the following one."""
+    """Return a holiday of the named year, or else the latest that has begun; "next" is the one a year after that."""
     holiday, named = _word(match, "holiday"), match.groupdict().get("y")
     length = (
         _LUNAR[holiday][1] if holiday in _LUNAR else (*_HOLIDAYS.get(holiday, ()), 1)[2 if holiday in _HOLIDAYS else 0]
@@ -285,7 +285,7 @@ def _numeric(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
 
 
 def _day_or_month_first(match: re.Match[str], frame: TimeFrame) -> TimeSpan:
-    """Parse 01/15/2024 and 15/01/2024; if both orders are possible, the day is first between dots, else the month."""
+    """Parse 01/15/2024 and 15/01/2024; if either part may be the day, the first is if the separator is a dot."""
     first, second, named = int(match["a"]), int(match["b"]), _full_year(match["y"])
     is_day_first = first > _MONTHS_OF_A_YEAR or match["s"] == "."
     number_of_month, number_of_day = (second, first) if is_day_first else (first, second)
