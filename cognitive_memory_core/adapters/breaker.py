@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Breaker:
-    """Refuses calls for a growing pause after several failures in a row of a component, then lets one call probe.
+    """Refuses calls to a component for a growing pause after five failures in a row, then lets one call probe.
 
     Only UnavailableError counts, except Busy: a component that answers, however badly, is available. If an error has a
     ``retry_after``, calls are refused until that time, even after the first failure.
@@ -49,7 +49,8 @@ class Breaker:
     async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
         """Call the component, or raise UnavailableError at once while the breaker is open.
 
-        A call without an answer for ``overdue`` seconds counts as failed from then on, though its caller still waits.
+        A call that runs for more than ``overdue`` seconds counts as a failure from then on, although its caller still
+        waits.
         """
         is_probe = self.state == "failed"
         self._refuse_while_open(is_probe=is_probe)
@@ -173,7 +174,7 @@ class GuardedLexical:
 
 
 class GuardedStore:
-    """A vector store behind a breaker."""
+    """A vector store behind a breaker; see :class:`VectorStore` for what its methods do."""
 
     def __init__(self, store: SleepingStore, breaker: Breaker, *, overdue: float = OVERDUE) -> None:
         """Guard a store; a call that takes longer than ``overdue`` seconds counts as failed."""

@@ -1,4 +1,4 @@
-"""Wraps models supplied by the caller so that they fulfil their ports: errors, form of vectors, deadline."""
+"""Wraps models supplied by the caller, so that their errors, vectors and deadlines are those that the ports promise."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CancelledFromWithin(RuntimeError):
 
 
 class CallerEmbedder:
-    """Converts an embedder's exceptions to errors of this library and its answers to vectors; rejects unusable ones."""
+    """Converts an embedder's exceptions to errors of this library and its answers to vectors; rejects other answers."""
 
     def __init__(self, embedder: Embedder) -> None:
         """Wrap an embedder."""
@@ -101,9 +101,10 @@ async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: str
 
 
 async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
-    """Await a call up to a deadline; afterwards it is abandoned, even if it ignores its cancellation.
+    """Await a call for at most ``seconds``, then raise TimeoutError and abandon it, even if it ignores cancellation.
 
-    A call that raises CancelledError by itself failed like any other: only the caller's own cancellation is raised.
+    If the call itself raises CancelledError, :class:`CancelledFromWithin` is raised instead, because a CancelledError
+    would look like a cancellation by our caller.
     """
     task = asyncio.ensure_future(_awaited(act))
     try:

@@ -1,4 +1,4 @@
-"""Asks the bot that owns a data directory, over its HTTP interface, in the protocol that agents speak."""
+"""Asks the bot that owns a data directory, over HTTP, in the protocol that AI agents speak (MCP)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REFUSALS: Mapping[int, str] = {
 
 
 class RunningBot:
-    """Forwards requests of one agent to a bot; the place and the person are sent as headers with every request."""
+    """Forwards MCP requests to a bot; the person and the place are sent as headers with every request."""
 
     def __init__(self, url: str, token: str, *, user_id: str, group_id: str) -> None:
         """Ask the bot at ``url`` (scheme, host and port) with its token; connects at the first request."""
@@ -39,7 +39,7 @@ class RunningBot:
         self._numbers = count(1)
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the result of a request; raises UnavailableError, and MistakeError for what the bot refuses."""
+        """Return the result of a request; raises UnavailableError, or MistakeError if the bot rejects the request."""
         request = {"jsonrpc": "2.0", "id": next(self._numbers), "method": method, "params": params}
         try:
             async with httpx.AsyncClient(timeout=PATIENCE, trust_env=False) as client:

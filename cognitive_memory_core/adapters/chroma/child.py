@@ -1,4 +1,4 @@
-"""The child process that runs Chroma: reads requests from stdin, answers on stdout, ends when stdin is closed.
+"""The child process that runs Chroma: reads requests from stdin, writes answers to stdout, ends when stdin is closed.
 
 Started by :mod:`.process` as ``python -m``, never by hand.
 """
@@ -127,7 +127,7 @@ def _attempted(answer: Callable[[Request | Answer], Answer], request: Request | 
 
 
 def resident_bytes() -> int | None:
-    """Return this process's resident memory in bytes, its peak where only that is known, None where neither is."""
+    """Return this process's resident memory in bytes; its peak if only that is known, None if neither is."""
     try:
         pages = int(Path("/proc/self/statm").read_bytes().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")

@@ -83,26 +83,26 @@ CreationMetadata = dict[str, str | int]
 
 
 class CollectionBackend(Protocol):
-    """Stores generations by number."""
+    """Stores generations, each under its number."""
 
     def numbers(self) -> set[int]:
         """Return the numbers of all stored generations, complete or not."""
         ...
 
     def create(self, number: int, creation: CreationMetadata) -> Collection:
-        """Create an empty generation's collections and return that of the events."""
+        """Create the collections of a new generation; return the one for events."""
         ...
 
     def open(self, number: int) -> Collection | None:
-        """Return a generation's events; None if it is missing or was made by another version of Chroma."""
+        """Return a generation's collection of events; None if it is missing or of another version of Chroma."""
         ...
 
     def is_there(self, number: int) -> bool:
-        """Return whether the opened generation is still the one stored."""
+        """Return whether the generation opened under this number is still stored, neither deleted nor replaced."""
         ...
 
     def is_unavailable(self, error: Exception) -> bool:
-        """Return whether an error is of the connection or the process, so that the generation may be sound."""
+        """Return whether an error comes from the connection or from this process, and not from a damaged generation."""
         ...
 
     def close(self, number: int) -> None:
@@ -140,18 +140,18 @@ class FolderBackend:
         return _created(self._client(number), "", creation)
 
     def open(self, number: int) -> Collection | None:
-        """Open the folder; one made by another version is left untouched, because opening would change it."""
+        """Open the folder; None if another version of Chroma made it, because opening would change it."""
         made_by = self._folder(number) / _MADE_BY
         if not made_by.is_file() or made_by.read_bytes()[:64] != VERSION.encode():
             return None
         return _found(self._client(number), EVENTS)
 
     def is_there(self, number: int) -> bool:
-        """Return whether the open database is still the file of that name."""
+        """Return whether the generation's folder still holds the database file that was opened, by device and inode."""
         return number in self._open and self._open[number].stamp == self._stamp(number)
 
     def is_unavailable(self, error: Exception) -> bool:
-        """Return whether the process lacks file handles or memory; another generation would fail as well."""
+        """Return whether the process lacks file handles or memory, so that another generation would fail as well."""
         return isinstance(error, MemoryError) or getattr(error, "errno", None) in _EXHAUSTED
 
     def close(self, number: int) -> None:
@@ -161,7 +161,7 @@ class FolderBackend:
             opened.client.close()
 
     def remove(self, number: int) -> bool:
-        """Delete the folder, or as much of it as the system allows; a later attempt deletes the rest. Return True."""
+        """Delete the folder as far as the system allows, and return True; the rest is deleted with the next sweep."""
         self.close(number)
         shutil.rmtree(self._folder(number), ignore_errors=True)
         return True
@@ -207,7 +207,7 @@ class ServerBackend:
         return self._own(EVENTS + _suffix(number))
 
     def is_there(self, number: int) -> bool:
-        """Return whether a generation was opened; the server itself refuses a collection that is gone."""
+        """Return True for every opened generation: the server itself refuses requests to a collection that is gone."""
         return number > 0
 
     def is_unavailable(self, error: Exception) -> bool:
@@ -218,7 +218,7 @@ class ServerBackend:
         """Do nothing: all generations share the connection."""
 
     def remove(self, number: int) -> bool:
-        """Delete rows, and collections that are empty; return whether all are gone."""
+        """Delete rows of a generation, and each collection that is empty; return whether all are deleted."""
         for name in (collection + _suffix(number) for collection in COLLECTIONS):
             collection = self._own(name)
             if collection is not None:

@@ -61,7 +61,7 @@ class _OpenGeneration:
 
 
 class GenerationRequests:
-    """Handles one request at a time; errors of Chroma pass through."""
+    """Handles requests one at a time; exceptions of Chroma are not caught here."""
 
     def __init__(self, start: Start) -> None:
         """Connect to the server, if one is configured; open nothing else."""
@@ -92,7 +92,7 @@ class GenerationRequests:
         return self._pointer.read()
 
     def open(self, number: int) -> Opened:
-        """Open a generation again and check that it answers correctly."""
+        """Open a generation, anew if it is open, and check that a search in it finds its own rows."""
         self._close(number)
         try:
             events = self._place.open(number)
@@ -132,14 +132,14 @@ class GenerationRequests:
             clear_generations(self._folder)  # those of the embedded store, from before the move
 
     def sweep(self) -> bool:
-        """Remove a part of the generations not in use; return True when all of them are removed."""
+        """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
         others = sorted(self._place.numbers() - {self._pointer.read()})
         for number in others:
             self._copies.pop(number, None)
         return all(self._place.remove(number) for number in others)
 
     def events(self, generation: Generation) -> Collection:
-        """Return the collection of an opened generation; raises Gone if its number is unused or reused by another."""
+        """Return the events collection of a generation; raises Gone if it is not open, was removed, or was replaced."""
         copy = self._copies.get(generation.number)
         if (
             copy is None
@@ -154,7 +154,7 @@ class GenerationRequests:
         self._place.close(number)
 
     def _remove_older(self) -> None:
-        """Remove every generation older than the one in use, for example one whose file was open earlier."""
+        """Remove generations older than the one in use, for example one that could not be deleted while it was open."""
         for number in self._place.numbers():
             if number < (self._pointer.read() or 0):
                 self._place.remove(number)

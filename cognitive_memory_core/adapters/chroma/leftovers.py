@@ -14,10 +14,10 @@ _GENERATION = re.compile(r"[0-9]{4,9}")
 
 
 def seems_in_use(folder: Path, *, server: str) -> bool:
-    """Return whether the pointer, the file that names the generation in use, names one that still exists; blocking.
+    """Return whether a generation is recorded as in use and, if it is a local folder, still exists; blocking.
 
-    With ``server`` "" it must be a folder of this machine, else a generation on this server, which is not asked. False
-    after the server was changed in the settings: the index is then built anew.
+    ``server`` is the digest of the configured server, "" for local folders. A server is not asked. False if the record
+    is of another server, because the settings changed since: the index is then built anew.
     """
     pointer = Pointer(folder)
     number = pointer.read()

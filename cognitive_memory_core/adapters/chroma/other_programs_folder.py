@@ -1,4 +1,4 @@
-"""Reads the events of another program's Chroma folder: a copy is opened in a process of its own."""
+"""Reads the events of another program's Chroma folder: a separate process opens a copy of the folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MODULE = f"{__package__}.other_programs_folder_child"
 
 
 class ForeignFolderUnreadable(Exception):
-    """The process ended before it had read the folder whole."""
+    """The process ended before it had read the whole folder."""
 
 
 def size_of(folder: Path) -> int:

@@ -13,9 +13,9 @@ _NUMBER = re.compile(r"[0-9]{4,9}")
 
 
 class Pointer:
-    """Reads and writes the files ``current`` and ``server.place``; blocking.
+    """Reads and writes the files ``current`` (the generation in use) and ``server.place`` (its server); blocking.
 
-    ``server.place`` holds a digest of where on which server the generation is, and is missing for one in this folder.
+    ``server.place`` holds the digest of a server and database; it is missing if the generation is in the local folder.
     """
 
     def __init__(self, folder: Path) -> None:

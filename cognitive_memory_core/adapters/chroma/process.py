@@ -54,7 +54,7 @@ class ChildProcess:
     """One child process, from its start to its end."""
 
     def __init__(self, command: Sequence[str] = COMMAND) -> None:
-        """Start the process so that a Ctrl-C for the bot does not reach it; raises OSError if the system refuses."""
+        """Start the process in a group of its own, so that a Ctrl-C for the bot does not end it; raises OSError."""
         self._process = subprocess.Popen(  # noqa: S603  # our own interpreter with our own module
             list(command),
             stdin=subprocess.PIPE,

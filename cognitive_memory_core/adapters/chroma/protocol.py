@@ -14,7 +14,7 @@ RowMetadata = dict[str, str | float | bool | list[str] | None]  # a row's metada
 
 @dataclass(frozen=True)
 class Start:
-    """Says where the vectors are: in a folder, or on a server whose pointer is kept in the folder."""
+    """The place of the vectors: a folder, or a server, whose pointer is kept in the folder."""
 
     folder: str
     url: str = ""
@@ -31,7 +31,7 @@ class FindInUse:
 
 @dataclass(frozen=True)
 class Open:
-    """Opens a generation again and checks that it is complete; answered with :class:`Opened`."""
+    """Opens a generation, anew if it is open, and checks that it is complete; answered with :class:`Opened`."""
 
     number: int
 
@@ -101,7 +101,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Done:
-    """The request was carried out; it returns nothing."""
+    """The request was carried out and has no result."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class InUse:
 
 @dataclass(frozen=True)
 class Opened:
-    """The opened generation; None, with the reason, if there is none."""
+    """The generation that was opened; None if none was, and then ``reason`` may say why."""
 
     generation: Generation | None
     reason: str = ""

@@ -65,7 +65,10 @@ class _Call:
 
 @dataclass
 class _Health:
-    """State of the process: deaths in a row, earliest next start, memory after opening, and current memory."""
+    """State of the process: deaths in a row, earliest next start (monotonic seconds), and memory in bytes.
+
+    ``settled`` is the memory right after opening, from which growth is measured; ``resident`` is the current memory.
+    """
 
     deaths: int = 0
     start_at: float = 0.0
@@ -108,7 +111,7 @@ class Supervisor:
 
     @property
     def is_running(self) -> bool:
-        """Return whether a process is running and ready, as far as is known."""
+        """Return whether a process was started, is ready, and has not been seen to end."""
         return self._child is not None and self._health.is_ready
 
     @property
@@ -119,7 +122,8 @@ class Supervisor:
     async def write(self, request: Request, limit: float | None = None) -> Answer:
         """Run a request, however long earlier ones take.
 
-        Past the limit the process is killed and ProcessDied raised; whether the request was done is then unknown.
+        If the request itself takes longer than ``limit`` seconds, the process is killed and ProcessDied raised; whether
+        the request was carried out is then unknown.
         """
         return await self._finished(_Call(request, limit or self._bounds.writing), None)
 
@@ -128,7 +132,7 @@ class Supervisor:
         return await self._finished(_Call(request, self._bounds.hanging), self._bounds.searching)
 
     def queueing_left(self) -> float:
-        """Return how many more seconds a search should wait for the running request; 0.0 if it has run too long."""
+        """Return how many more seconds a search should wait for the running request; 0.0 if that has run too long."""
         if self._in_hand_since is None:
             return self._bounds.queueing
         return max(0.0, self._in_hand_since + self._bounds.queueing - time.monotonic())
@@ -138,7 +142,7 @@ class Supervisor:
         self._health.settled = self._health.resident
 
     def reset_restart_pause(self) -> None:
-        """Allow an immediate restart: the request that caused the deaths will not be repeated."""
+        """Allow an immediate restart: the process works, or the request that crashed it will not be repeated."""
         self._health.deaths, self._health.start_at = 0, 0.0
 
     async def sleep(self) -> None:
@@ -161,7 +165,10 @@ class Supervisor:
         self._health = _Health()
 
     def _ended(self) -> Future[int | None]:
-        """Queue the end of the process and of the thread, only once; a request still running is aborted."""
+        """Queue the end of the process and of the thread; a running request is aborted.
+
+        Later calls return the future of the first call.
+        """
         if self._ending is None:
             child = self._child
             if self._worker.is_busy and child is not None:

@@ -47,11 +47,14 @@ class _BatchLimits:
 
     @property
     def at_once(self) -> int:
-        """Return how many batches may run at once."""
+        """Return how many batches may run at once: one while the size is the smallest, for the sake of queries."""
         return AT_ONCE if self._at or len(self._rooms) == 1 else 1
 
     def learn(self, room: int, count: int, seconds: float) -> None:
-        """Adapt the size after a batch: grow if that saves time or adds little latency, shrink if it does neither."""
+        """Adapt the batch size after a batch of ``count`` texts, for which there was ``room``, took some seconds.
+
+        It grows if that saves time per text or adds little latency, and shrinks if it does neither.
+        """
         at = self._rooms.index(room)
         if count * 2 <= room or at != self._at:  # far from full, or started before the last change
             return
@@ -62,7 +65,7 @@ class _BatchLimits:
             self._at += 1
 
     def _saves_time(self, at: int) -> bool:
-        """Return whether a size takes clearly less time per text than the next smaller one; True if it is untried."""
+        """Return whether the size at this index is clearly faster per text than the next smaller one, or untried."""
         smaller, larger = self._seconds[at - 1], self._seconds[at]
         return smaller is None or larger is None or larger <= GAIN * smaller
 
@@ -83,7 +86,7 @@ class Batches:
         max_wait: float = LONGEST_WAIT,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed batches with ``embed``; each waits until ``is_quiet`` is set, at most ``max_wait`` seconds."""
+        """Embed batches with ``embed``; each waits until ``is_quiet`` is set, but at most ``max_wait`` seconds."""
         self._max_wait = max_wait
         self._embed = embed
         self._limits = _BatchLimits(most)
@@ -111,7 +114,7 @@ class Batches:
         return [vector for vectors in answers for vector in vectors]
 
     async def close(self) -> None:
-        """Fail all waiting callers with UnavailableError, and cancel every call."""
+        """Fail all waiting callers with UnavailableError, and cancel all running calls of the embedder."""
         self._is_closed = True
         _fail([*self._waiting, *(request for batch in self._under_way.values() for request in batch)], _closed_error())
         self._waiting.clear()
@@ -123,7 +126,7 @@ class Batches:
         return [_EmbeddingRequest(caller, part, loop.create_future()) for part in parts]
 
     def _withdraw(self, requests: Sequence[_EmbeddingRequest]) -> None:
-        """Withdraw unanswered requests and cancel calls that have no caller left."""
+        """Cancel the unanswered requests of a caller, and the running calls whose batches have no other caller."""
         for request in requests:
             request.answer.cancel()
         for call, batch in self._under_way.items():
@@ -149,7 +152,7 @@ class Batches:
             await self._deliver_separately(batch, refused)
 
     async def _wait_for_queries(self) -> None:
-        """Wait while queries run; not by ``asyncio.wait_for``, which may lose a cancellation before Python 3.12."""
+        """Wait while queries run, without ``asyncio.wait_for``, which may lose a cancellation before Python 3.12."""
         waiter = asyncio.ensure_future(self._is_quiet.wait())
         try:
             await asyncio.wait({waiter}, timeout=self._max_wait)
@@ -179,7 +182,7 @@ class Batches:
             at += len(request.texts)
 
     async def _deliver_separately(self, batch: Sequence[_EmbeddingRequest], refused: CognitiveMemoryError) -> None:
-        """Retry each caller's texts separately where several shared a refused batch."""
+        """Retry each caller's texts in a batch of its own; if all texts are of one caller, raise ``refused``."""
         own: dict[object, list[_EmbeddingRequest]] = {}
         for request in batch:
             own.setdefault(request.caller, []).append(request)

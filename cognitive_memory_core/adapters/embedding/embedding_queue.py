@@ -20,7 +20,7 @@ async def unguarded(act: Callable[[], Awaitable[Vector]]) -> Vector:
 
 
 class EmbeddingQueue:
-    """Starts no batch while a query is running; equal queries share one call for a minute.
+    """Gives queries precedence over batches of texts; equal queries share one call and its answer for a minute.
 
     Only queries go through the ``guard`` (a breaker's call): a background text that always fails must not make the
     breaker refuse queries, and background callers pause by themselves.
@@ -59,11 +59,11 @@ class EmbeddingQueue:
         return await self._questions.vector(text)
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed the queries of background work as batches, without the guard; raises as :meth:`embed_documents`."""
+        """Embed queries of background work in batches, without the breaker; raises as :meth:`embed_documents`."""
         return await self._unhurried.vectors(texts)
 
     async def close(self) -> None:
-        """Close: fail all waiting callers, cancel what runs, and refuse later calls."""
+        """Fail all waiting callers, cancel running calls, and refuse later ones."""
         await self._batches.close()
         await self._unhurried.close()
         await self._questions.close()

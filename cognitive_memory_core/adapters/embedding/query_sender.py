@@ -110,7 +110,11 @@ class QuerySender:
             self.is_quiet.set()
 
     def _checked(self, vector: Vector) -> Vector:
-        """Raise BadAnswer for a vector without direction, or of another length than the last one, good or bad."""
+        """Raise BadAnswer for a vector without direction, or of another length than the previous vector.
+
+        The length of a rejected vector is remembered, too, so that a model that changed its length is rejected only
+        once.
+        """
         length, self._length = self._length or len(vector), len(vector)
         norm = math.hypot(*vector)
         if len(vector) != length or not math.isfinite(norm) or not norm:

@@ -21,10 +21,10 @@ _COUNT = re.compile(
 
 @dataclass(frozen=True)
 class RuleDialogueFilter:
-    """Decides by rules; reads people's lines until one makes the dialogue worth a call."""
+    """Decides by rules; reads the lines of people only until one of them makes the dialogue worth a call."""
 
     async def may_be_worth_remembering(self, dialogue: Dialogue, job_context: JobContext) -> bool:
-        """Return False if no line is worth keeping or long, and all lines together are short."""
+        """Return True if a line is worth keeping or long, or if all lines together are long."""
         names, together = KnownPeople(job_context).by_name, 0
         for message in dialogue.messages:
             others = [name for name, person in names.items() if person.id != message.sender_id]

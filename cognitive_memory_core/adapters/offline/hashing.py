@@ -1,4 +1,4 @@
-"""Vectors without a model: hashed characters, pairs and words. They measure shared wording, not meaning."""
+"""Vectors without a model, by hashing characters, pairs and words. They measure shared wording, not meaning."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _Places = tuple[int, float, int, float]  # two places, each with a signed weight
 
 
 class HashingEmbedder:
-    """Feature hashing of characters, character pairs, words and parts of words; the result never changes.
+    """Feature hashing of characters, character pairs, words and parts of words; equal texts always get equal vectors.
 
-    Documents are padded: each gets a fixed weight in places that no query uses, so that two shared characters count
-    more in a full sentence than in a line of three characters (as BM25 normalises by length). A text without words has
-    a fixed vector.
+    Documents are padded: each gets a fixed weight at vector positions that no query uses, so that two shared characters
+    count more in a full sentence than in a line of three characters (as BM25 normalises by length). A text without
+    words has a fixed vector.
     """
 
     def __init__(self, dimensions: int = 512) -> None:
@@ -76,7 +76,7 @@ class HashingEmbedder:
         return sums
 
     def _positions_of(self, feature: str) -> _Places:
-        """Return the two vector positions of a feature with their signed weights, cached."""
+        """Return the two vector positions of a feature, each with its signed weight; cached."""
         if len(self._places) >= _REMEMBERED:
             self._places.clear()
         digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()

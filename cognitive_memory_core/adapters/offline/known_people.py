@@ -23,7 +23,7 @@ _COMMON = frozenset(_EVERYBODYS_WORDS.split())
 
 
 class KnownPeople:
-    """The people of one place with their display names."""
+    """The people of one place with the names under which they are known there."""
 
     def __init__(self, job_context: JobContext, others: Iterable[Person] = ()) -> None:
         """Collect the people of the job context and others present, each possibly under several names."""
@@ -41,9 +41,9 @@ class KnownPeople:
 
     @cached_property
     def by_name(self) -> Mapping[str, Person]:
-        """Return the names, full or short, that identify exactly one person and have no other meaning.
+        """Return the names, full or short, that identify exactly one person and are no ordinary words, with the person.
 
-        A name that passed from one person to another identifies neither.
+        A name that passed from one person to another identifies neither of them.
         """
         ids_by_name: dict[str, set[str]] = {}
         for user_id, names in self._called.items():
@@ -57,15 +57,15 @@ class KnownPeople:
         return sorted((name for name in self.names if _TOKEN.search(name)), key=len, reverse=True)
 
     def person(self, user_id: str) -> Person:
-        """Return the person of an id with the first known name, or without one."""
+        """Return the person with this id, under the first of their known names or without a name."""
         names = self._called.get(user_id)
         return Person(user_id, names[0] if names else "")
 
     def ids_in(self, text: str) -> tuple[str, ...]:
         """Return the ids of the known people that occur in a text, with or without a name.
 
-        Digits inside a name are not an id, so that nobody is mistaken for somebody whose number they put into their
-        name.
+        Digits inside a display name are not taken for an id: otherwise a person could pass for another whose number
+        they put into their own name.
         """
         for name in self._names_like_ids:
             text = text.replace(f"{name}(", "(")
@@ -88,6 +88,6 @@ def _short_form(name: str) -> str:
 
 
 def _is_identifying(name: str) -> bool:
-    """Return whether a name identifies a person wherever it occurs."""
+    """Return whether a name identifies a person wherever it occurs: it is no number and no ordinary word."""
     is_plain = len(name) > 1 and not _NUMERALS.fullmatch(name) and any(char.isalnum() for char in name)
     return is_plain and name.casefold() not in _COMMON and not is_leaning_word(name)

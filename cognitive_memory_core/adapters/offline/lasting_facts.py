@@ -92,7 +92,7 @@ _BARE = re.compile("(?:喜欢|讨厌|受不了|爱|怕|吃|喝|养|住|用|学|�
 
 @dataclass(frozen=True)
 class LastingClause:
-    """A clause in which its speaker says something lasting of themselves, as written, from ``start``."""
+    """A clause in which its speaker says something lasting of themselves, as written; it begins at index ``start``."""
 
     start: int
     text: str
@@ -101,10 +101,10 @@ class LastingClause:
 
 
 def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | None:
-    """Return the first clause of a line that begins with its speaker and states something lasting about them.
+    """Return the first clause of a line that begins with its speaker and states something lasting about them, or None.
 
-    A clause below six characters is joined with the next. Clauses that ask, suppose, name somebody in ``others``
-    (names), speak of rank or debts, or depend on a day do not count.
+    A clause below six characters is joined with the next. Clauses do not count if they ask, suppose, contain a name of
+    ``others``, speak of rank or debts, or depend on a day.
     """
     clauses = list(_clauses(said))
     for index, (start, clause) in enumerate(clauses):
@@ -122,30 +122,30 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
 
 @dataclass(frozen=True)
 class EndedState:
-    """A matter that a clause says has ended for its speaker: 吃素 in 从今天起不吃素了."""
+    """A state that has ended for its speaker, as a clause says: 吃素 in 从今天起不吃素了."""
 
     clause: str
     state: str
 
     def ends(self, claim: str) -> bool:
-        """Return whether a claim has ended: it holds all characters of the matter in order and does not deny it."""
+        """Return whether a claim tells the ended state: it has the state's characters in order and does not deny it."""
         rest = iter(folded(claim))
         return all(char in rest for char in self.state) and f"不{self.state[0]}" not in claim
 
 
 def ended_states(said: str) -> list[EndedState]:
-    """Return the matters that a line says have ended for its speaker."""
+    """Return the states that a line says have ended for its speaker."""
     found = ((clause, _ENDED.fullmatch(folded(clause))) for _, clause in _clauses(said))
     return [EndedState(clause, ended["matter"]) for clause, ended in found if ended]
 
 
 def speaks_of_rank_or_debt(text: str) -> bool:
-    """Return whether a text gives somebody a rank or a debt, which no profile takes from the rules."""
+    """Return whether a text gives somebody a rank or a debt; the rules write neither into a profile."""
     return bool(_RANK_OR_DEBT.search(folded(text)))
 
 
 def begins_with_speaker(said: str) -> bool:
-    """Return whether the first clause of a line begins with its speaker: 我…, I …, my …."""
+    """Return whether the first words of a line are its speaker: 我…, I …, my …."""
     first = next(iter(_clauses(said)), (0, ""))[1]
     return bool(_OWN.match(folded(first)))
 
@@ -171,7 +171,7 @@ def _topic(clause: str, others: Collection[str]) -> tuple[Field, EventKind] | No
 
 
 def _leans(clause: str, others: Collection[str]) -> bool:
-    """Return whether a clause asks, supposes, names somebody else, speaks of rank or money, or depends on a day."""
+    """Return whether a clause asks, supposes, has a name of ``others``, tells rank or debt, or depends on a day."""
     if _NOT_LASTING.search(folded(clause)) or any(name in clause for name in others):
         return True
     return any(mention.kind in ("relative", "open", "vague") for mention in mentions(clause))

@@ -1,4 +1,4 @@
-"""Chooses the passages of a chat line that become memories without a model, more strictly than the triage filter."""
+"""Chooses, without a model, the passages of a chat line that become memories; stricter than the triage filter."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def is_joke(message: str) -> bool:
 
 
 def is_short_lived(message: str) -> bool:
-    """Return whether a message is about an errand or a state that is over within the hour."""
+    """Return whether a message is about an errand, or a state that ends within the hour."""
     return bool(_PASSING.search(folded(message[:_READ])))
 
 
@@ -121,7 +121,7 @@ def retracts(message: str) -> bool:
 
 
 def corrected_line(message: str, wrong: str) -> str:
-    """Return the line ``wrong`` with the correction in ``message``, as one sentence; "" if it corrects nothing."""
+    """Return the line ``wrong`` as corrected by ``message``, in one sentence; "" if ``message`` corrects nothing."""
     read = folded(message[:_READ])
     slip = _SLIP.search(read)
     if not slip or len(_NO_WORDS.sub("", read[: slip.start()] + read[slip.end() :])) < _SHORTEST_CORRECTION:
@@ -135,7 +135,7 @@ def is_serious(message: str) -> bool:
 
 
 def content_score(sentence: str, names: Collection[str] = ()) -> int:
-    """Return how much a sentence tells, in points; from ``ENOUGH`` on it is worth remembering."""
+    """Return how much a sentence tells, in points; a sentence with ``ENOUGH`` points is worth remembering."""
     read = _MARKERS.sub("", folded(sentence)).strip(_EDGES)
     length = _length(_NO_WORDS.sub("", read))
     is_worthy = bool(sentences_worth_keeping(sentence, names))
@@ -156,7 +156,7 @@ def _length(letters: str) -> int:
 
 
 def _kept_spans(text: str, names: Collection[str]) -> list[tuple[int, int]]:
-    """Return the spans of sentences that are worth remembering; neighbours are joined while they are short.
+    """Return the spans of the passages worth remembering; neighbouring sentences are joined while they are short.
 
     A sentence that reverses the one before it (不去…改…) is kept together with it, or neither is kept.
     """

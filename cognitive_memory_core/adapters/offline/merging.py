@@ -39,13 +39,13 @@ _PAUSES = frozenset("，。：；、,.:;!?！？「“\"'")
 
 @dataclass(frozen=True)
 class RuleMerger:
-    """Merges facts into a profile by rules: each is a dated line, and two that contradict each other both stay.
+    """Writes each fact as a dated line of the profile, by rules; of two facts that contradict each other both stay.
 
     If the profile exceeds ``profile.max_chars`` characters, the oldest lines written by this class are removed, and a
     note in the profile states how many. Text written by a model or a person stays.
 
     The line of a withdrawn fact (its event was forgotten or corrected) is removed, and with it every sentence or tag by
-    a model or a person that repeats more than half of it. Other tags are not changed.
+    a model or a person that repeats more than half of the fact. Other tags are not changed.
     """
 
     settings: Live[Settings]
@@ -72,7 +72,7 @@ class RuleMerger:
 
 @dataclass(frozen=True)
 class _ProfileLine:
-    """The content of a fact, and the field of a profile under whose heading it belongs."""
+    """The text of a fact in a profile, and the field of the profile under whose heading it belongs."""
 
     said: str
     field: str
@@ -92,7 +92,7 @@ class _Page:
         return written(OutlineSection(heading, tuple(lines)) for heading, lines in self._sections).strip()
 
     def add(self, title: str, said: str, day: str) -> None:
-        """Append a line to a section; it replaces an equal line by rules, but yields to an equal one by others."""
+        """Append a line to a section in place of an equal line by rules; do nothing if others wrote an equal line."""
         key = duplicate_key(said)
         ours = {line for _, lines in self._sections for line in lines if _key_of_rule_line(line) == key}
         if any(_key(line) == key for _, lines in self._sections for line in lines if line not in ours):
@@ -105,7 +105,7 @@ class _Page:
         self._drop_empty()
 
     def remove_fact(self, said: str, gone: WithdrawnClaim) -> None:
-        """Remove the rules' line with exactly this text, and sentences by others that contain most of its words."""
+        """Remove the rules' line with exactly this text, and sentences by others that ``gone`` recognises."""
         key = duplicate_key(said)
 
         def left_of(line: str) -> str:
@@ -119,7 +119,7 @@ class _Page:
         self._drop_empty()
 
     def end(self, ended: EndedState, day: str) -> None:
-        """Replace the lines written by rules up to a day that claim a matter by the clause that ends it."""
+        """Replace the rules' lines that claim an ended state, dated ``day`` or earlier, by the clause that ends it."""
         title = ""
         for heading, lines in self._sections:
             found = ((line, sentences.stored_text.noted(line)) for line in lines)
@@ -130,7 +130,10 @@ class _Page:
             self.add(title, sentences.stored_text.QUOTED_CLAUSE.format(clause=ended.clause), day)
 
     def shrink(self, limit: int) -> None:
-        """Remove the oldest lines written by rules until the page fits, and note how many were removed in all."""
+        """Remove the oldest lines by rules until the page has at most ``limit`` characters.
+
+        A note in the page states how many lines were ever removed.
+        """
         count = self._pop_removed_count()
         while len(self.text) + (len(sentences.stored_text.left_out_lines(count)) + 2 if count else 0) > limit:
             oldest = min(self._rule_lines(), default=None)
@@ -153,7 +156,7 @@ class _Page:
         )
 
     def _pop_removed_count(self) -> int:
-        """Remove the note on removed lines and return how many it counts, 0 without one."""
+        """Remove the note on removed lines from the page; return how many lines it counts, 0 if there is no note."""
         found = 0
         for _, lines in self._sections:
             counts = [sentences.stored_text.left_out_count(line) for line in lines]
@@ -162,7 +165,7 @@ class _Page:
         return found
 
     def _rule_lines(self) -> Iterator[tuple[str, int, int]]:
-        """Yield the day and position of each line written by rules."""
+        """Yield the day, the negative section number and the index of each line written by rules."""
         for number, (_, lines) in enumerate(self._sections):
             for index, line in enumerate(lines):
                 if noted := sentences.stored_text.noted(line):
@@ -175,7 +178,7 @@ class _Page:
         return self._section_lines(title)
 
     def _section_lines(self, title: str) -> list[str]:
-        """Insert a section at its place in the order of the rules' sections; return its lines."""
+        """Insert a section where the order of the rules' sections puts it; return its lines, which may be changed."""
         earlier = frozenset(self._order[: self._order.index(title)])
         titles = [OutlineSection(heading).title for heading, _ in self._sections]
         at = max((index for index, one in enumerate(titles) if one in earlier), default=0) + 1
@@ -189,7 +192,7 @@ class _Page:
         return lines
 
     def _drop_empty(self) -> None:
-        """Remove the empty ones among the rules' sections."""
+        """Remove those of the rules' sections that have no lines."""
         self._sections = [
             (heading, lines)
             for heading, lines in self._sections
@@ -198,9 +201,9 @@ class _Page:
 
 
 def _parsed_page(profile: Profile | None, *, is_group: bool) -> _Page:
-    """Parse a profile into a page.
+    """Parse a profile into a page; an empty page if there is no profile.
 
-    In a group's, rename sections to which an earlier version gave a person's headings.
+    In the profile of a group, sections to which an earlier version gave a person's headings are renamed.
     """
     sections = sections_of(profile.summary if profile else "")
     if not is_group:
@@ -216,9 +219,9 @@ def _parsed_page(profile: Profile | None, *, is_group: bool) -> _Page:
 
 
 def _withdrawn(person: Person, facts: Sequence[Fact]) -> Iterator[tuple[str, WithdrawnClaim]]:
-    """Yield each withdrawn fact's text as noted in a profile, and a recogniser of text that retells it.
+    """Yield, for each withdrawn fact, its text in the profile, and a recogniser of other text that retells it.
 
-    The recogniser ignores words of new facts and the person's name.
+    The recogniser ignores the words of new facts and the names and ids of the person and the group.
     """
     new = tuple(fact.text for fact in facts if not fact.is_withdrawn)
     for fact in facts:
@@ -253,7 +256,7 @@ def _field_of(fact: Fact) -> str:
 
 
 def _ended_by(person: Person, fact: Fact) -> list[EndedState]:
-    """Return the matters that the person says, in a quotation, have ended for them."""
+    """Return the states that have ended for the person, as the person says in a quotation."""
     quotation = sentences.stored_text.quoted_words(fact.text.strip(), person.id)
     return ended_states(quotation[0]) if quotation else []
 

@@ -1,4 +1,4 @@
-"""Quotes a line of chat as it was said, with what its words meant that day beside it: dates, people, the group."""
+"""Quotes a line of chat as it was said, and adds what its words meant on that day: dates, people, the group."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BEFORE_A_NAME = frozenset(
 
 @dataclass(frozen=True)
 class QuotedPassage:
-    """A statement that quotes its speaker, and whether all of it is understood on another day."""
+    """A statement that quotes its speaker, and whether all of it can be understood on another day."""
 
     text: str
     is_absolute: bool
@@ -52,7 +52,7 @@ class Quoting:
     addressee: Person | None = None
 
     def answer(self, line: str, when: datetime, answered: str) -> QuotedPassage:
-        """Quote a line, and beside it the line of ``addressee`` that it answers; the result is absolute if both are."""
+        """Quote a line together with the line of ``addressee`` that it answers; absolute if both quotations are."""
         answered_quote = Quoting(self.known_people, self.addressee or self.speaker).quote(answered, when)
         begun = shortened(one_line(answered[:_LINE_READ]).translate(_CORNERED), ANSWERED_LENGTH)
         speaker = (self.addressee or self.speaker).label
@@ -61,9 +61,9 @@ class Quoting:
         return QuotedPassage(quotation.text, quotation.is_absolute and answered_quote.is_absolute)
 
     def quote(self, line: str, when: datetime, first: tuple[str, ...] = ()) -> QuotedPassage:
-        """Return ``name(id)：“line”`` with its dates and ids; absolute if nothing else in it depends on its moment.
+        """Return ``name(id)：“line”`` with notes on its dates and people; absolute if nothing else depends on its time.
 
-        ``first`` are notes to place before its own.
+        ``first`` are notes that are placed before these.
         """
         text = one_line(line[:_LINE_READ])
         spared = spared_in(text, self.known_people.names)
@@ -79,12 +79,12 @@ class Quoting:
         )
 
     def is_of_place(self, line: str) -> bool:
-        """Return whether a line speaks of the group itself: it begins with a word for it."""
+        """Return whether a line speaks of the group itself: its first word means the group."""
         found = sightings(line, spared_in(line, self.known_people.names))
         return bool(self.known_people.place.id) and any(one.start == 0 and _is_of_group(one) for one in found)
 
     def _is_clear(self, sighting: Sighting, dates: Iterable[tuple[Mention, TimeSpan]]) -> bool:
-        """Return whether the speaker's label or a note says what a word meant."""
+        """Return whether the speaker's label or a note says what this word meant."""
         word = folded(sighting.offence.word)
         if sighting.offence.kind == "time":
             return any(mention.start == sighting.start for mention, _ in dates)
@@ -138,7 +138,7 @@ def _is_whole_word(text: str, at: int) -> bool:
 
 
 def _dates(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, TimeSpan]]:
-    """Return the time words that name days, with their spans of time; durations and hours are omitted."""
+    """Return the time words that name days, each with its span of time; durations and hours are omitted."""
     found = resolved(text, when, spared)
     return [(mention, time_span) for mention, time_span in found if _names_days(text[mention.start : mention.stop])]
 
@@ -148,7 +148,7 @@ def _names_days(word: str) -> bool:
 
 
 def _dated(text: str, dates: list[tuple[Mention, TimeSpan]]) -> Iterator[str]:
-    """Yield the dates beside a quotation, each after its word unless it is the only time in the text.
+    """Yield the notes on dates: "word = date", or the date alone if the text has only one time word.
 
     现在 gets no date: it means the day on which it was said.
     """
@@ -160,7 +160,7 @@ def _dated(text: str, dates: list[tuple[Mention, TimeSpan]]) -> Iterator[str]:
 
 
 def _written(time_span: TimeSpan) -> str:
-    """Write a span in digits: a day, a whole month or year, or its first and last day."""
+    """Write a span of time in digits: as one day, a whole month, a whole year, or its first and last day."""
     first, last = time_span.start.date(), (time_span.stop - timedelta(microseconds=1)).date()
     if time_span.stop - time_span.start <= _LONGEST_DAY:
         return first.isoformat()

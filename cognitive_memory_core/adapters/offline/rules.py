@@ -31,12 +31,12 @@ _FOOLS_DAY = (4, 1)
 
 @dataclass(frozen=True)
 class RuleHistorian:
-    """A rule-based historian that writes dates, labels and names in ``zone``; deterministic and free of cost."""
+    """A historian by rules instead of a model; dates are written in ``zone``. Equal input gives equal statements."""
 
     zone: tzinfo
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
-        """Return one statement per observation; one with 我 or 你, which no rule resolves, is not absolute."""
+        """Return one statement per observation; it is not absolute if it has 我 or 你, which no rule resolves."""
         phrasing = Phrasing(KnownPeople(job_context))
         written: list[Statement] = []
         for observation in turn.observations:
@@ -131,7 +131,7 @@ class RuleHistorian:
 
 
 def _sender(message: Message) -> Person:
-    """Return a message's sender with the name they had then."""
+    """Return a message's sender with the name that they had when they wrote it."""
     return Person(message.sender_id, clean_name(message.scene.user_name))
 
 
@@ -155,7 +155,7 @@ def _retracted_ids(messages: Sequence[Message]) -> frozenset[str]:
 
 
 def _line_corrected_by(message: Message, messages: Sequence[Message]) -> Message | None:
-    """Return the line that a message puts right: its sender's last one shortly before it; None if it corrects none."""
+    """Return the line that a message corrects, the last of its sender shortly before; None if it corrects no line."""
     if not corrected_line(message.text, message.text):
         return None
     index = next((at for at, one in enumerate(messages) if one.id == message.id), 0)

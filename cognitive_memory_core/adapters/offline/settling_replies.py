@@ -1,4 +1,4 @@
-"""Recognises short lines that settle what they answer: they agree, refuse, choose, or take a task over."""
+"""Recognises short lines that settle the line they answer: they agree, refuse, choose, or take a task over."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _VERDICT = re.compile(
 
 
 def settles(said: str) -> bool:
-    """Return whether a line is short and begins by agreeing, refusing, choosing or taking over; questions do not."""
+    """Return whether a line is short and begins by agreeing, refusing, choosing or taking over, and is no question."""
     read = folded(said).strip()
     length = len(_NO_WORDS.sub("", read))
     return 0 < length <= LONGEST and bool(_VERDICT.match(read)) and not asks(said) and not is_joke(said)
 
 
 def can_be_settled(answered: str) -> bool:
-    """Return whether a line can be settled by a short answer; errands and orders to the bot cannot."""
+    """Return whether a short answer can settle a line; errands, jokes and orders to the bot cannot be settled."""
     is_serious = has_content(answered) and not (is_joke(answered) or is_short_lived(answered))
     return is_serious and len(_NO_WORDS.sub("", answered)) >= _SHORTEST_ANSWERED

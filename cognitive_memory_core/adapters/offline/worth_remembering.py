@@ -107,7 +107,7 @@ def sentences_worth_keeping(message: str, names: Collection[str] = ()) -> list[s
 
 
 def has_content(message: str) -> bool:
-    """Return whether a message has content: it is no command, no order about the bot's rules and no mere pleasantry."""
+    """Return whether a message has content: it is not a command, an order about the bot's rules, or a mere courtesy."""
     said = _plain(message[:_READ])
     return not _COMMAND.match(said) and not _ORDER.search(said) and _is_substantial(said, _SHORTEST)
 
@@ -183,6 +183,6 @@ def _is_dated(said: str) -> bool:
 
 
 def _claims(said: str, names: Collection[str]) -> bool:
-    """Return whether the sentence claims something about a person named."""
+    """Return whether a sentence claims something about a person whose name is among ``names``."""
     found = ((name, said.find(folded(name))) for name in names)
     return any(at >= 0 and _CLAIM.match(said, at + len(name)) for name, at in found)

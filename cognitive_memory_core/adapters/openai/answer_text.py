@@ -1,8 +1,8 @@
 """Extracts the one JSON object from a chat model's answer, which is treated as hostile until parsed.
 
 Strict JSON is tried first; surrounding prose or fences are ignored. Near-JSON is repaired only if it is short, not
-deeply nested, and closes all its brackets: a truncated answer is never completed. If there are two objects, neither is
-taken.
+deeply nested, and closes all its brackets: a truncated answer is never completed. An answer with two objects is
+rejected.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _is_of_rows(value: object) -> bool:
 
 
 def _fenced(said: str) -> str:
-    """Return the lines between the first code fence and the next that begins a line; the whole text without both."""
+    """Return the lines inside the first code fence (```); the whole text if there is no fence or it is not closed."""
     lines = said.split("\n")
     fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
     opening = next(fences, len(lines))
@@ -99,7 +99,7 @@ def _repaired(piece: str) -> object:
 
 
 def _is_closed(piece: str) -> bool:
-    """Return whether the brackets, including those in strings, close exactly at the end."""
+    """Return whether all brackets are closed, the last one at the very end; brackets inside strings count, too."""
     depth = 0
     for bracket in _BRACKET.finditer(piece):
         depth += _STEPS[bracket[0]]

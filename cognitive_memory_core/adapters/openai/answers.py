@@ -19,7 +19,10 @@ _MOST_TOKENS = 1_000_000_000
 
 
 async def answered(client: ModelClient, question: PostedRequest, meter: Meter, purpose: str) -> Mapping[str, Any]:
-    """Return an answer's JSON object; every call that may be billed is counted, with or without its tokens."""
+    """Post a request and return the answer's JSON object; count every call that may be billed.
+
+    A call without a readable answer, such as one that timed out, is counted with zero tokens.
+    """
     tokens, written, is_paid = 0, 0, True
     try:
         raw = await client.post(question)

@@ -31,11 +31,11 @@ class FilteredOut(PermanentError):
 
 
 class OpenAIChat:
-    """Asks through a forced tool call; if the provider has none, in JSON mode; if it has none, in plain text.
+    """Asks for JSON by a forced tool call; where the provider refuses that, in JSON mode, and at last in plain text.
 
     The form that worked is kept for the life of this object. If a provider refuses a form with status 400, the
-    remaining forms are tried before the question counts as refused: some providers refuse tools with messages of their
-    own, and others change models.
+    remaining forms are tried before the question counts as refused, because providers word a refusal of tools
+    differently and may change the model behind an address.
     """
 
     def __init__(self, settings: ModelSettings, client: ModelClient, meter: Meter) -> None:

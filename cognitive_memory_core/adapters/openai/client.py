@@ -138,7 +138,10 @@ def _vendor(address: Address, limit: int, proxy: str | None) -> openai.AsyncOpen
 
 
 def _connecting(request: PostedRequest) -> float:
-    """Return the connect timeout, shorter than the request's: failing to connect does not count as a slow answer."""
+    """Return the time limit for connecting in seconds, shorter than the request's.
+
+    Therefore an unreachable host is not mistaken for a model that answers slowly and may be billed.
+    """
     return min(_CONNECT_SECONDS, request.seconds * _CONNECT_SHARE)
 
 

@@ -39,7 +39,7 @@ class OpenAIEmbedder:
 
     @property
     def fingerprint(self) -> str:
-        """Return a name of the model, the requested dimensions, and a digest of each instruction."""
+        """Return a text that identifies the model, the requested dimensions and the instructions (by their digests)."""
         settings = self._settings
         parts = [settings.model_name, str(settings.dimensions or "native")]
         if settings.query_instruction:
@@ -50,7 +50,7 @@ class OpenAIEmbedder:
 
     @property
     def calibration(self) -> Calibration:
-        """Return the default calibration for models; this one's is not measured yet."""
+        """Return the default calibration for models, because this model's is not measured here."""
         return GUESS
 
     async def embed_documents(self, texts: Sequence[str]) -> list[Vector]:

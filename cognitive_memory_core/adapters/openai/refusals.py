@@ -35,7 +35,7 @@ _NO_TOOLS = re.compile("support.{0,20}(?:tool|function)|(?:tool|function).{0,40}
 
 
 def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> CognitiveMemoryError:
-    """Translate an unsuccessful answer into an error; its text is never repeated, because it may quote a message."""
+    """Translate an unsuccessful answer into an error; the answer's text is not in it, as it may quote a message."""
     words = _error_message(body)
     is_broken = status >= _SERVER and not (status == _SERVER and _TOO_LARGE.search(words))
     if status in _LATER or is_broken:

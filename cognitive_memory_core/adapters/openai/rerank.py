@@ -20,7 +20,7 @@ _ROUNDING = 1e-3
 
 
 class HttpReranker:
-    """Posts a query with its candidates and reads a score for each; a candidate missing in the answer gets 0."""
+    """Posts a query with its candidates and reads a score for each; a candidate missing from the answer gets 0."""
 
     def __init__(
         self, settings: RerankSettings, client: ModelClient, meter: Meter, *, seconds: float = SECONDS

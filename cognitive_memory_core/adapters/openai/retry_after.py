@@ -1,4 +1,4 @@
-"""Reads from headers when a server accepts the next request."""
+"""Reads from response headers when a server will accept the next request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_HEADER = 64
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
-    """Return ``retry-after-ms`` or ``Retry-After`` (seconds or a date) in seconds, at most 60.
+    """Return the pause that ``retry-after-ms`` or ``Retry-After`` (seconds or a date) requests, in seconds, at most 60.
 
     Returns None for zero, a past date or an unreadable value, so that the caller's own pause applies.
     """

@@ -22,7 +22,7 @@ def rows(value: object) -> list[object]:
 
 
 def place(row: object, count: int, taken: Mapping[int, object]) -> int:
-    """Return the ``index`` of a row; raises BadAnswer if it is missing, out of range or a duplicate."""
+    """Return the ``index`` of a row of ``count``; raises BadAnswer if it is missing, out of range or in ``taken``."""
     index = member(row, "index")
     if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < count or index in taken:
         raise BadAnswer(sentences.models.ANSWER_MALFORMED)

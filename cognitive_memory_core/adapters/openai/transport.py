@@ -21,7 +21,7 @@ _ENCODINGS = ("", "identity", "gzip", "x-gzip")
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """Sends the given key and only headers of its own; reads whole answers, of at most ``limit`` bytes decompressed.
+    """Sends the given key and only headers of its own; reads whole answers of at most ``limit`` bytes (decompressed).
 
     A longer answer is an error. The vendor's client would add headers from the environment (organisation, project,
     custom ones), describe the machine, and read an error response of any length.

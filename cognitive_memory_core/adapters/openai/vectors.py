@@ -24,7 +24,7 @@ Numbers = NDArray[np.float64]
 
 
 def vectors_of(answer: Mapping[str, Any], count: int, length: int) -> list[Vector]:
-    """Return ``count`` unit vectors in the order of the inputs, all of the same length (``length`` if it is not 0)."""
+    """Return ``count`` unit vectors in the order of the inputs, all of one length (``length``, if that is not 0)."""
     found: dict[int, Numbers] = {}
     items = rows(answer.get("data"))
     if len(items) != count:
@@ -53,7 +53,7 @@ def _numbers(written: object) -> Numbers:
 
 
 def _unit(numbers: Numbers) -> Vector:
-    """Scale to length one; raises BadAnswer for NaN, a number too large for float32, or a near-zero vector."""
+    """Scale a vector to length one; raises BadAnswer for NaN, a number too large for float32, or a near-zero vector."""
     if not 0 < len(numbers) <= _MOST_NUMBERS or not np.isfinite(numbers).all() or np.abs(numbers).max() > _LARGEST:
         raise BadAnswer(sentences.models.VECTOR_UNUSABLE)
     norm = float(np.linalg.norm(numbers))

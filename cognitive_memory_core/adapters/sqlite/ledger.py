@@ -75,8 +75,8 @@ class SqliteLedger:
         """Open a ledger, or create one if there is none.
 
         Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
-        the file is never replaced. ``read_only`` reads beside the process that owns it. ``check`` runs before every
-        commit and raises StorageRefused if none may be made.
+        the file is never replaced. With ``read_only`` another process may own the file. ``check`` runs before every
+        commit and raises StorageRefused if nothing may be written any more.
         """
         database = await Database.open(path, read_only=read_only, check=check)
         async with released_on_failure() as undo:
@@ -89,7 +89,7 @@ class SqliteLedger:
         return ledger
 
     async def close(self) -> None:
-        """Wait for running work and close the file; the path can be reopened afterwards."""
+        """Wait for running work and close the file, which may be opened again afterwards."""
         await self._database.close()
 
 

@@ -47,7 +47,7 @@ class SqliteEraser:
     """
 
     def __init__(self, database: Database, *caches: RowCache) -> None:
-        """Erase from a database and clear the caches of ``caches``."""
+        """Erase from a database; after each erasure the ``caches`` are cleared."""
         self._database = database
         self._caches = caches
         self._erasing = asyncio.Lock()  # an erasure during a purge waits for the purge to end
@@ -68,7 +68,7 @@ class SqliteEraser:
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of erased rows; raises UnavailableError while another process reads the file.
 
-        The purge is still due after an error, and if ``is_over`` is false.
+        The purge remains due after an error, and if ``is_over`` is false.
         """
         async with self._copying, self._erasing:
             await purge(self._database)
@@ -76,14 +76,14 @@ class SqliteEraser:
                 await self._database.write(tombstones.purged, at)
 
     async def purge_due(self) -> PurgeState:
-        """Return when the oldest unpurged erasure was, if any, and when the last purge was."""
+        """Return when the oldest erasure was whose bytes are still on disk, and when the last purge was."""
         return await self._database.read(tombstones.purge_state)
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
         """Write a consistent copy, readable by its owner only and without the bytes of erased rows.
 
-        It is recorded as a backup before it is made, so that no copy goes unrecorded. A purge that is due is done first
-        for the ledger's file, but stays due for the other files.
+        The copy is recorded as a backup before it is written, so that no copy goes unrecorded. If a purge is due, the
+        ledger's file is purged first; the purge remains due for the other files.
         """
         async with self._copying:
             if (await self.purge_due()).erased_at is not None:
@@ -93,7 +93,7 @@ class SqliteEraser:
             await self._database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
-        """Record the copy ``made``, drop the path ``deleted``, then list all copies made by export and backup."""
+        """Record the copy ``made``, remove the record of the path ``deleted``, then return all recorded copies."""
         if made is not None:
             await self._database.write(copies.note, made)
         if deleted:
@@ -186,7 +186,7 @@ def _names(connection: Connection, user_id: str) -> list[str]:
 
 
 def _places(connection: Connection, user_id: str) -> list[str]:
-    """Return the keys of the places where a person was seen; elsewhere the same name is taken for another person's."""
+    """Return the keys of the places where a person was seen; elsewhere an equal name is taken for somebody else's."""
     seen = [*((table, person) for _, table, person in _NAMED), ("events", "user_id"), ("messages", "user_id")]
     queries = [select("DISTINCT scope", table, f"{person} = ?") for table, person in seen]
     return sorted({row[0] for query in queries for row in connection.execute(query, bound(user_id))})

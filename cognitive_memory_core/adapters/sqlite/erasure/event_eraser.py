@@ -38,7 +38,7 @@ class SqliteEventEraser:
     """Erasure of single events in a database."""
 
     def __init__(self, database: Database, *caches: RowCache) -> None:
-        """Erase from a database and clear the caches of ``caches``."""
+        """Erase from a database; after each erasure the ``caches`` are cleared."""
         self._database = database
         self._caches = caches
 
@@ -47,7 +47,7 @@ class SqliteEventEraser:
         await self._database.write(hidden_lines.forget, event_id, at)
 
     async def unrepeatable(self) -> list[Event]:
-        """Return the forgotten or withdrawn events for which there is no equal active event."""
+        """Return the forgotten or withdrawn events, except those with an equal active event."""
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def forgotten(self, user_id: str, since: datetime) -> list[Event]:

@@ -14,10 +14,10 @@ _FUNCTION = "names_somebody"
 
 
 class PersonSearch:
-    """Searches for a person's names and id, as many as there are."""
+    """Finds texts that contain one of a person's names or the id, at nearly the same cost for any number of names."""
 
     def __init__(self, connection: Connection, needles: Iterable[str]) -> None:
-        """Register the search on a connection, where it replaces an earlier one."""
+        """Register the search as an SQL function of a connection, in place of an earlier search."""
         self._needles = sorted({needle for needle in needles if needle})
         self._by_start: dict[str, list[str]] = {}
         for needle in self._needles:
@@ -30,7 +30,7 @@ class PersonSearch:
         return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
 
     def within(self, texts: str) -> Filter:
-        """Return the SQL condition that a text contains one of the search strings; ``texts`` are SQL expressions."""
+        """Return the SQL condition that ``texts``, an SQL expression, contains one of the search strings."""
         if len(self._needles) > FEW:
             return f"{_FUNCTION}({texts})", ()
         found = select("1", "json_each(?) needle", f"instr({texts}, needle.value)")

@@ -34,7 +34,11 @@ _SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
 
 @dataclass(frozen=True)
 class Rewording:
-    """The person to hide, the hiding function, the person's places, and ``needles``, collected before hiding starts."""
+    """Hides one person, by ``hide``, in what others said.
+
+    ``places`` are the places where the person was seen. ``needles`` searches for the person's names; they must be
+    collected before anything is hidden.
+    """
 
     user_id: str
     needles: PersonSearch
@@ -42,7 +46,7 @@ class Rewording:
     places: Sequence[str]
 
     def events(self, connection: Connection, revision: int) -> tuple[int, list[str]]:
-        """Hide the person in events; returns the number of changed texts, and the ids of events merged into another."""
+        """Hide the person in events; return how many texts changed, and the ids of events merged into other events."""
         texts = f"{_EVENT_TEXTS} || char(10) || coalesce(e.perspective, '')"
         named, values = self._within(texts)
         which = (f"e.user_id = ? OR {_SPEAKS_OF} OR {named}", (*bound(self.user_id, self.user_id), *values))
@@ -73,7 +77,7 @@ class Rewording:
             connection.execute(update("merge_failures", ("error",), OF_KEY), (*hidden_error, *key))
 
     def profiles(self, connection: Connection) -> None:
-        """Hide the person in the profiles of other people and groups, as it is done in the profile files."""
+        """Hide the person in the indexed profiles of other people and groups, as in the profile files."""
         for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
             profile_index.reword(connection, seq, _without(old, self.hide))
 
@@ -103,7 +107,7 @@ class Rewording:
         return without_changer(change, self.user_id, self._hiding(change))
 
     def _hiding(self, said: Belief | Change) -> Callable[[str], str]:
-        """Return the hiding function if the person was seen in the place or is named by id, else :class:`str`."""
+        """Return ``hide`` if the person was seen in the place or a text contains the id; else :class:`str`."""
         is_meant = said.scope.key in self.places or any(self.user_id in text for text in texts_of(said))
         return self.hide if is_meant else str
 
@@ -127,7 +131,7 @@ class Rewording:
         return len(changed)
 
     def _within(self, texts: str) -> Filter:
-        """Return the SQL condition for texts that name the person: in the person's places by name, everywhere by id."""
+        """Return the SQL condition for texts that name the person: by id anywhere, by name in the person's places."""
         named, values = self.needles.within(texts)
         there = (listed(self.places), *values, *bound(self.user_id))
         return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
@@ -146,9 +150,9 @@ def _without(profile: Profile, hide: Callable[[str], str]) -> Profile:
 
 
 def _changed(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> bool:
-    """Rewrite an event; return False if it was merged into an active event with the same text, and erased.
+    """Rewrite an event; return False if it was instead merged into an active event with the same text, and erased.
 
-    Its recorded observation is dropped, too: the original words name the person.
+    The record of its observation is deleted, too, because the original words name the person.
     """
     row_deletion.rows(connection, "heard", ("event_seq = ?", (seq,)))
     is_reworded = texts_of(new) != texts_of(old)

@@ -33,19 +33,19 @@ def messages_of(connection: Connection, which: Filter) -> int:
 
 
 def rows(connection: Connection, table: str, which: Filter) -> int:
-    """Erase rows without dependents; returns their number."""
+    """Delete the rows of a table that match a condition, and by cascade their dependents; return how many."""
     return connection.execute(delete(table, which[0]), which[1]).rowcount
 
 
 def ids_of(connection: Connection, table: str, which: Filter) -> list[str]:
-    """Erase rows without dependents; returns their ids."""
+    """Delete the rows of a table that match a condition; return their ids."""
     ids = [row[0] for row in connection.execute(select("id", table, which[0], "ORDER BY seq"), which[1]).fetchall()]
     rows(connection, table, which)
     return ids
 
 
 def seqs_of(connection: Connection, source: str, which: Filter) -> list[int]:
-    """Return the seqs of rows, in insertion order."""
+    """Return the seqs of the rows of ``source`` (a table as ``e``) that match a condition, in insertion order."""
     found: Iterator[Row] = connection.execute(select("e.seq", source, which[0], "ORDER BY e.seq"), which[1])
     return [row[0] for row in found]
 

@@ -56,7 +56,7 @@ PAGE = 500  # rows read at a time
 
 @dataclass(frozen=True)
 class _ArchiveTable:
-    """One kind of row: its table, its conversion, and the columns that hold its owner."""
+    """One kind of exported row: its table, its conversion, and the columns with the id of its owner."""
 
     source: str
     columns: str
@@ -115,7 +115,7 @@ def _import_rows(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
-    """Return the vector length of each fingerprint: as stored, else the most frequent one among the imported rows."""
+    """Return the vector length of each fingerprint: that of stored vectors, else the most frequent among ``rows``."""
     whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
     times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
     usual = {model: length for (model, length), _ in reversed(times.most_common())}
@@ -123,7 +123,7 @@ def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str,
 
 
 def _with_usable_vector(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
-    """Return the row without its vector if that has another length or no direction; it will be embedded again."""
+    """Return the row; without its vector, so that it is embedded again, if that has a wrong length or no direction."""
     if not isinstance(row, EmbeddedEvent) or row.vector is None:
         return row
     is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
@@ -160,7 +160,7 @@ def _people(row: _Owned) -> tuple[str, ...]:
 
 
 def _people_of(scope: Scope) -> tuple[str, ...]:
-    """Return the person of a private chat, who is all that rows of an older system may state."""
+    """Return the person of a private chat; none for a group. Rows of an older system may name nobody else."""
     return (scope.place_id,) if scope.kind == "private" else ()
 
 
@@ -187,7 +187,10 @@ def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tomb
 
 
 def _import_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
-    """Write an event unless it or an equal one is known, which then is not counted again: imports are idempotent."""
+    """Write an event unless it or an equal event is known; return whether it was written.
+
+    An equal event is not counted again, so that importing a file twice changes nothing.
+    """
     event = row.event
     if event_rows.is_known(connection, event) or duplicates.active_duplicate(connection, event) is not None:
         return False
@@ -240,7 +243,7 @@ def _activity(connection: Connection, scope: Scope | None, days: Sequence[Interv
 def _by_day(
     connection: Connection, table: str, where: str, values: Sequence[object], days: Sequence[Interval]
 ) -> list[int]:
-    """Count the rows of each day in the index by time."""
+    """Count the rows of each day; the index by time makes this cheap."""
     within = f"{where} AND at_us >= ? AND at_us < ?"
     return [_count(connection, table, within, (*values, micros(day.start), micros(day.stop))) for day in days]
 

@@ -62,7 +62,7 @@ class SqliteBeliefs:
         self._database = database
 
     async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
-        """Write those edits that still apply, in one transaction; returns them."""
+        """Write the edits that still apply, in one transaction; return these."""
         return await self._database.write(_commit, edits)
 
     async def find(self, belief_id: str) -> Belief | None:
@@ -86,7 +86,7 @@ class SqliteBeliefs:
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
-        """Store a vector if the statement is unchanged; raises BadArgument for one without a direction."""
+        """Store a vector unless the statement has changed since; raises BadArgument for a vector without direction."""
         if not has_direction(vector):
             raise BadArgument(
                 sentences.caller.bad_value("vector", belief.id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
@@ -127,7 +127,7 @@ def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime
 
 
 def erase(connection: Connection, beliefs: Sequence[Belief]) -> None:
-    """Erase versions of beliefs with their changes, and link the remaining versions to each other."""
+    """Erase versions of beliefs with their changes; the remaining versions of a chain are linked to each other."""
     ids = listed(bound(*(belief.id for belief in beliefs)))
     connection.execute(delete("beliefs", f"id IN {LISTED}"), (ids,))
     connection.execute(delete("belief_changes", f"belief_id IN {LISTED}"), (ids,))
@@ -137,12 +137,12 @@ def erase(connection: Connection, beliefs: Sequence[Belief]) -> None:
 
 
 def reword(connection: Connection, belief: Belief) -> None:
-    """Rewrite a version in place; its vector is deleted if its statement changed."""
+    """Rewrite a version in place; delete its vector if its statement changed."""
     _put(connection, belief)
 
 
 def reword_changes(connection: Connection, which: Filter, hide: Callable[[Change], Change]) -> None:
-    """Rewrite entries of the change log."""
+    """Apply ``hide`` to the entries of the change log that match a condition."""
     rows = connection.execute(select(_LOGGED, "belief_changes e", which[0]), which[1]).fetchall()
     for old in map(change_of, rows):
         new = hide(old)

@@ -22,7 +22,7 @@ class SqliteClockBook:
         self._database = database
 
     async def find(self) -> ClockState | None:
-        """Return the state stored last; None before the first."""
+        """Return the state that was stored last; None if none was stored yet."""
         return await self._database.read(_find)
 
     async def keep(self, state: ClockState) -> None:
@@ -30,7 +30,7 @@ class SqliteClockBook:
         await self._database.write(_keep, state)
 
     async def redate_tombstones(self, after: datetime, to: datetime) -> int:
-        """Set the time of tombstones later than ``after`` to ``to``; returns their number."""
+        """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
         if not await self._database.read(_has_later_than, after):
             return 0
         return await self._database.write(_redate_tombstones, after, to)

@@ -93,6 +93,6 @@ def _switches(connection: Connection) -> list[PlaceSwitch]:
 
 
 def switch_of(row: Row) -> PlaceSwitch:
-    """Read a row of scope, switch and until_us."""
+    """Convert a row of scope, switch and ``until_us`` to the switch of a place."""
     key, switch, until_us = row
     return PlaceSwitch(Scope.of_key(key), switch, None if until_us is None else instant_of(until_us))

@@ -29,7 +29,7 @@ def active_event_of_id(connection: Connection, event: Event, event_id: str | Non
 
 
 def is_counted(connection: Connection, event: Event, named: int | None = None) -> bool:
-    """Return whether all messages of this event are already sources of an equal one, active or retired.
+    """Return whether all messages of an event are already sources of an equal event, active or retired.
 
     The event at the seq ``named`` counts as equal, whatever its text.
     """
@@ -43,9 +43,9 @@ def is_counted(connection: Connection, event: Event, named: int | None = None) -
 
 
 def count_again(connection: Connection, seq: int, event: Event, sources: Iterable[str]) -> None:
-    """Count a repeated statement in the active event at ``seq``, which gets its source messages.
+    """Count a repeated statement in the active event at ``seq`` and add the messages in ``sources`` to its sources.
 
-    If either has no ``message_ids``, the result has none, and the messages of the other are kept as sources only.
+    The event's ``message_ids`` become those of both, or none if one of the two has none.
     """
     standing = _at(connection, seq)
     seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
@@ -59,9 +59,9 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
 
 
 def replace_relative_text(connection: Connection, seq: int, event: Event) -> str | None:
-    """Replace the text of the active event at ``seq`` by that of a repeated statement if only the latter is absolute.
+    """Replace the text of the active event at ``seq`` by that of its repetition if only the repetition is absolute.
 
-    Returns the id of the changed event; None if nothing changed, also when another active event has the new text.
+    Returns the id of the changed event; None if nothing changed. Nothing changes if another active event has the text.
     """
     standing = _at(connection, seq)
     better = with_absolute_text(standing, event)

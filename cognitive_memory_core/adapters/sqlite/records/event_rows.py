@@ -33,13 +33,16 @@ def keep_out(connection: Connection, event_ids: Iterable[str]) -> None:
 
 
 def rests_on_nothing(connection: Connection, event: Event) -> bool:
-    """Return whether a known event had source messages and all of them are withdrawn."""
+    """Return whether a stored event was made from messages and all of them are withdrawn."""
     query = "SELECT 1 FROM event_sources WHERE seq = (SELECT seq FROM events WHERE id = ?)"
     return bool(event.message_ids) and connection.execute(query, bound(event.id)).fetchone() is None
 
 
 def withdrawn_at(connection: Connection, event: Event, sources: set[str]) -> datetime | None:
-    """Return when the last message of an event was withdrawn; None if ``sources`` remain or it never had messages."""
+    """Return the instant of the latest message of an event, all of whose messages are withdrawn; else None.
+
+    ``sources`` are the messages that are not withdrawn (:func:`sources_left`).
+    """
     if sources or not event.message_ids:
         return None
     query = select("max(at_us)", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
@@ -67,7 +70,7 @@ def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
 
 
 def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision: int) -> None:
-    """Replace the texts and fields of a stored event; its vector is deleted if the texts changed."""
+    """Replace the texts and fields of a stored event, and delete its vector if the texts changed."""
     values = event_values(new)
     connection.execute(update("events", (*EVENT_COLUMNS, "revision"), "seq = ?"), (*values, revision, seq))
     gone = delete("event_subjects", f"seq = ? AND subject NOT IN {LISTED}")
@@ -81,7 +84,7 @@ def put_anew(connection: Connection, seq: int, old: Event, new: Event, revision:
 
 
 def retire(connection: Connection, seqs: Iterable[int], at: datetime) -> int:
-    """Retire events; what they replaced holds again. Returns how many of them were active."""
+    """Retire events, so that events which they replaced hold again; return how many were active."""
     retired = tuple(seqs)
     count = connection.execute(
         "UPDATE events SET retired_at = ?, revision = ?"

@@ -26,7 +26,7 @@ class SqliteEvents:
     """Stores and reads events."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        """Keep events in a database; the clock dates done marks of jobs."""
+        """Keep events in a database; the clock dates the records of done jobs."""
         self._database = database
         self._clock = clock
 
@@ -55,7 +55,7 @@ class SqliteEvents:
         return await self._database.read(_made_of, lines, read_filter) if lines else []
 
     def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> Awaitable[list[Event]]:
-        """Return the active events that the read filter admits and that name one of these as replaced."""
+        """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
         return self._database.read(_replacing, event_ids, read_filter)
 
     async def retire(self, event_id: str, at: datetime) -> None:
@@ -63,13 +63,16 @@ class SqliteEvents:
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Restore a retired event and return it, or its equal if one is active; None if it is unknown or withdrawn."""
+        """Restore a retired event and return it, or an equal active event; None if it is unknown or withdrawn."""
         return await self._database.write(_restore, event_id)
 
 
 @dataclass(frozen=True)
 class _CommittedEvent:
-    """The active event that a draft's event became; ``facts_of`` is set if it is new or its text was replaced."""
+    """The active event that an event of a draft became.
+
+    ``facts_of`` is its id if it is new or took the new text, and then facts of the draft belong to it; else None.
+    """
 
     seq: int
     facts_of: str | None
@@ -100,7 +103,7 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
 def _store_or_count(
     connection: Connection, event: Event, named: str | None, *, corrects: bool
 ) -> _CommittedEvent | None:
-    """Write an event, or count it in an equal one; None if nothing was written or the event is retired."""
+    """Write an event, or count it in an equal one; None if it was ignored or written as retired."""
     if event_rows.is_known(connection, event):
         return None
     active_event_of_id = duplicates.active_event_of_id(connection, event, named)

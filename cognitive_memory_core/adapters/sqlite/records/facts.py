@@ -60,7 +60,7 @@ class SqliteFacts:
         return await self._database.read(_keys_to_update)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Record a failed merge, unless no fact waits for the profile, because it was erased."""
+        """Record a failed merge; do nothing if the profile has no waiting facts, for example because it was erased."""
         await self._database.write(_fail, key, error, at)
 
     async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
@@ -70,7 +70,7 @@ class SqliteFacts:
     async def events_of_observations(
         self, scope: Scope, sender_id: str, observations: Sequence[str]
     ) -> Mapping[str, Event]:
-        """Map each observation to the active event that an equal earlier one of this sender led to in the scope."""
+        """Map observations to the active event that an equal earlier observation of the sender became in the scope."""
         return await self._database.read(_events_of_observations, scope, sender_id, observations)
 
 
@@ -94,7 +94,7 @@ def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> N
 
 
 def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
-    """Return whether the person of a fact's profile is neither opted out nor erased after the fact."""
+    """Return whether the person of a fact's profile neither opted out nor was erased after the fact."""
     person = fact.key.user_id
     return person not in left_out and not erased.covers_person(person, fact.happened_at)
 
@@ -118,7 +118,7 @@ def record_observation(connection: Connection, event: Event, event_seq: int, obs
 
 
 def _waiting_condition(connection: Connection) -> str:
-    """Return the SQL condition for facts that wait to be merged; it checks opt-outs only if there are any."""
+    """Return the SQL condition for facts that wait to be merged; it mentions opt-outs only if there are any."""
     return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 

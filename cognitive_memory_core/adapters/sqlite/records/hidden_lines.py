@@ -1,4 +1,4 @@
-"""Lines of the log that are hidden while an event is forgotten, by the seq of the message."""
+"""Lines of the log that are hidden while an event is forgotten."""
 
 from __future__ import annotations
 
@@ -49,27 +49,30 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
 
 
 def unhide(connection: Connection, event_id: str) -> None:
-    """Show the hidden lines of a forgotten event again; it stays retired, because an equal event is active."""
+    """Show the hidden lines of a forgotten event again.
+
+    Used if the event itself stays retired when it is restored, because an equal event is active.
+    """
     of_event = "DELETE FROM veils WHERE event_seq = (SELECT seq FROM events WHERE id = ?)"
     connection.execute(of_event, bound(event_id))
 
 
 def note(connection: Connection, lines: Iterable[tuple[int, Message]]) -> None:
-    """Hide the new lines that retell a forgotten event."""
+    """Hide those of the new lines, each with its seq, that retell a forgotten event."""
     if _is_anything_forgotten(connection):
         for seq, message in lines:
             connection.executemany(_PUT, [(seq, event_seq) for event_seq in _told_by(connection, message)])
 
 
 def shown(connection: Connection, messages: Sequence[Message]) -> list[Message]:
-    """Return the lines, in the log or not, without those that were withdrawn or retell a forgotten event."""
+    """Return the lines that are neither withdrawn nor hidden and retell no forgotten event; they need not be stored."""
     is_anything = _is_anything_forgotten(connection)
     left = (message for message in messages if not _is_out(connection, message))
     return [message for message in left if not (is_anything and _told_by(connection, message))]
 
 
 def refresh(connection: Connection) -> None:
-    """If the rule by which a line retells an event has changed, hide the further lines of all forgotten events."""
+    """Apply the rule by which lines retell an event to all lines again, if the rule changed with a new release."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'veils'").fetchone()[0]
     if known != FORM:
         with bytes_replaced(connection):
@@ -99,7 +102,10 @@ def _similar_lines(connection: Connection, event: Event) -> list[tuple[int, Mess
 
 
 def _told_by(connection: Connection, message: Message) -> list[int]:
-    """Return the seqs of forgotten events that a line is a source of, or retells while no equal event is active."""
+    """Return the seqs of the forgotten events that a line tells.
+
+    A line tells an event that was made from it, and an event that it retells, unless an equal event is active.
+    """
     scope, sources = message.scene.scope.key, "forgotten f JOIN events e ON e.seq = f.seq"
     resting = f"{sources} JOIN event_sources s ON s.seq = e.seq"
     query = select("e.seq", resting, "s.message_id = ? AND e.scope = ?")
@@ -123,6 +129,6 @@ def _is_anything_forgotten(connection: Connection) -> bool:
 
 
 def hidden_seqs(connection: Connection, seqs: Sequence[int]) -> list[int]:
-    """Return the seqs of the lines that are hidden because of the events with these seqs."""
+    """Return the seqs of the lines that are hidden because of these events."""
     query = "SELECT DISTINCT seq FROM veils WHERE event_seq IN (SELECT value FROM json_each(?))"
     return [row[0] for row in connection.execute(query, (listed(seqs),))]

@@ -22,7 +22,7 @@ class SqliteIncognito:
         self._database = database
 
     async def keep(self, period: Incognito) -> None:
-        """Store a period; if one with its start is known, replace the end."""
+        """Store a period; if one of the same place, person and start is stored, replace its end."""
         await self._database.write(_keep, period)
 
     async def periods(self) -> list[Incognito]:

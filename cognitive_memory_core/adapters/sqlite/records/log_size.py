@@ -17,7 +17,7 @@ _WEIGHT = f"{ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB))"
 
 @dataclass(frozen=True)
 class Oldest:
-    """Messages to delete, their size in bytes, and where the search continues: ``next``, None at the end of the log."""
+    """Messages to delete and their size in bytes; the search continues at ``next``, None at the end of the log."""
 
     seqs: Sequence[int]
     weight: int
@@ -30,13 +30,16 @@ def last(connection: Connection) -> int:
 
 
 def weight(connection: Connection, first: int) -> int:
-    """Return the size in bytes of the messages with the next :data:`WEIGHED_TOGETHER` row numbers from ``first`` on."""
+    """Return the bytes of the messages whose row number is in the next :data:`WEIGHED_TOGETHER` from ``first`` on."""
     query = select(f"coalesce(sum({_WEIGHT}), 0)", "messages", "seq >= ? AND seq < ?")
     return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
 
 
 def oldest(connection: Connection, place: LogPlace, excess: int, spared: int, *, limit: int) -> Oldest:
-    """Choose messages after a place until their size is ``excess``; the ``spared`` newest of each scope are kept."""
+    """Choose the oldest messages after ``place`` to delete, until they have ``excess`` bytes.
+
+    At most ``limit`` messages are read. The ``spared`` newest messages of each scope are never chosen.
+    """
     query = select(f"seq, at_us, scope, {_WEIGHT}", "messages", "(at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
     rows = connection.execute(query, (*place, limit)).fetchall()
     kept_from = {scope: _kept_from(connection, scope, spared) for scope in {row[2] for row in rows}}

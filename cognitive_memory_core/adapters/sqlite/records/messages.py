@@ -44,7 +44,7 @@ class SqliteLog:
         return await self._database.read(_recent, scope, bounded(limit), before, tuple(without))
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return the known messages of a place among these, oldest first."""
+        """Return those of the messages of a place that are in the log and not hidden, oldest first."""
         return await self._database.read(_find, scope, message_ids)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
@@ -52,7 +52,7 @@ class SqliteLog:
         return await self._database.read(_learned, scope, message_ids)
 
     async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Return the lines around messages, as far as the read filter admits them."""
+        """Return each message with the lines around it, as far as the read filter admits them."""
         return await self._database.read(passages_around, messages, read_filter, bounded(reach))
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
@@ -60,7 +60,7 @@ class SqliteLog:
         return await self._database.read(hidden_lines.shown, messages)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
-        """Withdraw a message for good; returns the number of events that had no other source and were retired."""
+        """Withdraw a message for good; return how many events were retired because they had no other source."""
         return await self._database.write(_withdraw, scope, message_id, at)
 
     async def prune(self, before: datetime) -> int:
@@ -83,7 +83,7 @@ class SqliteLog:
         return shrunk
 
     async def _weight(self) -> int:
-        """Return the size of the log, read in slices, so that other reads wait for one slice at most."""
+        """Return the size of the log in bytes; it is read in slices, so that other reads wait for one slice at most."""
         last = await self._database.read(log_size.last)
         firsts = range(0, last + 1, log_size.WEIGHED_TOGETHER)
         return sum([await self._database.read(log_size.weight, first) for first in firsts])
@@ -151,7 +151,7 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:
-    """Remove a message from the sources of events; returns the seqs of events that have no other source."""
+    """Remove a message from the sources of events; return the seqs of the events that have no source left."""
     connection.executemany(
         "DELETE FROM event_sources WHERE seq = ? AND message_id = ?", [(seq, message_id) for seq in seqs]
     )
@@ -173,7 +173,10 @@ def _prune_some(connection: Connection, before_us: int) -> int:
 def _shrink_some(
     connection: Connection, excess: int, place: log_size.LogPlace, spared: int
 ) -> tuple[int, log_size.LogPlace | None, int]:
-    """Delete messages after a place in the log; returns the remaining excess, the next place, and their number."""
+    """Delete the oldest messages after ``place``, at most ``excess`` bytes of those read at once.
+
+    Returns the bytes still to delete, where to continue (None at the end of the log), and how many were deleted.
+    """
     found = log_size.oldest(connection, place, excess, spared, limit=PRUNED_TOGETHER)
     return excess - found.weight, found.next, drop(connection, found.seqs)
 

@@ -1,4 +1,4 @@
-"""Cases of recall that an operator noted, and how often events were shown."""
+"""Failed recalls that an operator noted, and how often events were shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SqliteMissed:
     """Stores cases of failed recall: a question, and the event that it should have found."""
 
     def __init__(self, database: Database) -> None:
-        """Keep them in a database."""
+        """Keep cases in a database."""
         self._database = database
 
     async def note(self, case: MissedEvent) -> None:

@@ -36,7 +36,7 @@ class SqliteNames:
             await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
 
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
-        """Record several names in one transaction; write nothing if all are known and were seen recently."""
+        """Record several names in one transaction; write nothing if all are known and were recorded within the hour."""
         named = [alias for alias in sightings if alias.name.strip()]
         is_news = await self._database.read(_has_news, named)
         if is_news:
@@ -48,11 +48,11 @@ class SqliteNames:
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Return the names that these people have or had in any place: of each the :data:`MOST_NAMES` last seen."""
+        """Return the names that these people have or had in any place, for each person the last :data:`MOST_NAMES`."""
         return await self._database.read(_names_of, list(user_ids))
 
     async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return which of their names another person also has in the same place."""
+        """Return those names of these people that another person also has in the same place."""
         return await self._database.read(_shared, list(user_ids))
 
 

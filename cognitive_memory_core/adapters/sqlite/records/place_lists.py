@@ -1,4 +1,4 @@
-"""Lists of places. The scopes of a table are found by one index step each, however many rows they have."""
+"""Lists of places. Each scope of a table is found by one index step, however many rows it has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ACTIVE = "retired_at IS NULL AND"
 
 
 def _scopes(name: str, table: str, where: str = "") -> str:
-    """Return a part of WITH that lists the scopes of a table between two keys."""
+    """Return a WITH clause ``name`` that lists the scopes of a table from ``:begin`` up to ``:end``."""
     first = select("min(scope)", table, f"{where} scope >= :begin AND scope < :end")
     following = select("min(scope)", table, f"{where} scope > {name}.scope AND scope < :end")
     return f"{name} (scope) AS ({first} UNION ALL {select(f'({following})', name, f'{name}.scope IS NOT NULL')})"
@@ -49,7 +49,7 @@ _COUNTS = (  # from indexes alone
 
 
 def places(connection: Connection, agent: str, listing: PlaceListing, page: tuple[int, int]) -> list[PlaceEntry]:
-    """Return a page of the places of an agent; only those on it are named and counted."""
+    """Return a page of the places of an agent; names and counts are read only for the places on the page."""
     values = _values(agent, listing)
     numbers = {"limit": page[0], "offset": page[1], "newest": bounded(listing.newest_rows)}
     found = connection.execute(_QUICK_PAGE if listing.newest_rows else _PAGE, {**values, **numbers}).fetchall()
@@ -71,7 +71,7 @@ def _single_value(connection: Connection, query: str, values: Any) -> Any:
 
 
 def _values(agent: str, listing: PlaceListing) -> dict[str, str]:
-    """Return the parameters of a list: the lowest and the highest key that its places can have."""
+    """Return the parameters of a listing's query, among them the range of scope keys that its places can have."""
     begin = _SEPARATOR.join((agent, listing.kind, "") if listing.kind else (agent, ""))
     end = begin[:-1] + chr(ord(_SEPARATOR) + 1)
     if listing.place is not None:

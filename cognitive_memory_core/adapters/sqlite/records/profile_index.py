@@ -61,8 +61,9 @@ class SqliteProfiles:
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
         """Return the profiles that a scene (place and asker) may read, each with its vector.
 
-        In a group, a person's profile of all places is read only if the person is in ``shared``, the asker's included;
-        None means that all share. ``fingerprint`` names the embedding model: profiles without a vector of it have None.
+        In a group these include the profiles across all places of the asker and of people known there by name, if the
+        person is in ``shared`` (None means that all share). ``fingerprint`` names the embedding model; a profile
+        without a vector of this model has None.
         """
         return await self._database.read(_readable, scene, shared, fingerprint)
 
@@ -129,7 +130,7 @@ def _readable(
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
     """Return the SQL condition for the ``profiles p`` that a scene may read, and its parameters.
 
-    In a group, a person's profile of all places is readable only if the person asks or is known there by name.
+    In a group, a profile across all places is readable only if its person asks or is known there by name.
     """
     if scene.kind == "operator":
         return "p.agent = ?", bound(scene.agent)
@@ -166,7 +167,7 @@ def _values(profile: Profile) -> tuple[str, ...]:
 
 
 def profile_of(row: Row) -> Profile:
-    """Read a profile from :data:`PROFILE_FIELDS`."""
+    """Convert a row of :data:`PROFILE_FIELDS` to a profile."""
     agent, entity_type, group_id, user_id, name, tags, summary, updated_at, source_event_id, version = row
     key = ProfileKey(agent, entity_type, group_id, user_id)
     return Profile(key, name, tuple(json.loads(tags)), summary, moment_of(updated_at), source_event_id, version)
@@ -178,5 +179,5 @@ def _indexed_of(row: Row) -> IndexedProfile:
 
 
 def _words(profile: Profile) -> str:
-    """Return the digest of the text that a profile's vector is made of."""
+    """Return the digest of the text that a profile's vector is made from."""
     return derived_id(json.dumps(bound(profile.name, *profile.tags)), *bound(profile.summary))

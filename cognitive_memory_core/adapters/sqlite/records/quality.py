@@ -96,7 +96,7 @@ def _last(connection: Connection, table: str) -> int:
 
 
 def _add_slice(connection: Connection, query: str, first: int, keys: int, added: _Added) -> None:
-    """Add the figures of a slice, in the reading thread: they can be many."""
+    """Add the figures of a slice of rows to ``added``; done in the reading thread, because there can be many."""
     for row in connection.execute(query, (first, first + TOGETHER)):
         key, counts = tuple(row[:keys]), tuple(row[keys:])
         added[key] = tuple(map(sum, zip(added[key], counts, strict=True))) if key in added else counts

@@ -1,4 +1,4 @@
-"""Marks the facts of events that a later statement of the same speaker replaces, so that a profile follows."""
+"""Marks facts as outdated when a later statement of the same speaker replaces their event, so that profiles follow."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _UPDATE = f"UPDATE facts SET fallen = {_FALLEN} WHERE {_OUTDATED}"  # noqa: S608
 
 
 def settle(connection: Connection, seqs: Iterable[int]) -> None:
-    """Update which facts of these events, and of those that they replace, no longer hold."""
+    """Update which facts are outdated, of these events and of the events that they replace."""
     events = listed(seqs)
     connection.execute(_UPDATE, (events, events))
 
 
 def settle_draft(connection: Connection, draft: Draft, seqs: Iterable[int]) -> None:
-    """Update the facts of what the events of a draft, written at ``seqs``, replace; most replace nothing."""
+    """Update the facts that the events of a draft, written at ``seqs``, make outdated; most drafts replace nothing."""
     if any(event.replaces for event in draft.events):
         settle(connection, seqs)

@@ -14,7 +14,7 @@ _PREFIX = "calibration of "  # key prefix in the table meta
 
 
 class SqliteCalibrations:
-    """Stores, for each embedder, which cosines it gives to unrelated and to equal texts."""
+    """Stores, for each embedder, the cosines that are typical of unrelated texts and of paraphrases."""
 
     def __init__(self, database: Database) -> None:
         """Keep calibrations in a database."""

@@ -1,4 +1,4 @@
-"""Decisions on suggestions; evidence is deleted with its event, and a decision with its last evidence."""
+"""Decisions on suggestions. An event that is deleted leaves its decisions; a decision without events is deleted."""
 
 from __future__ import annotations
 

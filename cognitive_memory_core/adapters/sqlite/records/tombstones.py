@@ -18,7 +18,7 @@ def tombstones_of(connection: Connection) -> Tombstones:
 
 
 def keyed(connection: Connection) -> Tombstones:
-    """Read all tombstones with the key, even if there are none yet."""
+    """Read all tombstones with the key of their hashes, which is created if there is none yet."""
     return Tombstones(_key(connection), tombstones_of(connection).marks)
 
 
@@ -36,7 +36,7 @@ def record_purge_due(connection: Connection, at: datetime) -> None:
 
 
 def purge_state(connection: Connection) -> PurgeState:
-    """Return when the oldest unpurged erasure was, if any, and when the last purge was."""
+    """Return when the oldest erasure was whose bytes are still on disk, and when the last purge was."""
     return PurgeState(_moment(connection, "purge_due_us"), _moment(connection, "purged_us"))
 
 
