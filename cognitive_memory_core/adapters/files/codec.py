@@ -1,4 +1,4 @@
-"""Encodes and decodes jobs. A written file is only renamed or patched, so fields of other versions survive."""
+"""Encodes and decodes jobs. An existing file is only renamed or patched, so that fields of other versions survive."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ def json_of(data: bytes) -> object:
 
 
 def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Build the job from a file's object and the id in the file name; raises PermanentError if that fails."""
+    """Build the job from a file's object and the id in the file name; raises PermanentError for an invalid object.
+
+    ``arrived_at`` is used if the object states no time of acceptance.
+    """
     version = body.get("schema_version")
     if isinstance(version, int) and version > VERSION:
         raise _not_understood(sentences.storage_errors.newer_version(version))
@@ -102,7 +105,7 @@ def job_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 
 
 class Label(NamedTuple):
-    """The fields of a job that the schedule index needs."""
+    """The fields of a job that the schedule index keeps in memory."""
 
     scope: Scope
     memo: Memo | None
@@ -110,7 +113,7 @@ class Label(NamedTuple):
 
 
 def label_of(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Label:
-    """Read only the fields of the index; the rest is validated when the job is claimed."""
+    """Read only the fields of a label; the rest of the object is validated when the job is claimed."""
     hashes = hashes_of(
         held for key in _HOLDERS for item in _items(body, key) if (held := _id_in(item, key)) is not None
     )
@@ -187,13 +190,13 @@ def _untracked_instant(instant: datetime) -> datetime:
 
 
 def buried(body: Body, error: str, failed_at: datetime) -> bytes:
-    """Encode a failed job: unchanged, plus its error on one line with secrets removed."""
+    """Encode a failed job: its object, to which its error is added, on one line and with secrets removed."""
     said = one_line(_SECRET.sub("…", error), ERROR_LENGTH)
     return packed({**body, "error": said, "failed_at": written_instant(failed_at)})
 
 
 def packed(body: Body) -> bytes:
-    """Encode an object that :func:`body_of` has read, with all its fields."""
+    """Encode an object that :func:`body_of` returned, with all its fields."""
     return orjson.dumps(body)
 
 
@@ -212,7 +215,7 @@ def failure_of(body: Mapping[str, Any], job_id: str, attempts: int, moved_at: da
 
 
 def without_message(body: Body, message_id: str) -> Body | None:
-    """Return a job's object without a withdrawn message; None if no person's words would remain."""
+    """Return a job's object without a withdrawn message; None if no words of a person remain."""
     held = {key: _items(body, key) for key in _HOLDERS if isinstance(body.get(key), list)}
     kept = {key: [item for item in items if _id_in(item, key) != message_id] for key, items in held.items()}
     lost = {key: items for key, items in kept.items() if items != held[key]}
@@ -263,7 +266,7 @@ def _is_too_deep(value: object) -> bool:
 
 
 def _inner(outer: object) -> list[object]:
-    """Return the lists and objects directly inside a value."""
+    """Return those of a value's items that are lists or objects; none if the value is neither."""
     items: Iterable[object] = ()
     if isinstance(outer, dict):
         items = cast("Body", outer).values()

@@ -43,7 +43,7 @@ class DirectoryOwner:
         self._known[str(path)] = _identity(str(path))
 
     def problem(self) -> str:
-        """Return why nothing may be written, "" if the directory is still the one that was opened; blocking.
+        """Return why nothing may be written; "" if the directory is still the one that was opened. Blocking.
 
         If the directory is deleted, renamed or replaced, a process with open files can still write to them, and what it
         writes is lost. Each change of state is logged once.

@@ -43,10 +43,10 @@ COMPLAINT_PAUSE = timedelta(minutes=1)
 
 
 class FileQueue:
-    """JobQueue, QueueView and QueueEraser over a folder that one process owns; for one event loop.
+    """JobQueue, QueueView and QueueEraser over a folder that one process owns; used by one event loop only.
 
-    Made by :meth:`open`. A started step always finishes, even if its caller is cancelled, so that disk and index stay
-    consistent.
+    Made by :meth:`open`. A step that has started is always finished, even if its caller is cancelled, so that disk and
+    index stay consistent.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class FileQueue:
     ) -> FileQueue:
         """Create and index the folders; raises StorageRefused if the disk refuses.
 
-        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. ``horizon`` returns an
-        instant that has certainly passed (default: the clock's now), up to which the age of buried jobs is counted.
+        Pauses are measured by ``elapsed``, in seconds of a monotonic clock. The age of buried jobs is measured up to
+        ``horizon``: an instant that has certainly passed, even if the clock is wrong (default: the clock's now).
         """
         queue = cls(JobFiles(folder, disk or Disk()), settings, clock, elapsed)
         queue._horizon = horizon or clock.now
@@ -99,7 +99,7 @@ class FileQueue:
         return queue
 
     async def close(self) -> None:
-        """Wait for running steps; the files stay."""
+        """Wait for running steps, then refuse later ones; the files stay."""
         try:
             while self._running:
                 await asyncio.wait(self._running)
@@ -112,7 +112,7 @@ class FileQueue:
         await self._finished(self._enqueue(job))
 
     async def claim(self) -> Claim | None:
-        """Claim the next job; unreadable files met on the way are buried."""
+        """Claim the next job; jobs before it that cannot be read are buried."""
         task = self._begun(self._claim())
         try:
             return await asyncio.shield(task)
@@ -121,7 +121,7 @@ class FileQueue:
             raise
 
     async def complete(self, claim: Claim) -> None:
-        """Remove a finished job; a claim that is no longer held changes nothing."""
+        """Remove a finished job; do nothing if the claim has already ended."""
         await self._finished(self._complete(claim))
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
@@ -133,7 +133,7 @@ class FileQueue:
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
-        """Requeue the jobs that a dead process had claimed; bury a job that was claimed at too many such crashes."""
+        """Requeue the jobs that a dead process had claimed; bury a job that was being processed at too many crashes."""
         return await self._finished(self._recover())
 
     async def revive(self, job_id: str | None = None) -> int:
@@ -158,12 +158,12 @@ class FileQueue:
         return self._backlog.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
-        """Return the buried jobs, the first buried first, each read from its file."""
+        """Return the buried jobs in the order in which they were buried, each read from its file."""
         found = await self._finished(self._run(self._files.reports, self._backlog.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Remove a message from each job that holds it, and each job that is empty then; return how many changed."""
+        """Remove a message from every job that contains it, and jobs that are then empty; return how many changed."""
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:
@@ -181,11 +181,11 @@ class FileQueue:
         return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
 
     async def copy_to(self, folder: Path) -> None:
-        """Copy the files while nothing is claimed or completed."""
+        """Copy the files of all jobs; meanwhile no job is claimed or completed."""
         await self._finished(self._copy_to(folder))
 
     async def refresh(self) -> None:
-        """Index files that somebody put into pending; the folder is listed only if it changed since the last look."""
+        """Index files that somebody put into pending; the folder is listed only if it changed since the last call."""
         await self._finished(self._refresh())
 
     async def _enqueue(self, job: Job) -> None:
@@ -399,7 +399,10 @@ class FileQueue:
         return changed
 
     async def _unindexed_files(self) -> list[tuple[str, str]]:
-        """Return the files without an index entry. A job being written has its entry before its file can be listed."""
+        """Return the files (folder, name) without an index entry.
+
+        A job that is being written has its entry before its file can be listed, so that its file is not returned.
+        """
         listed = await self._run(self._files.listed)
         known = {(entry.folder, entry.name) for entry in self._backlog.all()}
         arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}
@@ -410,18 +413,18 @@ class FileQueue:
             await self._run(self._files.copy_to, folder)
 
     def _entries_on_disk(self) -> list[JobEntry]:
-        """Return the entries whose files are on disk."""
+        """Return the index entries of all jobs but those whose file is still being written."""
         return [entry for entry in self._backlog.all() if entry.state is not JobState.ARRIVING]
 
     async def _all_arrived(self, scope: Scope | None = None) -> None:
-        """Wait for jobs being written, of one scope or of all."""
+        """Wait until the jobs that are being written now, of one scope or of all, are on disk."""
         for job_id, arrived in list(self._arriving.items()):
             entry = self._backlog.find(job_id)
             if scope is None or (entry is not None and entry.scope == scope):
                 await arrived.wait()
 
     async def _has_changed(self, entry: JobEntry, step: Callable[[JobEntry], bytes | None]) -> bool:
-        """Apply ``step`` to a job's file; return whether it changed, and drop the job if the file is now empty."""
+        """Apply ``step`` to a job's file; return whether the file changed, and drop the job if it is empty now."""
         try:
             rest = await self._run(step, entry)
         except Vanished:
@@ -434,7 +437,7 @@ class FileQueue:
         return rest is not None
 
     def _drop_missing(self, entry: JobEntry) -> None:
-        """Drop a job whose file is gone; a claimed one keeps its scope busy until it is released."""
+        """Drop a job whose file is gone; a claimed job stays in the index until its claim ends."""
         if entry.state is JobState.CLAIMED:
             entry.memo = None
         else:
@@ -452,7 +455,7 @@ class FileQueue:
             await self._prune()
 
     async def _prune(self) -> None:
-        """Remove buried jobs beyond the limits; a job that the disk refuses to delete is tried again next time."""
+        """Remove the buried jobs that exceed a limit; one that the disk refuses to delete is tried again next time."""
         bounds = self._settings
         gone: list[str] = []
         for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
@@ -488,7 +491,7 @@ class FileQueue:
         return self._backlog.find(job_id) is not None
 
     async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a step in a thread; raises StorageRefused if the system gives none, and then it may run later."""
+        """Run a step in a thread; raises StorageRefused if no thread can be started, but the step may run later."""
         try:
             return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))
         except RuntimeError as failure:

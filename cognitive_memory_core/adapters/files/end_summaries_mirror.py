@@ -1,9 +1,9 @@
 """The copy of memos in ``end_summaries.json``, which chat plugins without this memory also read and write.
 
 The file is a JSON list, oldest first, of ``{"summary", "timestamp", "location": {"type", "name"}}`` (in older files of
-plain strings). Our rows also have an ``id``, which other programs drop when they rewrite the list: a row without one
-counts as ours if text, kind of place and second are those of a memo. Before rows of other programs are dropped, the
-whole file is copied to ``end_summaries.before-*.json``.
+plain strings). Our rows also have an ``id``, but other programs drop it when they rewrite the list. A row without
+``id`` is therefore taken for ours if its text, its kind of place and its second equal those of a memo. Before rows of
+other programs are dropped, the whole file is copied to ``end_summaries.before-*.json``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Row = Mapping[str, object]
 
 
 class EndSummaries:
-    """MemoMirror over one file, which is at most :data:`PAUSE` seconds behind while :attr:`loop` runs."""
+    """MemoMirror over one file. While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind the memos."""
 
     def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
         """Initialise without touching the disk."""
@@ -76,7 +76,7 @@ class EndSummaries:
         return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        """Write the queued memos; must be awaited to completion, because its thread outlives a cancellation."""
+        """Write the queued memos; await it to the end, because its thread goes on if the caller is cancelled."""
         async with self._writing:
             batch, self._waiting = self._waiting, {}
             if not batch:
@@ -98,7 +98,7 @@ class EndSummaries:
             self._waiting.pop(next(iter(self._waiting)))
 
     def _merge(self, batch: Mapping[str, Row]) -> None:
-        """Append to the current content of the file, which other programs may have changed."""
+        """Append rows to what the file contains now, which other programs may have changed."""
         data, current = self._current_rows()
         known = {str(row["id"]) for row in current if _is_named(row)}
         existing = {_identity_of(cast("Row", row)) for row in current if isinstance(row, dict) and "id" not in row}
@@ -141,7 +141,7 @@ class EndSummaries:
             return False
 
     def _back_up(self, data: bytes, *, is_once: bool) -> None:
-        """Copy the file, once per modification time; with ``is_once`` only if there is no copy yet."""
+        """Copy the file unless this modification time has a copy; with ``is_once``, unless there is any copy."""
         before, found = f"{self._path.stem}.before-", self._disk.find(self._path)
         names = [name for name in self._disk.names(self._path.parent) if name.startswith(before)]
         written_at = round(found.written_at * 1e6) if found else microseconds(self._clock.now())
@@ -164,14 +164,14 @@ def _is_named(row: object) -> TypeGuard[Row]:
 
 
 def _identity_of(row: Row) -> tuple[object, ...]:
-    """Return a row's text, second and kind of place; two rows with equal ones are the same memo."""
+    """Return a row's text, second and kind of place; two rows that agree in these are the same memo."""
     at, place = _instant(row), row.get("location")
     kind = cast("Row", place).get("type") if isinstance(place, dict) else None
     return str(row.get("summary")), at, str(kind)
 
 
 def _in_order(current: Sequence[object], new: Sequence[Row]) -> list[object]:
-    """Return all rows, oldest first; those in the file keep their order, and those without a time come first."""
+    """Return all rows, oldest first; rows of the file keep their order, and no new row precedes one without a time."""
     rows = list(current)
     for row in new:
         at, place = _instant(row), len(rows)

@@ -171,7 +171,7 @@ class _JobErasure:
 
 
 def _owners(fields: Body) -> list[str]:
-    """Return the ids of the person to whom a turn, line or scene belongs."""
+    """Return the ids under which a turn, line or scene states its person."""
     return [str(fields[key]) for key, _ in _BEARERS if fields.get(key)]
 
 
@@ -231,7 +231,7 @@ def _texts_of(data: bytes) -> Iterator[str]:
 
 
 def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
-    """Hide a person in text that is no JSON list; a text that has a memo to remove or is undecodable becomes empty."""
+    """Hide a person in text that is not a JSON list; return b"" if it cannot be decoded or has a memo to remove."""
     place_id = place.place_id
 
     def hidden(text: str) -> str:
@@ -260,19 +260,19 @@ def _torn_text(data: bytes) -> Iterator[str]:
 
 
 def _unescaped(match: re.Match[str]) -> str:
-    """Return an escaped character itself, except where JSON requires the escape."""
+    """Return the character that an escape stands for, or the escape itself where JSON requires it."""
     char = chr(int(match[1], 16))
     return char if char.isprintable() and char not in _QUOTING else match[0]
 
 
 def _may_mention(data: bytes, user_id: str, hide: Hide) -> bool:
-    """Return whether a job may mention a person and must be parsed; a quick check: any escape may be a mention."""
+    """Return whether a job must be parsed because it may mention a person; a quick check that fails for any escape."""
     text = data.decode("utf-8", "replace")
     return any(char in text for char in "\\\ufffd\0") or user_id in text or hide(text) != text
 
 
 def _mentions(data: bytes, identifier: str, hide: Hide) -> bool:
-    """Return whether bytes mention the id or something to be hidden, in any plausible encoding."""
+    """Return whether bytes contain the id or a text that ``hide`` changes, in any plausible encoding."""
     return any(f'"{identifier}"' in text or hide(text) != text for text in _plausible_texts(data))
 
 

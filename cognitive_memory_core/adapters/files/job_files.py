@@ -1,7 +1,8 @@
 """File operations of the queue: each step is one rename, or one durable write followed by one unlink.
 
-A crash between write and unlink leaves a job in two folders. :meth:`JobFiles.survey` then keeps one: that with the
-newest instant (it was revived), else the buried one (it holds the error), else the one with more attempts.
+A crash between write and unlink leaves a job in two folders. :meth:`JobFiles.survey` then keeps the file with the
+newest instant, because it was revived; of files with equal instants the buried one, because it holds the error; else
+the one with more attempts.
 
 An unreadable job is buried by renaming it: its bytes are kept, whatever their size, and the reason is determined again
 whenever buried jobs are listed.
@@ -37,7 +38,7 @@ _SETTLED_AFTER = 1.0  # seconds without a write after which a file copied in by 
 class JobFiles:
     """Moves job files between the folders pending, processing and failed. Blocking.
 
-    An entry may be used by one call at a time. If a call raises, the entry still states where its file is.
+    An index entry may be passed to one call at a time. If a call raises, the entry still states where its file is.
     """
 
     def __init__(self, root: Path, disk: Disk) -> None:
@@ -49,7 +50,7 @@ class JobFiles:
         self._pending_seen = 0
 
     def survey(self, now: datetime) -> list[JobEntry]:
-        """Create the folders, remove duplicates, and return an entry for every job in order of arrival."""
+        """Create the folders, remove duplicates, and return an index entry for every job in order of arrival."""
         self._disk.make_folder(self._root)
         names = {folder: self._names_in(folder) for folder in _STATES}
         if any(names.values()):
@@ -125,9 +126,9 @@ class JobFiles:
         self._try_to_sync(FAILED)
 
     def withdraw(self, entry: JobEntry, message_id: str) -> bytes | None:
-        """Remove a message from a job's file; return None if the file does not hold it or is not a valid job.
+        """Remove a message from a job's file; return None if the file does not contain it or is not a valid job.
 
-        Otherwise return the new content; empty if no person's words remained, and then the file was deleted.
+        Otherwise return the new content; b"" if no words of a person remained, and then the file was deleted.
         """
         try:
             body = self._body(entry)
@@ -159,7 +160,10 @@ class JobFiles:
         return [(folder, name) for folder in _STATES for name in self._disk.names(self._root / folder)]
 
     def clean_files(self, files: Iterable[tuple[str, str]], cleaning: Cleaning) -> int:
-        """Apply ``cleaning`` to files without an entry and remove temporary files; return how many jobs changed."""
+        """Apply ``cleaning`` to job files (folder, name) that have no index entry; return how many it changed.
+
+        Temporary files among them are deleted.
+        """
         changed = 0
         for folder, name in files:
             path = self._root / folder / name
@@ -184,7 +188,10 @@ class JobFiles:
         return names
 
     def learned_from(self, entry: JobEntry) -> set[str]:
-        """Return the ids of the messages that a job learns from, none if invalid; StorageRefused if unreadable now."""
+        """Return the ids of the messages that a job learns from, none if the job is invalid.
+
+        Raises StorageRefused if the file cannot be read at present.
+        """
         try:
             return set(codec.learned_from(self._body(entry)))
         except Vanished:
@@ -195,9 +202,10 @@ class JobFiles:
             return set()
 
     def copy_to(self, target: Path) -> None:
-        """Copy the files of all jobs into folders of the same names, as they lie on the disk.
+        """Copy the files of all jobs as they are on the disk, into folders of the same names.
 
-        The index is not asked: a move that took effect and was reported as failed leaves a job where it does not look.
+        The folders are listed instead of the index, because a move that took effect and was reported as failed leaves a
+        job where the index does not look for it.
         """
         self._disk.make_folder(target)
         for folder in _STATES:
@@ -210,7 +218,7 @@ class JobFiles:
             self._disk.sync_folder(target / folder)
 
     def reports(self, entries: Iterable[JobEntry]) -> list[FailedJob]:
-        """Return reports of buried jobs; an unreadable one gives its reason, one whose file is gone is left out."""
+        """Return reports of buried jobs; for an unreadable file the reason, for a missing file nothing."""
         found: list[FailedJob] = []
         for entry in entries:
             with contextlib.suppress(Vanished):
@@ -220,7 +228,7 @@ class JobFiles:
     def unindexed(self, is_known: Callable[[str], bool]) -> list[FoundFile]:
         """Return job files in the pending folder whose names ``is_known`` rejects: somebody put them there by hand.
 
-        Files written a moment ago are left for the next call. Does not list the folder again while it is unchanged.
+        Files written a moment ago are left for the next call. The folder is not listed again while it is unchanged.
         """
         folder = self._root / PENDING
         changed_at = self._disk.changed_at(folder)
@@ -234,9 +242,9 @@ class JobFiles:
         return [row for row in found if abs(now - row.written_at) >= _SETTLED_AFTER]
 
     def adopt(self, found: FoundFile, now: datetime, is_taken: Callable[[str], bool]) -> JobEntry:
-        """Index a file found in pending under a valid name; its instant is its modification time.
+        """Return the index entry of a file found in pending, which is renamed if its name is not one of this queue's.
 
-        Raises Vanished if it is gone meanwhile.
+        Its instant is then its modification time. Raises Vanished if the file is gone by now.
         """
         name = parsed(found.name)
         entry = _entry(PENDING, name, found) if name else self._adopted(PENDING, found, now, is_taken)
@@ -258,7 +266,10 @@ class JobFiles:
         return [name for name in names if _is_job_file(name)]
 
     def _indexed(self, folder: str, name: JobName, text: str) -> JobEntry | None:
-        """Index a file with one read, which also gives its size; None if it is not a regular file."""
+        """Return the index entry of the file ``text`` in a folder; None if it is not a regular file.
+
+        A waiting job is read at once, without asking for its size first: this halves the system calls of a start.
+        """
         if folder != FAILED:  # a buried job also needs its file time
             with contextlib.suppress(PermanentError, Vanished):
                 data = self._disk.read(self._places[folder] + text)
@@ -291,7 +302,7 @@ class JobFiles:
         return _entry(folder, name, found)
 
     def _label(self, entry: JobEntry) -> None:
-        """Read the fields of the index; an unreadable file leaves them empty."""
+        """Read from a job's file the fields that the index keeps; leave them empty if it is unreadable."""
         with contextlib.suppress(PermanentError, Vanished):
             self._note_label(entry, self._disk.read(self._path(entry)))
 
@@ -316,7 +327,7 @@ class JobFiles:
         entry.folder, entry.name, entry.instant, entry.attempts = folder, str(name), name.instant, attempts
 
     def _try_to_sync(self, folder: str) -> None:
-        """Sync a folder; errors are only logged, because a power cut could undo the move but lose no job."""
+        """Sync a folder; errors are only logged, because a power cut would undo the move and lose no job."""
         try:
             self._disk.sync_folder(self._root / folder)
         except StorageRefused as refused:

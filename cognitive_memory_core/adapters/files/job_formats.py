@@ -1,6 +1,7 @@
-"""The formats of job files: version 1, and the flat format of the system before this one.
+"""The formats of job files: version 1, and the flat format of an older system.
 
-Version 1 is the turn's or dialogue's own fields beside a head; the flat format is converted to it before it is read.
+Version 1 has the fields of the turn or dialogue beside those of :class:`JobHead`. The flat format is converted to
+version 1 before it is read.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def read_job(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
 
 
 def _refuse_contradiction(body: Mapping[str, Any]) -> None:
-    """Raise BadArgument if a file that this program wrote contradicts itself or lacks a field: it is damaged."""
+    """Raise BadArgument if a file of this program contradicts itself or lacks a field, because it is damaged then."""
     scene: Any = body["scene"]
     if not isinstance(scene, dict) or "scope" not in scene:
         return
@@ -72,7 +73,10 @@ def _refuse_contradiction(body: Mapping[str, Any]) -> None:
 
 
 def contradicts_itself(scene: Mapping[str, Any]) -> bool:
-    """Return whether a scene states another scope than its own; those of other programs state none."""
+    """Return whether a scene's ``scope`` differs from its other fields; False if there is no ``scope``.
+
+    Other programs write scenes without one.
+    """
     if "scope" not in scene:
         return False
     place_id = scene.get("group_id" if scene.get("kind") == "group" else "user_id")
@@ -80,9 +84,9 @@ def contradicts_itself(scene: Mapping[str, Any]) -> bool:
 
 
 def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Job:
-    """Make the job of the flat form, cut to the usual bounds: the older system had none.
+    """Build the job of the flat format, cut to the usual size limits, because the older system had none.
 
-    Who spoke is ``sender_id``, and ``user_id`` where that is missing; an id of 0 means nobody.
+    The speaker is ``sender_id``, or ``user_id`` if that is missing; an id of 0 means nobody.
     """
     fields, seed = _currently_named(body), {name: _as_text(value or "") for name, value in body.items()}
     fields["scene"] = {
@@ -102,7 +106,7 @@ def _read_seed(body: Mapping[str, Any], job_id: str, arrived_at: datetime) -> Jo
 
 
 def _currently_named(body: Mapping[str, Any]) -> Body:
-    """Return the fields of a turn or dialogue under their current names, with single texts made lists."""
+    """Return the fields of a turn or dialogue under their current names, and single texts as lists where required."""
     fields = _non_null_fields(body)
     for name, earlier in _EARLIER_NAMES.items():
         said = next((fields[one] for one in (name, *earlier) if one in fields), None)
@@ -136,13 +140,13 @@ def _as_text(value: object) -> object:
 
 
 def _as_list(value: object) -> Any:
-    """Return a single text or nothing as a list."""
+    """Return a list of texts: a single text becomes a list of one, and a missing value an empty list."""
     items = [value] if isinstance(value, str) else value or []
     return [_as_text(item) for item in cast("list[object]", items)] if isinstance(items, list) else items
 
 
 def _as_seed_instant(value: object) -> object:
-    """Return a local time in the zone of the older system; a blank one means unknown."""
+    """Return the instant of a text, in the zone of the older system if it names none; None if it is not a time."""
     if not isinstance(value, str) or value.isdigit():
         return value
     try:
@@ -157,14 +161,14 @@ _SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant)
 
 
 class JobHead(BaseModel):
-    """The fields of a job's object other than its turn or dialogue."""
+    """The fields of a job's object beside those of its turn or dialogue."""
 
     accepted_at: AwareDatetime | None = None
     trimmed: bool = False
 
 
 class FailureFile(BaseModel):
-    """The fields that are added to the file of a job that is given up."""
+    """The fields that are added to the file of a buried job."""
 
     error: str = ""
     failed_at: SeedInstant = None

@@ -1,4 +1,4 @@
-"""Hashes of the ids of the messages that a job holds: a search for a message skips the files of other jobs."""
+"""Hashes of the ids of a job's messages, so that a search for a message need not read the files of other jobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def hashes_of(message_ids: Iterable[str]) -> MessageHashes:
 
 
 def may_hold(hashes: MessageHashes | None, message_id: str) -> bool:
-    """Return False only if the message is certainly not among those hashed; None means that they are unknown."""
+    """Return False only if the message is certainly not among the hashed ones; None means that nothing is known."""
     return hashes is None or _hash(message_id) in hashes
 
 

@@ -38,7 +38,7 @@ def parsed(name: str) -> JobName | None:
 
 
 def job_id_of(name: str) -> str:
-    """Return the job id in a foreign name (older versions used ``{job_id}.json``), or derive one from it."""
+    """Return the job id in a name of another format (older versions used ``{job_id}.json``), or derive one from it."""
     stem = name.removesuffix(SUFFIX)
     return stem if is_job_id(stem) else derived_id("file", stem)
 
@@ -66,7 +66,7 @@ class Instants:
         self._last = 0
 
     def note(self, instant: int) -> None:
-        """Issue only instants after this one, which a file name contains already."""
+        """Never issue ``instant`` or an earlier one, because a file name contains it already."""
         self._last = max(self._last, instant)
 
     def issued(self, now: datetime) -> int:

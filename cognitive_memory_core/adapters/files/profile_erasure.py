@@ -25,7 +25,7 @@ _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that ed
 
 @dataclass(frozen=True)
 class ProfileErasure:
-    """Erases profile by profile, each under its lock; after an error, what was already done stays done."""
+    """Erases profile by profile, each under its lock; after an error, profiles done before stay erased."""
 
     paths: ProfilePaths
     disk: Disk
@@ -72,7 +72,7 @@ class ProfileErasure:
         return sorted(touched)
 
     def key_at(self, location: ProfileLocation) -> ProfileKey | None:
-        """Return the key of a location, from its path or, if that holds a hash, from its files; None if unknown."""
+        """Return the key of a location from its path or, if that has a hash, from its files; None if it is unknown."""
         with suppress(PermanentError):
             return location.key(Ids())
         for path in (location.file, *self._revision_files(location)):
@@ -81,7 +81,7 @@ class ProfileErasure:
         return None
 
     def _removed(self, location: ProfileLocation) -> set[ProfileKey]:
-        """Remove everything at a location, the file with the key last; return the key if anything existed."""
+        """Remove everything at a location, last the file that states the key; return the key if anything existed."""
         past, there = [*self._revision_files(location)], [*self._current_files(location)]
         key = self.key_at(location) if past or there else None
         for path in (*past, *sorted(there, key=lambda path: path == location.file)):
@@ -114,7 +114,7 @@ class ProfileErasure:
             return False
 
     def _without(self, data: bytes, *, location: ProfileLocation, user_id: str, hide: Hide) -> bytes | None:
-        """Return a file's content without a person; None if it does not mention them and can stay as it is."""
+        """Return a file's content without a person; None if the file does not mention them and may stay."""
         if _is_plain(data) and not _mentions(data, user_id, hide):
             return None
         try:

@@ -124,7 +124,10 @@ def version_of(data: bytes) -> str:
 
 
 def reads_as_written(profile: Profile) -> bool:
-    """Return whether the file of a tidy profile surely gives the same profile back: no id has an unusual character."""
+    """Return whether a written file certainly yields the same profile when read: its ids have plain characters only.
+
+    The profile must be tidied already.
+    """
     key = profile.key
     ids = (key.user_id, key.group_id, key.agent, profile.source_event_id)
     return all(one.isascii() and one.isprintable() for one in ids)
@@ -143,7 +146,7 @@ class _Front(BaseHandler):
         return parts[0], parts[1]
 
     def load(self, fm: str) -> dict[str, object]:
-        """Parse a mapping of bounded size and depth into nodes by key."""
+        """Parse a mapping of bounded size and depth into YAML nodes by key."""
         if len(fm) > LONGEST_FRONT:
             raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(fm), limit=LONGEST_FRONT))
         try:
@@ -214,7 +217,7 @@ def _text(front: Mapping[str, Pair], name: str) -> str:
 
 
 def _ids(front: Mapping[str, Pair], location: ProfileLocation) -> Ids:
-    """Return the ids in a file of this location; ``group_id`` and ``agent`` only where the location has these."""
+    """Return the ids that a file states; ``group_id`` and ``agent`` only if the path of its location has one."""
     group_id = _text(front, "group_id") if location.group else ""
     return Ids(_text(front, "entity_id"), group_id, _text(front, "agent") if location.agent else "")
 

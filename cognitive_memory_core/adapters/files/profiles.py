@@ -34,7 +34,7 @@ _RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this 
 
 @dataclass(frozen=True)
 class _CurrentFile:
-    """The bytes of a file and their parsed content."""
+    """The bytes of a profile's file and their parsed content."""
 
     data: bytes
     file: ProfileFile
@@ -46,13 +46,13 @@ class _CurrentFile:
 
 
 class FileProfiles:
-    """ProfileStore and ProfileEraser over files. One thread at a time writes a profile; readers do not wait.
+    """ProfileStore and ProfileEraser over files. One thread at a time writes a profile; reads do not wait for writes.
 
-    People may edit the files at the same time: a foreign change is detected and never overwritten.
+    People may edit the files at the same time: their changes are detected and never overwritten.
     """
 
     def __init__(self, root: Path, keep: int, clock: Clock, zone: tzinfo, *, disk: Disk | None = None) -> None:
-        """Keep ``keep`` revisions under a data directory; ``zone`` applies to times written without one."""
+        """Keep ``keep`` revisions per profile under a data directory; ``zone`` applies to times written without one."""
         self._disk = disk or Disk()
         self._paths = ProfilePaths(root, self._disk)
         self._keep = keep
@@ -69,7 +69,7 @@ class FileProfiles:
         return current and current.profile
 
     async def write(self, profile: Profile) -> Profile:
-        """Replace the profile whose version ``profile`` carries; raises Overtaken if it changed meanwhile."""
+        """Replace the profile whose version ``profile`` has; raises Overtaken if the file changed in the meantime."""
         return await asyncio.to_thread(self._write, profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
@@ -77,7 +77,7 @@ class FileProfiles:
         return await asyncio.to_thread(self._rename, key, clean_name(name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
-        """Return the readable revisions, newest first, without one that equals the current file."""
+        """Return the readable revisions, newest first; a revision that equals the current file is left out."""
         return await asyncio.to_thread(self._revisions, self._location(key))
 
     async def restore(
@@ -199,9 +199,10 @@ class FileProfiles:
             raise Overtaken(sentences.storage_errors.PROFILE_OVERTAKEN) from None
 
     def _create_folder(self, folder: Path, *, is_first: bool) -> None:
-        """Create a folder and its parents for their owner only; for its first file, also sync the folders above.
+        """Create a folder and its missing parents, accessible to their owner only.
 
-        For a later file a folder created by this object is not checked again, because it has just been read.
+        With ``is_first`` (the folder is for a profile's first file) the folders above are synced, too. Otherwise a
+        folder that this object created before is not checked again: the previous file has just been read from it.
         """
         if not is_first and folder in self._made:
             return
@@ -215,14 +216,14 @@ class FileProfiles:
         self._made.add(folder)
 
     def _snapshot(self, location: ProfileLocation, data: bytes) -> None:
-        """Store a file's bytes as the newest revision, unless a crash left the same bytes there."""
+        """Store a file's bytes as the newest revision, unless a crash left a revision with the same bytes."""
         ids = self._revision_ids(location)
         self._create_folder(location.history, is_first=not ids)
         if not ids or not self._revision_equals(location, ids[0], data):
             self._disk.create(location.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
 
     def _drop_duplicate_revision(self, location: ProfileLocation, data: bytes) -> None:
-        """Remove a newest revision that equals the current file, as a crash may leave it."""
+        """Remove the newest revision if it equals the current file, which a crash may have left so."""
         newest = self._revision_ids(location)[:1]
         if newest and self._revision_equals(location, newest[0], data):
             self._disk.remove(location.revision(newest[0]))
@@ -234,7 +235,7 @@ class FileProfiles:
         return False
 
     def _prune(self, location: ProfileLocation) -> None:
-        """Remove the oldest revisions beyond the limit; after an error, the next call removes the rest."""
+        """Remove the oldest revisions beyond the limit; after an error, the next call removes what remains."""
         with contextlib.suppress(StorageRefused):
             names = self._paths.listed(location.history)
             for name in names:
@@ -274,7 +275,7 @@ class FileProfiles:
             return True
 
     def _current(self, location: ProfileLocation) -> _CurrentFile | None:
-        """Read the current profile; an unreadable file is first set aside."""
+        """Read the current profile; an unreadable file is first replaced by its newest readable revision."""
         try:
             return self._read_current(location)
         except PermanentError:
@@ -294,7 +295,7 @@ class FileProfiles:
         return current
 
     def _cache(self, location: ProfileLocation, current: _CurrentFile) -> None:
-        """Keep the content of a file, which counts only as long as the file has these bytes."""
+        """Cache the parsed content of a file; it is used only while the file has the same bytes."""
         self._recent.pop(location, None)
         if len(self._recent) >= _RECENT:
             self._recent.clear()
@@ -325,7 +326,7 @@ class FileProfiles:
                     yield _CurrentFile(data, self._read(data, location))
 
     def _copy_damaged(self, location: ProfileLocation) -> Path:
-        """Copy a file under a name derived from its modification time; anything but a regular file is moved."""
+        """Copy a file to a name derived from its modification time; move it if it is not a regular file."""
         with refusals(location.file):
             changed_at = self._disk.act("stat", os.lstat, location.file).st_mtime
         damaged_copy = location.damaged_copy(

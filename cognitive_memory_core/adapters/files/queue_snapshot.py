@@ -1,4 +1,4 @@
-"""Reads the queue's folders beside the process that owns them; writes nothing."""
+"""Reads the queue's folders while another process owns them; writes nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDERS = ("pending", "processing", "failed")
 
 
 def counted_jobs(queues: Path) -> QueueCounts:
-    """Return the number of jobs in each state; folders that do not exist hold none. Blocking."""
+    """Return the number of jobs in each state; 0 for a folder that does not exist. Blocking."""
     disk = Disk()
     pending, processing, failed = (list(_jobs(disk, queues / folder)) for folder in _FOLDERS)
     found = (disk.find(path) for path, _ in pending)

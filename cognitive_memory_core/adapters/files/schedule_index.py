@@ -1,4 +1,4 @@
-"""The queue's in-memory index: finding the next job costs the same with fifty jobs and fifty thousand."""
+"""The queue's in-memory index; the time to find the next job does not grow with the number of jobs."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ class JobState(Enum):
 
 @dataclass(eq=False, slots=True)
 class JobEntry:
-    """One job: where its file is, and what can be answered without reading it. ``scope`` is None if unreadable.
+    """One job in the index: where its file is, and the fields that are needed without reading the file.
 
-    ``message_ids`` are hashes of the messages in it; None if they are known from its file only. While ``is_locked``,
-    its file is being changed and it cannot be claimed.
+    ``scope`` is None if the file is unreadable. ``message_ids`` are hashes of the ids of its messages; None if only the
+    file tells them. While ``is_locked``, its file is being changed and the job cannot be claimed.
 
-    A suspect was running at each of the last crashes; it runs alone, so that another crash affects no other job.
+    A crash suspect was being processed at each of the last crashes. It is processed alone, so that another crash
+    affects no other job.
     """
 
     instant: int
@@ -55,7 +56,7 @@ class JobEntry:
 
     @property
     def place(self) -> tuple[int, str]:
-        """The key by which jobs are ordered: when it arrived, then its id."""
+        """The key by which jobs are ordered: the instant of arrival, then the id."""
         return self.instant, self.job_id
 
 
@@ -87,7 +88,7 @@ class _Lane:
 
 
 class ScheduleIndex:
-    """Every unfinished job, by id, by scope and by turn. Not thread-safe: one event loop changes it."""
+    """All jobs that are not complete, by id, by scope and in order. Not thread-safe: only the event loop changes it."""
 
     def __init__(self) -> None:
         """Initialise an empty index."""
@@ -110,7 +111,7 @@ class ScheduleIndex:
         return sorted(self._failed.values(), key=lambda entry: entry.place)
 
     def expired(self, now: datetime, max_age_days: int, max_files: int) -> list[JobEntry]:
-        """Return the buried jobs that exceed a limit, the longest buried first; 0 means no limit."""
+        """Return the buried jobs beyond an age (days) or a number, the longest buried first; 0 means no limit."""
         failed = sorted(self.failed(), key=lambda entry: entry.failed_at or now)
         excess = len(failed) - max_files if max_files else 0
         oldest = now - timedelta(days=min(max_age_days, _CENTURY)) if max_age_days else None
@@ -125,14 +126,14 @@ class ScheduleIndex:
         return sorted((entry for lane in self._lanes.values() for entry in lane.claimed), key=lambda entry: entry.place)
 
     def waiting_in(self, scope: Scope) -> list[JobEntry]:
-        """Return the jobs that wait in a scope, in order."""
+        """Return the jobs that wait in a scope, in the order in which they will be claimed."""
         lane = self._lanes.get(scope)
         return [entry for entry in lane.waiting if entry.state is JobState.WAITING] if lane else []
 
     def with_message(self, scope: Scope, message_id: str) -> list[JobEntry]:
-        """Return the jobs of a scope that may hold a message: claimed, waiting or failed, not those being written.
+        """Return the jobs of a scope that may contain a message: claimed, waiting or failed, not those being written.
 
-        Every job that holds it is among them; others may be, too, and only their files tell.
+        Every job that contains it is returned, and possibly others: their files must be read to know.
         """
         lane = self._lanes.get(scope)
         there = [*lane.claimed, *self.waiting_in(scope)] if lane else []
@@ -155,13 +156,13 @@ class ScheduleIndex:
         return QueueCounts(waiting, claimed, self._numbers[JobState.FAILED], self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
-        """Return the values that the limits apply to: jobs waiting or arriving in all, those of a scope, and bytes."""
+        """Return what the limits apply to: jobs waiting or arriving in all, those of a scope, and the bytes of all."""
         lane = self._lanes.get(scope)
         total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
         return total, len(lane.waiting) if lane else 0, self._bytes
 
     def admit(self, entry: JobEntry) -> None:
-        """Add a job in its state; an arriving one reserves its place but is not yet visible to claims."""
+        """Add a job in its state; an arriving job counts and keeps its place in the order, but is not claimable yet."""
         self._entries[entry.job_id] = entry
         self._count(entry, 1)
         if entry.state is JobState.CLAIMED:
@@ -172,14 +173,14 @@ class ScheduleIndex:
             self._queue(entry)
 
     def settle(self, entry: JobEntry) -> None:
-        """Make an arriving job visible after its file is durable."""
+        """Make an arriving job claimable, once its file is durable."""
         self._set_state(entry, JobState.WAITING)
         self._enqueue_lane(self._lane(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
         """Claim the next job, rotating through the scopes; None if no job may be claimed now.
 
-        A suspect waits until no other job is running, and other jobs wait until the suspect is done.
+        A crash suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
         self._end_pauses(elapsed)
         while self._turns and self._alone is None:
@@ -200,7 +201,10 @@ class ScheduleIndex:
         return None
 
     def put_back(self, entry: JobEntry, paused_until: float | None = None) -> None:
-        """Make a claimed job wait again at its place; no job of its scope is claimed before ``paused_until``."""
+        """Make a claimed job wait again at its place in the order.
+
+        No job of its scope is claimed before ``paused_until`` (monotonic seconds), if given.
+        """
         lane = self._removed_from_lane(entry)
         if paused_until is not None:
             lane.paused_until = paused_until
@@ -234,7 +238,7 @@ class ScheduleIndex:
 
     @contextmanager
     def locked(self, entry: JobEntry) -> Generator[None, None, None]:
-        """Keep a waiting job from being claimed while the block runs; other scopes are served meanwhile."""
+        """Keep a waiting job from being claimed while the block runs; jobs of other scopes can be claimed."""
         entry.is_locked = True
         try:
             yield

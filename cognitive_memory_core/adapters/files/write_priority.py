@@ -1,4 +1,4 @@
-"""Gives interactive writes precedence; background writes wait for a bounded time."""
+"""Gives precedence to writes that a caller waits for; background writes wait for a bounded time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_CHECKS = 5  # checks, :data:`QUIET_SECONDS` seconds apart, after which a bac
 
 
 class WritePriority:
-    """Delays background writes while one that a caller waits for is running; for one event loop.
+    """Delays background writes while an interactive write (a caller waits for it) is running; for one event loop.
 
     On one disk and under one interpreter lock two writes at once take longer than one after the other.
     """
@@ -35,7 +35,7 @@ class WritePriority:
             self._ended_at = time.monotonic()
 
     async def background_turn(self) -> None:
-        """Wait until no interactive write is running, or the limit is reached."""
+        """Wait until no interactive write is running, or until the limit of checks is reached."""
         for _ in range(self._max_checks):
             if self._is_quiet():
                 return

@@ -53,7 +53,7 @@ class RuleMerger:
     async def merge(
         self, person: Person, profile: Profile | None, facts: Sequence[Fact], now: datetime
     ) -> ProfileContent:
-        """Return the profile with the facts as lines, newest last; unchanged if none of them is about the person."""
+        """Return the profile with the facts as lines, newest last; unchanged if no fact is a lasting one."""
         settings = self.settings.current
         is_group = any(fact.key.entity_type == "group" for fact in facts)
         page, tags = _parsed_page(profile, is_group=is_group), profile.tags if profile else ()

@@ -52,7 +52,7 @@ class Phrasing:
                 yield Edit(start - (text[start - 1 : start] == "@"), stop, person.label)
 
     def _named(self, text: str) -> list[tuple[int, int]]:
-        """Return the spans of all names of people and place; of those that begin together the longest first."""
+        """Return the spans of all names of people and place, by start; of names with one start, longest first."""
         names = (name for name in {*self.known_people.names, *self.known_people.by_name} if name in text)
         spans = (span for name in names for span in occurrences(text, name))
         return sorted(spans, key=lambda span: (span[0], -span[1]))

@@ -56,6 +56,6 @@ def drop(connection: Connection, path: str) -> None:
 
 
 def noted(connection: Connection) -> list[Copy]:
-    """List the recorded copies, oldest first."""
+    """Return the recorded copies, oldest first."""
     rows = connection.execute("SELECT path, kind, at_us FROM copies ORDER BY at_us, path")
     return [Copy(path, kind, instant_of(at_us)) for path, kind, at_us in rows]

@@ -1,7 +1,7 @@
 """Owns the connections: one writing thread and a few reading threads, all off the event loop.
 
-Reads submitted in one iteration of the event loop share one trip to a reading thread. Writes that wait for the writer
-share a transaction and its sync (group commit), each in its own savepoint.
+Reads submitted within three iterations of the event loop are sent to a reading thread together. Writes that wait for
+the writing thread share a transaction and its sync (group commit), each in its own savepoint.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Database:
     """A SQLite file in WAL mode. A write cancelled while queued is not executed; one that has begun is completed."""
 
     def __init__(self, path: Path, *, read_only: bool = False, check: Check | None = None) -> None:
-        """Set the file; :meth:`open` opens it."""
+        """Store the path; :meth:`open` opens the file."""
         self.path = path
         self._check = check or _nothing
         self._read_only = read_only
@@ -97,9 +97,9 @@ class Database:
         await asyncio.get_running_loop().run_in_executor(self._writing, self._rewritten)
 
     async def empty_log(self) -> None:
-        """Move the write-ahead log into the file and truncate it, once no reader uses it.
+        """Move the write-ahead log into the file and truncate it.
 
-        Raises UnavailableError when a reader still uses it after all attempts.
+        Raises UnavailableError if a reader still uses the log after several attempts.
         """
         loop = asyncio.get_running_loop()
         for _ in range(EMPTYING_TRIES):
@@ -110,7 +110,7 @@ class Database:
         raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
 
     async def close(self) -> None:
-        """Wait for running work, checkpoint the log and close all connections; continues if the caller is cancelled."""
+        """Wait for running work, checkpoint the log and close all connections, even if the caller is cancelled."""
         if self._finish_begun is None:
             self._reads.send()
             self._writes.send()
@@ -252,9 +252,9 @@ def _transaction(connection: Connection) -> Generator[None, None, None]:
 
 
 def _carry_out_whole(connection: Connection, request: DatabaseRequest[Any]) -> None:
-    """Carry out a request in a savepoint of the transaction; roll the savepoint back on failure.
+    """Carry out a request in a savepoint of the transaction; on failure roll back the savepoint only.
 
-    Raises the failure if SQLite rolled back the whole transaction because of it.
+    Raises the failure if SQLite itself rolled back the whole transaction because of it.
     """
     connection.execute("SAVEPOINT request")
     request.carry_out(connection)
@@ -290,7 +290,7 @@ def _writer(path: Path) -> Connection:
 
 
 def _restrict_to_owner(path: Path) -> None:
-    """Make the existing files accessible to their owner only; SQLite gives its side files the same mode."""
+    """Make the ledger's files accessible to their owner only; SQLite gives files that it adds the same mode."""
     for ending in FILES:
         with suppress(OSError):  # missing, or on a file system without modes
             path.with_name(path.name + ending).chmod(0o600)
@@ -312,7 +312,7 @@ def _connection(uri: str) -> Connection:
 
 
 def _refuse_reading_alone(connection: Connection) -> None:
-    """Raise for a read-only file now, because SQLite opens it silently and then refuses every write."""
+    """Raise if the file is read-only, because SQLite would open it without error and then refuse every write."""
     connection.execute("DELETE FROM meta WHERE FALSE")
 
 

@@ -25,7 +25,7 @@ _RELEASE = re.compile(r"(\d{1,3})\.(\d{1,3})(?:\.(\d{1,3}))?")
 
 
 class Stamp(NamedTuple):
-    """The format of a file, and the release that it needs as a number; both 0 for a file without."""
+    """The format of a file, and the release that is needed to read it, as a number; both 0 if the file has none."""
 
     version: int = 0
     release: int = 0
@@ -48,10 +48,10 @@ def installed_release() -> int:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Return the stamp of a database as its next opening will see it; blocking.
+    """Return the stamp that SQLite will see when it opens a database; blocking.
 
-    A write-ahead log beside it is read up to its last commit. A file that is missing, unreadable or no database has
-    an empty stamp: opening it reports why.
+    If a write-ahead log is beside the file, it is read up to its last commit. A file that is missing, unreadable or no
+    database has an empty stamp: opening it reports why.
     """
     try:
         with path.open("rb") as file:
@@ -75,7 +75,7 @@ def _stamp(head: bytes) -> Stamp | None:
 
 
 def _committed(log: BinaryIO) -> Stamp | None:
-    """Return the stamp of the last committed first page in a log; None if it has none."""
+    """Return the stamp in the last committed version of page 1 in a log; None if the log has none."""
     committed = seen = None
     for page, is_commit, head in _frames(log):
         if page == 1:
@@ -86,7 +86,7 @@ def _committed(log: BinaryIO) -> Stamp | None:
 
 
 def _frames(log: BinaryIO) -> Iterator[tuple[int, bool, bytes]]:
-    """Yield number, commit mark and first bytes of each valid page of a log."""
+    """Yield the page number, whether it ends a transaction, and the first bytes of each valid frame of a log."""
     start = log.read(_LOG_HEAD.size)
     if len(start) < _LOG_HEAD.size:
         return

@@ -1,4 +1,4 @@
-"""The full check of a ledger's file: tables against their indexes, and rows against themselves.
+"""The full check of a ledger's file: that tables agree with their indexes, and that each row is consistent in itself.
 
 The check at opening (``quick_check``) reads the structure of the file only. A flipped bit in an id leaves table and
 index apart: the row is there, and a read that goes through the index does not find it.
@@ -40,7 +40,7 @@ class SqliteExaminer:
     """Examines a database with a connection and a thread of its own; no other read or write waits for it."""
 
     def __init__(self, database: Database, rows: Mapping[str, str] = ROWS) -> None:
-        """Examine the file of a database; ``rows`` is what must hold for each row of a table."""
+        """Examine the file of a database; ``rows`` is, by table, an SQL condition that must hold for each row."""
         self._path = database.path
         self._rows = rows
 

@@ -71,7 +71,7 @@ def _has_log(path: Path) -> bool:
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Raise UnavailableError unless the file has the schema version of this release."""
+    """Raise UnavailableError unless the file has exactly the schema version of this release."""
     refuse_newer(path)
     found = _version(connection)
     if found < len(STEPS):

@@ -1,4 +1,4 @@
-"""Batches of database requests: one trip to a thread carries out many of them."""
+"""Batches of database requests: a thread carries out all requests of a batch in one call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class DatabaseRequest(Generic[T]):
             self.failure = failure
 
     def deliver(self) -> None:
-        """Set the outcome on the caller's future; call it on the event loop."""
+        """Set the result or the failure on the caller's future; call it on the event loop."""
         if self.answer.done():
             return
         if self.failure is not None:
@@ -61,7 +61,7 @@ class RequestBatches:
         self._unsent = 0
 
     def submit(self, work: Callable[[Connection], T]) -> asyncio.Future[T]:
-        """Return a future with the result of the work; if it is cancelled before the work began, nothing is run."""
+        """Return a future for the result of the work; cancelling it before the work begins prevents the work."""
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[T] = loop.create_future()
         self._waiting.append(DatabaseRequest(work, answer))

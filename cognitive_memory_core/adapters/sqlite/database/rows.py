@@ -110,7 +110,7 @@ T = TypeVar("T")
 
 
 def _of_row(convert: Callable[[Row], T]) -> Callable[[Row], T]:
-    """Make a conversion raise SQLite's DataError for a row that cannot be one of ours: its file is damaged."""
+    """Make a conversion raise SQLite's DataError for a row that it cannot convert, because the file is damaged then."""
 
     @wraps(convert)
     def converted(row: Row) -> T:
@@ -124,7 +124,7 @@ def _of_row(convert: Callable[[Row], T]) -> Callable[[Row], T]:
 
 @contextmanager
 def bytes_replaced(connection: sqlite3.Connection) -> Generator[None, None, None]:
-    """Read texts with bytes that are no UTF-8, in which they become U+FFFD, instead of failing at the first one."""
+    """Replace bytes that are not UTF-8 by U+FFFD in texts that are read in the block, instead of failing at them."""
     kept = connection.text_factory
     connection.text_factory = _decoded
     try:
@@ -143,7 +143,7 @@ def micros(instant: datetime) -> int:
 
 
 def instant_of(microseconds: int) -> datetime:
-    """Return the UTC instant of :func:`micros`, clamped to the range that every time zone can represent."""
+    """Return the UTC instant of microseconds since 1970, clamped to the range that every time zone can represent."""
     return _EPOCH + timedelta(microseconds=min(max(microseconds, micros(EARLIEST)), micros(LATEST)))
 
 
@@ -161,7 +161,7 @@ def bound(*values: Any) -> tuple[Any, ...]:
 
 
 def digest(text: str) -> str:
-    """Return the hash of a text's :func:`duplicate_key`, by which equal statements are found in an index."""
+    """Return the hash of a text's :func:`duplicate_key`; an index by this hash finds equal statements."""
     return derived_id(duplicate_key(text))
 
 

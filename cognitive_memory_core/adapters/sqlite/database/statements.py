@@ -33,12 +33,12 @@ def delete(table: str, where: str) -> str:
 
 
 def listed(values: Iterable[str | int]) -> str:
-    """Return values as the single parameter of :data:`LISTED`."""
+    """Return values as a JSON list, the single parameter of :data:`LISTED`."""
     return json.dumps(list(values))
 
 
 def bounded(limit: int) -> int:
-    """Clamp a limit to what SQLite takes as a limit; a negative one becomes 0."""
+    """Clamp a limit to the range of SQLite's LIMIT; a negative limit becomes 0."""
     return min(max(limit, 0), MOST)
 
 

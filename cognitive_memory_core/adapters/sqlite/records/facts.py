@@ -100,7 +100,7 @@ def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
 
 
 def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
-    """Return whether a corrected event had a fact for the profile of ``fact``; True if that is not a group's."""
+    """Return whether a correction may write ``fact``; False for a group's fact if the corrected event had none."""
     if fact.key.entity_type != "group":
         return True
     of_event = "event_seq = (SELECT seq FROM events WHERE id = ?)"

@@ -1,1 +1,1 @@
-"""Search by words and by vectors, in memory where a place fits."""
+"""Search by words and by vectors, in memory for places that are small enough."""

@@ -10,7 +10,7 @@ from ..database.rows import bound
 
 
 class SqliteCheckpoints:
-    """Stores up to which change each vector index has been brought."""
+    """Stores the checkpoint of each vector index: the last change of the ledger that the index contains."""
 
     def __init__(self, database: Database) -> None:
         """Keep checkpoints in a database."""
@@ -21,7 +21,7 @@ class SqliteCheckpoints:
         return await self._database.read(_checkpoint, build_id)
 
     async def furthest(self) -> Checkpoint | None:
-        """Return the furthest checkpoint of all generations; None without any."""
+        """Return the furthest checkpoint of all generations; None if there is none."""
         return await self._database.read(_furthest)
 
     async def note(self, build_id: str, checkpoint: Checkpoint) -> None:

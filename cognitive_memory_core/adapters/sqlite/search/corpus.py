@@ -1,4 +1,4 @@
-"""The two searchable corpora, and the access check that every row read by a search passes."""
+"""The two searchable corpora (events and messages), and the access check that every row found by a search passes."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Corpus(Generic[T]):
-    """Events, or the log: their tables, conversion and access rule.
+    """Events, or messages: their tables, conversion and access rule.
 
     ``standing`` is the SQL condition of rows that may be shown at all. ``terms_of`` returns the terms of a row of the
-    columns ``words_from``; ``place_of`` returns the smallest cached place with all that a read filter admits, or None.
+    columns ``words_from``. ``place_of`` returns the filter of the place whose postings are cached for a read filter, or
+    None if it spans all places of an agent.
     """
 
     table: str
@@ -56,7 +57,7 @@ class Corpus(Generic[T]):
         return {seq: item for seq, item in found if self.admits(read_filter, item)}
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
-        """Return the rows that the read filter admits, by seq, in the order asked for."""
+        """Return, by seq and in the given order, those of the rows that the read filter admits."""
         if not seqs:
             return {}
         found = self.admitted(read_filter, connection.execute(self._by_seq, (listed(seqs),)))

@@ -33,10 +33,10 @@ _FORMS = (whole, rounded)
 
 
 class SqliteExactSearch:
-    """Cosine search over all events that a read filter admits, among vectors of the current model.
+    """Cosine search over all events that a read filter admits and that have a vector of the current model.
 
-    A large place is loaded into memory in slices after its first search; until it is whole, searches read its vectors
-    from the disk.
+    A large place is loaded into memory in slices after its first search; until all of it is loaded, searches read its
+    vectors from the disk.
     """
 
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
@@ -84,7 +84,7 @@ class SqliteExactSearch:
             del self._loading[place]
 
     async def is_wide(self, read_filter: ReadFilter) -> bool:
-        """Return whether an approximate index is likely faster, because a search would read many vectors from disk.
+        """Return whether a search would read so many vectors from disk that an approximate index is likely faster.
 
         Such an index applies a filter row by row: for a filtered place it pays only from several times the cache limit.
         """
@@ -114,16 +114,16 @@ class SqliteExactSearch:
         return next((form for form in _FORMS if size <= self._most(form)), None)
 
     def _most(self, form: Form) -> int:
-        """Return the largest size in bytes of a place in this form.
+        """Return the largest size in bytes, unrounded, of a place that is cached in this form.
 
-        A larger one would fill the cache and is not cached.
+        A larger place would fill the cache alone.
         """
         return self._cache.limit // 2 if form is whole else self._cache.limit * _SAVED
 
     def _nearest(
         self, connection: Connection, asked: Cosines, place: VectorPlace, read_filter: ReadFilter, limit: int
     ) -> tuple[list[tuple[Event, float]], bool]:
-        """Return the events, and whether the vectors of their place are still to be loaded."""
+        """Return the nearest events, and whether the vectors of their place are still to be loaded into memory."""
         rows, is_loading = self._compared(connection, asked, place)
         first = rows.best(limit + SPARE)
         found = _admitted(connection, read_filter, dict(islice(first.items(), limit)))
@@ -148,7 +148,7 @@ class SqliteExactSearch:
         return _Bounded(connection, place, asked, held.seqs, *bounds(held, asked)), False
 
     def _is_far_behind(self, connection: Connection, place: VectorPlace, form: Form) -> bool:
-        """Return whether more than a slice of a place is to be loaded, for which a search does not wait."""
+        """Return whether more than one slice of a place is not in memory yet; a search does not wait for that."""
         held = self._cache.find((form, place))
         return count_of(connection, place.filter) >= CHUNK if held is None else not held.is_whole
 
@@ -157,7 +157,7 @@ class SqliteExactSearch:
         return form is not None and not self._advanced(connection, place, form).is_whole
 
     def _advanced(self, connection: Connection, place: VectorPlace, form: Form) -> Slice:
-        """Apply the next changes of a place's vectors to the slice in memory; return the new slice."""
+        """Apply the next changes of a place's vectors to its slice in memory; return the new slice."""
         return self._cache.fresh(
             (form, place),
             lambda: _empty(connection, place, form),
@@ -167,7 +167,7 @@ class SqliteExactSearch:
 
 @dataclass(frozen=True)
 class _Compared:
-    """Rows with their cosines."""
+    """Rows with their exact cosines."""
 
     seqs: Seqs
     cosines: Cosines
@@ -184,9 +184,9 @@ class _Compared:
 
 @dataclass(frozen=True)
 class _Bounded:
-    """Rows with bounds of their cosines; candidates for the nearest are read from the ledger.
+    """Rows with bounds of their cosines; rows that may be among the nearest are read from the ledger.
 
-    The closer the cosines are to each other, relative to the rounding error, the more rows are read; at worst all.
+    If the cosines differ by less than the rounding error, many rows must be read; at worst all.
     """
 
     connection: Connection

@@ -1,4 +1,4 @@
-"""Search by words: over a place's own postings if they fit into memory, else over FTS5."""
+"""Search by words: with a place's postings in memory if they fit, else with FTS5."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _Place = tuple[Corpus[Any], Filter]
 
 
 class SqliteLexical:
-    """BM25 search. A place's postings are loaded on its first search; FTS5 serves until they are complete."""
+    """BM25 search. A place's postings are loaded at its first search; until they are complete, FTS5 is searched."""
 
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
         """Search a database, caching postings of places in at most ``held_bytes``."""
@@ -140,7 +140,7 @@ class _PostingsRanking:
 
 
 class _FtsRanking:
-    """The ranking by FTS5."""
+    """The ranking by FTS5, used while a place's postings are not loaded."""
 
     def __init__(self, connection: Connection, search: _LexicalSearch[Any], expression: str) -> None:
         self._connection, self._request, self._expression = connection, search, expression
@@ -162,7 +162,7 @@ class _FtsRanking:
 def _searched(
     connection: Connection, postings_cache: PostingsCache, search: _LexicalSearch[T]
 ) -> tuple[ScoredRows[T], bool]:
-    """Return rows, and whether the postings of their place are still to be loaded."""
+    """Return the rows found, and whether the postings of their place are still to be loaded."""
     place = search.corpus.place_of(search.read_filter)
     words = postings_cache.advance(connection, search.corpus, place) if place else None
     if words is not None and not len(words.missing):
@@ -180,7 +180,7 @@ def _passages(
     read_filter: ReadFilter,
     reach: int,
 ) -> tuple[list[Passage], list[_LexicalSearch[Message]]]:
-    """Return passages, and the questions whose places' postings are still to be loaded."""
+    """Return the passages found, and the searches whose places' postings are still to be loaded."""
     answers = [(search, *_searched(connection, postings_cache, search)) for search in asked if search.limit]
     messages = [message for _, rows, _ in answers for message, _ in rows]
     loading = [search for search, _, is_loading in answers if is_loading]

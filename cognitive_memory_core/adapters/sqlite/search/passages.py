@@ -45,7 +45,7 @@ def passages_around(
 
 
 def _joined(windows: Iterable[list[_Place]]) -> list[list[_Place]]:
-    """Join the windows of one place that share a line."""
+    """Join the windows that share a line; all windows are of one place."""
     runs: list[list[_Place]] = []
     for window in sorted(windows):
         if runs and window[0] <= runs[-1][-1]:

@@ -51,13 +51,16 @@ class PlaceCache(Generic[S]):
         return size + _OVERHEAD <= self.limit
 
     def find(self, key: Hashable) -> S | None:
-        """Return the cached content without updating it."""
+        """Return the cached content as it is, or None; this does not count as a use."""
         with self._lock:
             held = self._held.get(key)
         return None if held is None else held.content
 
     def fresh(self, key: Hashable, empty: Callable[[], S], renewed: Callable[[S], S]) -> S:
-        """Return the content of a key updated by ``renewed``; thread-safe, with one update at a time per key."""
+        """Return the content of a key after ``renewed`` has updated it; ``empty`` makes the content of a new key.
+
+        Thread-safe; updates of one key run one after the other.
+        """
         with self._lock:
             held = self._held.get(key) or self._held.setdefault(key, _CachedPlace(empty()))
             self._held.move_to_end(key)

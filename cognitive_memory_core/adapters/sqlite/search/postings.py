@@ -1,7 +1,6 @@
 """Postings of a place and BM25 over them: which rows contain a term, and how often.
 
-Immutable and pure. Terms are stored as 64-bit hashes that differ between processes: no text is kept
-here.
+All objects are immutable. Terms are stored as 64-bit hashes that differ between processes: no text is kept here.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Segment:
         return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
 
     def runs(self, asked: Terms) -> tuple[Rows, Rows]:
-        """Return the start and stop of each term's postings, which are equal for a term that no row contains."""
+        """Return where the postings of each term begin and end; both are equal for a term that no row contains."""
         if not len(self.terms):
             return np.zeros(len(asked), np.int32), np.zeros(len(asked), np.int32)
         at = np.minimum(np.searchsorted(self.terms, asked), len(self.terms) - 1)
@@ -51,7 +50,7 @@ class Segment:
         return begin, np.where(self.terms[at] == asked, end, begin)
 
     def after(self, stays: NDArray[np.bool_], numbers: Rows) -> Segment:
-        """Keep the postings of the rows in ``stays``, renumbered."""
+        """Return the postings of the rows for which ``stays`` is true, under their new row ``numbers``."""
         kept = stays[self.rows]
         return _grouped(_spread(self)[kept], numbers[self.rows[kept]], self.counts[kept])
 
@@ -66,7 +65,7 @@ class Postings:
 
     @property
     def size(self) -> int:
-        """The size in bytes without the terms themselves, whose number per place is limited."""
+        """The size in bytes of what grows with every row; the terms themselves, limited in number, are not counted."""
         return sum(segment.rows.nbytes + segment.counts.nbytes for segment in self.segments)
 
     @property
@@ -75,10 +74,10 @@ class Postings:
         return self.seqs.nbytes + self.lengths.nbytes + sum(segment.bytes for segment in self.segments)
 
     def having(self, rows: Sequence[tuple[int, Sequence[str]]]) -> Postings:
-        """Add rows that are not contained yet, each a seq and its terms.
+        """Return the postings with new rows (seq and terms) added.
 
-        They form a new segment, which absorbs preceding segments that are not much larger: adding rows one by one
-        costs little, and the number of segments stays small.
+        The new rows form a segment, into which preceding segments that are not much larger are merged: adding rows one
+        by one costs little, and the number of segments stays small.
         """
         if not rows:
             return self
@@ -102,10 +101,10 @@ class Postings:
         return replace(self, seqs=self.seqs[stays], lengths=self.lengths[stays], segments=left)
 
     def scores(self, terms: Iterable[str], most: int = SEARCHED) -> Scores:
-        """Return each row's BM25 score, 0 if it shares none of the ``most`` rarest terms that any row has.
+        """Return each row's BM25 score for the terms; 0 if it has none of those that are searched.
 
-        In a place of very many rows the commonest of these are left out, too. Statistics are per place, and every IDF
-        is above 0.
+        Searched are the ``most`` rarest terms that any row has; in a place of very many rows the commonest of these are
+        left out, too. Statistics are per place, and every IDF is above 0.
         """
         asked = np.fromiter(map(hash, dict.fromkeys(terms)), np.int64)
         runs = [segment.runs(asked) for segment in self.segments]
@@ -132,7 +131,7 @@ class Postings:
 
 
 def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
-    """Return the numbers of the rarest terms that any row has: at most ``most``, and few enough to be read quickly."""
+    """Return the indexes of the rarest terms that any row has: at most ``most``, and few enough to be read quickly."""
     held = int(np.count_nonzero(holding))
     order = np.argsort(np.where(holding > 0, holding, np.inf), kind="stable")[: min(most, held)]
     quick = int(np.searchsorted(np.cumsum(holding[order]), _READ, side="right"))
@@ -140,14 +139,14 @@ def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
 
 
 def _positions_in(begin: Rows, end: Rows) -> NDArray[np.int64]:
-    """Return all positions of the ranges from ``begin`` to ``end``, in order."""
+    """Return every position inside the ranges ``begin[i]`` up to ``end[i]``, in order."""
     lengths = (end - begin).astype(np.int64)
     before = np.cumsum(lengths) - lengths
     return np.repeat(begin - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
 
 
 def _counted(terms: Terms, rows: Rows) -> Segment:
-    """Count how often each row contains each term; rows are in order."""
+    """Return the segment of new rows: how often each row contains each term. Rows must be in order."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
     first = np.flatnonzero(_differs_from_previous(terms) | _differs_from_previous(rows))

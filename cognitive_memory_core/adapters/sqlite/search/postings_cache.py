@@ -26,7 +26,10 @@ _NONE: Seqs = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class PlacePostings:
-    """A place's postings: all rows up to ``last`` and removals up to ``last_removal``, except the ``missing`` rows."""
+    """The postings of a place, complete up to the row ``last`` and the removal ``last_removal``.
+
+    The ``missing`` rows are known but not loaded yet.
+    """
 
     postings: Postings = field(default_factory=Postings)
     missing: Seqs = field(default_factory=lambda: _NONE)
@@ -40,7 +43,7 @@ class PlacePostings:
 
     @property
     def at_least(self) -> int:
-        """A lower bound of the size in bytes once all rows are loaded."""
+        """A lower bound of the size in bytes that the postings will have when all rows are loaded."""
         rows = len(self.postings.seqs)
         expected = self.postings.size * (rows + len(self.missing)) // rows if rows else 0
         return max(self.bytes, expected)
@@ -48,14 +51,14 @@ class PlacePostings:
 
 @dataclass(frozen=True)
 class _Refusal:
-    """A place that did not fit, the number of removals at that time, and the number of searches since."""
+    """A place that did not fit into memory: the last removal at that time, and how often it was searched since."""
 
     last_removal: int
     asks: int = 0
 
 
 class PostingsCache:
-    """Postings by corpus and place; a place that does not fit into memory has none."""
+    """Caches postings by corpus and place; a place that does not fit into memory is not cached."""
 
     def __init__(self, limit: int = HELD_BYTES) -> None:
         """Hold at most ``limit`` bytes between calls."""
@@ -73,7 +76,7 @@ class PostingsCache:
         self._refused.clear()
 
     def advance(self, connection: Connection, corpus: Corpus[Any], place: Filter) -> PlacePostings | None:
-        """Load some more of a place's rows; returns None if the place is not cached."""
+        """Load some more rows of a place and return its postings; None if the place does not fit into memory."""
         key = (corpus.table, place)
         if key in self._refused and self._is_refused(key, removed_rows.latest(connection, corpus.words)):
             return None
@@ -87,7 +90,10 @@ class PostingsCache:
         return None
 
     def _is_refused(self, key: Hashable, last_removal: int) -> bool:
-        """Return whether a place is still refused as too large; after some searches and a removal it is tried again."""
+        """Return whether a place still counts as too large.
+
+        It is tried again after some searches, if rows were removed in the meantime.
+        """
         refusal = self._refused.pop(key, None)
         if refusal is None or (refusal.asks >= AGAIN and refusal.last_removal != last_removal):
             return False
@@ -96,7 +102,7 @@ class PostingsCache:
 
 
 def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
-    """Record changes, in an order that misses none, and load some of the missing rows."""
+    """Note new and removed rows, in an order in which none is missed, and load some of the missing rows."""
     current = _noted(connection, corpus, place, old)
     if not len(current.missing):
         return current
@@ -131,7 +137,7 @@ def _last(connection: Connection, corpus: Corpus[Any]) -> int:
 
 
 def _new_seqs(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings, last: int) -> list[int]:
-    """Return the seqs of a place's new rows, read from all new rows if those are few, else by the place's index."""
+    """Return the seqs of a place's new rows, by reading all new rows if those are few, else by the place's index."""
     is_short = last - old.last <= max(len(old.postings.seqs), TOGETHER)
     source = f"{corpus.table} e{' NOT INDEXED' if is_short else ''}"
     after = "e.seq" if is_short else "+e.seq"

@@ -38,7 +38,7 @@ def sql_filter(read_filter: ReadFilter) -> Filter:
 
 
 def message_filter(read_filter: ReadFilter) -> Filter:
-    """Compile a read filter over ``messages e``; a line of the bot counts for the person it was addressed to."""
+    """Compile a read filter over ``messages e``; a line of the bot belongs to the person whom it addresses."""
     parts: list[Filter] = [scene_filter(read_filter.scene), (NOT_HIDDEN, ()), *_common(read_filter)]
     if read_filter.user_id:
         parts.append(("e.user_id = ?", (read_filter.user_id,)))
@@ -69,7 +69,7 @@ def listing_filter(agent: str, listing: EventListing, without: Collection[str]) 
 
 
 def missed_filter(agent: str | None, without: Collection[str]) -> Filter:
-    """Compile a list of noted cases of failed recall, those of active events, over ``missed m`` and ``events e``."""
+    """Compile a list of failed recalls whose events are active, over ``missed m`` and ``events e``."""
     parts: list[Filter] = [("e.retired_at IS NULL", ())]
     if agent is not None:
         parts.append(("e.agent = ?", bound(agent)))
@@ -90,7 +90,10 @@ def scene_filter(scene: Scene) -> Filter:
 
 
 def place_filter(read_filter: ReadFilter) -> Filter:
-    """Compile the smallest whole place that holds all that a read filter admits: the unit of caching."""
+    """Compile the filter of the whole place (or places) that contains every row that a read filter admits.
+
+    Search caches are kept per such place.
+    """
     scene = read_filter.scene
     if scene.kind == "operator" and read_filter.group_id:
         scene = Scene.operator(scene.agent, group_id=read_filter.group_id)

@@ -30,7 +30,10 @@ def latest(connection: Connection, table: str) -> int:
 
 
 def between(connection: Connection, table: str, after: int, last: int) -> set[int] | None:
-    """Return the rows of the removals after ``after`` up to ``last``; None if there were more than :data:`KEPT`."""
+    """Return the rows of the removals after number ``after`` up to number ``last``.
+
+    None if these are more than :data:`KEPT` removals, because older records are overwritten.
+    """
     if last == after:
         return set()
     if last - after > KEPT:

@@ -1,4 +1,4 @@
-"""The vectors of one place in memory: exact, or, for a large place, rounded to a quarter of their size."""
+"""The vectors of one place in memory: exact or, for a large place, rounded to a quarter of their size."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ BEGINNING: Position = (0, LAST_SEQ)  # events without any change have revision 0
 
 @dataclass(frozen=True)
 class Changes:
-    """A batch of changes to a place's vectors: seqs to remove, and rows to add.
+    """A batch of changes to a place's vectors: the seqs to remove (``touched``), and the rows to add.
 
-    ``is_last``: the batch reaches the present state.
+    ``is_last``: there are no later changes.
     """
 
     until: Position
@@ -38,9 +38,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Slice:
-    """Rows of one place. A slice is immutable; a later slice may share its memory and append behind it.
+    """Rows of one place, as changed up to the position ``until``. Immutable; a later slice may share its memory.
 
-    ``room`` holds ``size`` rows and space for more. Until it ``is_whole``, it lacks the rows after its position.
+    ``room`` holds ``size`` rows and free space, into which a later slice writes. Until the slice ``is_whole``, rows
+    that changed after ``until`` are missing.
     """
 
     until: Position
@@ -55,7 +56,7 @@ class Slice:
 
     @classmethod
     def empty(cls, form: Columns, rows: int) -> Slice:
-        """Create a slice without rows that has room for so many of the form of these columns."""
+        """Create a slice without rows, with room for ``rows`` of them in columns like those of ``form``."""
         return cls(BEGINNING, 0, tuple(_empty((rows, *column.shape[1:]), column.dtype) for column in form))
 
     @property
@@ -84,12 +85,12 @@ class Slice:
 
 
 def whole(seqs: Seqs, matrix: Matrix) -> Columns:
-    """Return unit vectors unchanged."""
+    """Return the columns of exact vectors: the unit vectors as they are."""
     return seqs, matrix
 
 
 def rounded(seqs: Seqs, matrix: Matrix) -> Columns:
-    """Round unit vectors to steps scaled per vector; the last column bounds the error of any cosine."""
+    """Round unit vectors to 8-bit steps, scaled per vector; the last column is the largest error of any cosine."""
     largest = np.abs(matrix).max(axis=1, initial=0.0)
     steps = (np.where(largest > 0, largest, 1.0) / _STEPS).astype(np.float32)
     near = np.rint(matrix / steps[:, np.newaxis]).astype(np.int8)
@@ -98,7 +99,10 @@ def rounded(seqs: Seqs, matrix: Matrix) -> Columns:
 
 
 def cosines(matrix: Matrix, asked: Cosines) -> Cosines:
-    """Return the cosine of each row; not as one product, whose threads wait for each other on a busy machine."""
+    """Return the cosine of each row.
+
+    Rows are multiplied one by one, because the threads of one matrix product wait for each other on a busy machine.
+    """
     return np.matmul(matrix[:, np.newaxis, :], asked[:, np.newaxis])[:, 0, 0]
 
 

@@ -1,4 +1,4 @@
-"""Changes of the events' vectors in order, for external indexes that replicate the ledger."""
+"""The changes of the events' vectors, in order, for vector stores outside the ledger."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:
-    """Return the vector length of a model's oldest active event; 0 if there is none.
+    """Return the vector length of the oldest active event with a vector of this model; 0 if there is none.
 
     The oldest one is used so that later vectors are checked against those already stored.
     """

@@ -30,7 +30,7 @@ class VectorPlace:
 
 
 def changes_of(connection: Connection, place: VectorPlace, form: Form, since: Position) -> Changes:
-    """Return the first changes of a place's vectors after a position, at most :data:`CHUNK` of them."""
+    """Return the next changes of a place's vectors after a position, at most :data:`CHUNK` of them."""
     found = _changed_events(connection, place.filter, since)
     seqs = np.fromiter((seq for seq, _ in found), np.int64, len(found))
     rows = list(_rows(connection, place.fingerprint, _among(seqs))) if found else []
@@ -41,12 +41,12 @@ def changes_of(connection: Connection, place: VectorPlace, form: Form, since: Po
 
 
 def scanned(connection: Connection, place: VectorPlace, asked: Cosines) -> tuple[Seqs, Cosines]:
-    """Return the cosines of all vectors of a place."""
+    """Return the seqs and cosines of all vectors of a place, read from the disk."""
     return _compared(_rows(connection, place.fingerprint, place.filter), asked)
 
 
 def compared(connection: Connection, place: VectorPlace, seqs: Seqs, asked: Cosines) -> tuple[Seqs, Cosines]:
-    """Return the cosines of the vectors of those among the given events that are active."""
+    """Return the seqs and cosines of the given events, of those that are active and have a vector."""
     return _compared(_rows(connection, place.fingerprint, _among(seqs)), asked)
 
 

@@ -21,7 +21,7 @@ class SqliteVectors:
     """Stores one vector per event; a vector of another embedding model replaces the one before."""
 
     def __init__(self, database: Database, index: SqliteExactSearch) -> None:
-        """Keep vectors in a database, and set the current model of an index."""
+        """Keep vectors in a database; ``index`` follows the model whose vectors are stored."""
         self._database = database
         self._index = index
 
@@ -103,7 +103,7 @@ def _lag(connection: Connection, fingerprint: str) -> int:
 
 
 def _other_models(connection: Connection, fingerprint: str) -> Iterator[str]:
-    """Iterate over the other models of active events, one index seek each; "" is for events without a vector."""
+    """Yield the other models of active events, at one index seek each; "" stands for events without a vector."""
     query = "SELECT min(embedded_as) FROM events WHERE embedded_as > ? AND retired_at IS NULL"
     name: str | None = ""
     while name is not None:

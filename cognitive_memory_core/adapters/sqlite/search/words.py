@@ -50,17 +50,17 @@ def add_message(connection: Connection, seq: int, message: Message) -> None:
 
 
 def drop_events(connection: Connection, rows: Iterable[tuple[int, Event]]) -> None:
-    """Remove events from the index; rows are given as they were indexed."""
+    """Remove events from the index; the events must be those that were indexed."""
     _drop(connection, EVENT_WORDS, ((seq, *event_words(event)) for seq, event in rows))
 
 
 def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
-    """Remove messages from the index; rows are given as they were indexed."""
+    """Remove messages from the index; the messages must be those that were indexed."""
     _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
 
 
 def begin_tidying(connection: Connection, pages: int) -> int:
-    """Begin to rewrite the index without the removed words; returns its number of pages."""
+    """Begin to rewrite the index without the removed words; return how many pages the index has."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
         _merge(connection, table, -pages)  # negative: merge all segments into one
     queries = (select("count(*)", f"{table}_data", "TRUE") for table in (EVENT_WORDS, MESSAGE_WORDS))
@@ -68,13 +68,13 @@ def begin_tidying(connection: Connection, pages: int) -> int:
 
 
 def tidy_some(connection: Connection, pages: int) -> bool:
-    """Continue the rewrite for this many pages; returns whether there may be more to do."""
+    """Continue the rewrite for this many pages; return whether there may be more to do."""
     changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
     return any(changed > _IDLE_CHANGES for changed in changes)
 
 
 def tidy(connection: Connection) -> None:
-    """Rewrite the whole index at once."""
+    """Rewrite the whole index without the removed words."""
     for table in (EVENT_WORDS, MESSAGE_WORDS):
         connection.execute(insert(table, (table,)), ("optimize",))
 
@@ -110,10 +110,10 @@ def message_terms(row: Row) -> list[str]:
 
 
 def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
-    """Build a query for any of the terms within the places of a scene; None if no term can be searched.
+    """Build an FTS5 query for any of the terms in the places that a scene may read; None if no term is searchable.
 
-    At most ``SEARCHED`` terms are used: the rarest in the language, because counting the rows of each term would
-    take another query.
+    At most ``SEARCHED`` terms are used: those rarest in the language, because counting the rows of each term would take
+    another query.
     """
     rarest = sorted(terms, key=lambda term: -math.prod(map(telling, term)))[:SEARCHED]
     asked = [f'"{word}"' for word in map(_plain, rarest) if word]
@@ -121,7 +121,7 @@ def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
 
 
 def refresh(connection: Connection) -> None:
-    """Rebuild the index if the form of its words changed; damaged rows, which nobody can read, are left out."""
+    """Rebuild the index if :data:`FORM` changed; damaged rows, which no read returns, are left out."""
     known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
     if known == FORM:
         return
