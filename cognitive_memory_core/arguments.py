@@ -19,7 +19,7 @@ _ALSO: Mapping[object, tuple[type, ...]] = {float: (int,), Path: (str,)}  # furt
 
 
 def checks_arguments(homes: Mapping[str, str]) -> Callable[[C], C]:
-    """Decorate a class whose public coroutine methods check their arguments and raise BadArgument for a wrong one.
+    """Decorate a class so that its public coroutine methods check their arguments and raise BadArgument.
 
     None is replaced by the parameter's default if there is one. Annotations are read at the first call of each method;
     ``homes`` maps types that the class's module imports only for type checking to the modules that define them.

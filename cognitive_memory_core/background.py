@@ -32,11 +32,11 @@ class ErrorState:
         self.began = 0  # later troubles have higher numbers
 
     def note(self, error: BaseException) -> None:
-        """Record a failure; it replaces the one before."""
+        """Record a failure in place of the last one; logged only if an outage begins with it."""
         self.tell(described(error))
 
     def tell(self, said: str, *, is_logged: bool = False) -> None:
-        """Record a failure by its description; log nothing if the caller logged it (``is_logged``)."""
+        """Record a failure by its description; ``is_logged`` says that the caller has logged it."""
         if said == self.error:
             return
         if not (is_logged or self.error):  # a known outage is not logged again when its error text changes
@@ -46,7 +46,7 @@ class ErrorState:
         self.error, self.began = said, next(_order)
 
     def end(self) -> None:
-        """Record that the component works; logged if it had failed."""
+        """Record that the component works; log this if it had failed."""
         if self.error:
             said = sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name))
             log.info("%s", said, extra=log_fields("part", part=self.name))
@@ -97,10 +97,10 @@ def _end(waiter: asyncio.Future[None] | None) -> None:
 
 
 class BackgroundLoop:
-    """Runs rounds one after another; only the cancellation of :meth:`run` ends it.
+    """Runs rounds one after another until :meth:`run` is cancelled.
 
-    After an error the round is repeated, after a growing pause of at least its ``retry_after``. ``last_error`` holds
-    the error until a round succeeds. A nudge during a round causes another round.
+    After an error the loop repeats the round, after a growing pause of at least the error's ``retry_after``.
+    ``last_error`` keeps the error until a round succeeds. A nudge during a round causes another round.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class BackgroundLoop:
         longest_pause: float = LONGEST_PAUSE,
         on_failure: Callable[[], None] = lambda: None,
     ) -> None:
-        """Run ``work``, which returns after how many seconds to run it again unless nudged before; 0 is at once.
+        """Run ``work``, which returns after how many seconds to run it again (0: at once); a nudge ends this pause.
 
         After a nudge, more nudges are collected for ``debounce`` seconds; rounds are ``spacing`` seconds apart. A
         call of :meth:`hurry` ends both waits. ``on_failure`` is called before the pause that follows a failure.
@@ -170,7 +170,7 @@ class BackgroundLoop:
 
 
 async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> T:
-    """Await work in a task of its own; a CancelledError that the work itself raises becomes a TransientError.
+    """Await work in a task of its own, so that a CancelledError from inside the work becomes a TransientError.
 
     When the caller is cancelled, the work is cancelled too and has ended before the cancellation is raised. Work that
     takes more than ``limit`` seconds is cancelled; then asyncio.TimeoutError is raised.

@@ -13,7 +13,7 @@ U = TypeVar("U")
 
 
 async def completed(work: Coroutine[Any, Any, T]) -> T:
-    """Run work to its end in a task of its own; a cancellation of the caller is raised only after that."""
+    """Run work to its end in a task of its own; if the caller is cancelled, raise CancelledError only afterwards."""
     task = asyncio.ensure_future(work)
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
@@ -35,7 +35,7 @@ async def together(*works: Coroutine[Any, Any, T]) -> list[T]:
 
 
 async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Run two coroutines with results of different types, as :func:`together` does; the second in the caller's task."""
+    """Run two coroutines with different result types, as :func:`together` does; the second in the caller's task."""
     beside = asyncio.ensure_future(first)
     try:
         result = await second
@@ -62,7 +62,7 @@ def seen(task: asyncio.Future[Any]) -> None:
 
 @asynccontextmanager
 async def released_on_failure() -> AsyncGenerator[AsyncExitStack, None]:
-    """Yield an exit stack; if the block fails or is cancelled, close it to the end before the error is raised.
+    """Yield an exit stack; if the block fails or is cancelled, close the stack completely before the error is raised.
 
     If the block succeeds, the caller must close the stack.
     """

@@ -114,7 +114,7 @@ class NullReads:
 
 
 class NullIntake:
-    """The intake of an absent memory: nothing is accepted, which is no error."""
+    """The intake of an absent memory: accepts nothing and raises no error."""
 
     def observe(self, message: Message) -> None:
         """Discard a message."""
@@ -136,12 +136,12 @@ class NullIntake:
 
 
 class ClosedMemory:
-    """Stands in for an open memory in the façade; operations that need an open one raise UnavailableError."""
+    """Replaces an open memory in the façade; operations that need an open one raise UnavailableError."""
 
     is_running = False
 
     def __init__(self, settings: Live[Settings], reason: str = "") -> None:
-        """Report ``reason``; the default says that the memory was not started."""
+        """Create with the sentence that explains why the memory is closed; by default, that it was not started."""
         self.settings = settings
         self.reason = reason or sentences.caller.NOT_RUNNING
         self.reads = NullReads()
@@ -153,16 +153,16 @@ class ClosedMemory:
         raise UnavailableError(self.reason)
 
     def reconsider(self) -> None:
-        """Do nothing: no loop waits."""
+        """Do nothing, because no loop runs."""
 
     async def evolve(self, scene: Scene, days: int) -> Evolution:
-        """Return an Evolution without changes, whose message says why."""
+        """Return an Evolution without changes, whose ``message`` is the reason."""
         from .domain.belief import Evolution  # noqa: PLC0415  # the same
 
         return Evolution(message=self.reason)
 
     async def evolve_groups(self, within: float) -> int:
-        """Return 0: there is no group."""
+        """Return 0: no group is updated."""
         return 0
 
     async def compress(self, messages: object, budget: int) -> str:

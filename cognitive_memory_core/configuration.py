@@ -1,7 +1,7 @@
-"""The settings in force: those of .env, overridden by the hot ones that were changed at run time.
+"""The settings in force: those of .env, except for hot settings that were changed at run time.
 
-Changes are stored in overrides.json in the data directory, as an object of dotted keys, and win over .env. Hot settings
-act at once; every other one keeps its value until the next start.
+Changes are stored in overrides.json in the data directory, as an object of dotted keys, and win over .env. Hot
+settings take effect at once; every other one keeps its value until the next start.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class SettingState:
 
 @dataclass(frozen=True)
 class SettingsMoved:
-    """The effects of a change, as dotted keys.
+    """The effects of a change of settings, as dotted keys.
 
-    ``changed`` have another value now; ``waiting`` get theirs at the next start; ``shadowed`` changed in .env and are
-    overridden by overrides.json. ``problems`` are Chinese sentences on changes that were not used, and why.
+    ``changed`` have another value now, ``waiting`` get theirs at the next start, ``shadowed`` changed in .env without
+    effect because overrides.json sets them. ``problems`` are Chinese sentences on changes that were not used, and why.
     """
 
     changed: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ class Configuration:
             raise BadArgument(sentences.settings.bad_change(key, refused.value, refused.reason)) from None
 
     def _load(self) -> None:
-        """Read and use overrides.json; if the disk does not deliver it, keep the overrides in use."""
+        """Read overrides.json and use it; if the disk fails to deliver it, keep the present overrides."""
         try:
             content, damage = self._content()
         except StorageRefused as withheld:
@@ -181,9 +181,9 @@ class Configuration:
         self._stored, self.problems = usable, tuple(problems)
 
     def _content(self) -> tuple[Mapping[str, object], str]:
-        """Return the content of overrides.json, and why it is unusable or ""; a missing file has no content.
+        """Return the content of overrides.json, {} if it is missing, and the reason why it is unusable, or "".
 
-        Raises StorageRefused if the disk does not deliver the file, which may be intact.
+        Raises StorageRefused if the disk fails to deliver the file, because the file may be intact.
         """
         try:
             content: object = _decoded(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
@@ -202,7 +202,7 @@ class Configuration:
         return cast("dict[str, object]", content), ""
 
     def _stored_content(self) -> Mapping[str, object]:
-        """Return the whole content of the file, including unusable keys; rename a damaged file to keep it."""
+        """Return the whole content of the file, including unusable keys; keep a damaged file under another name."""
         content, damage = self._content()
         if damage and self.path:
             self._disk.move(self.path, _free_name(self.path))
@@ -275,7 +275,7 @@ def _hot_key(name: str, *, is_exact: bool = False) -> str:
 
 
 def _name_of_stored(name: str, stored: Mapping[str, object]) -> str:
-    """Return the key to reset; an unknown key is accepted if overrides.json has it, so that it can be removed."""
+    """Return the key to reset: ``name`` itself if overrides.json has it, even if no setting has this name."""
     return name if name in stored else found_key(name)
 
 

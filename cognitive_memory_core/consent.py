@@ -44,9 +44,9 @@ class Consent:
         incognito: IncognitoBook | None = None,
         now: Callable[[], datetime] = _machine_time,
     ) -> None:
-        """Start without restrictions; :meth:`load` reads the books and the eraser's tombstones.
+        """Start without restrictions, until :meth:`load` reads the books and the eraser's tombstones.
 
-        ``now`` returns the current time, by which the end of switches is judged.
+        ``now`` returns the current time, which tells whether a switch has ended.
         """
         self._book = book
         self._incognito = incognito
@@ -72,7 +72,7 @@ class Consent:
             await self._leave_out(await self._book.opted_out())
 
     def switch(self, scope: Scope) -> Switch:
-        """Return the mode of a place's switch now; "on" by default."""
+        """Return which recording and recall the switch of a place permits now; "on" by default."""
         return self.place_switch(scope).switch
 
     def place_switch(self, scope: Scope) -> PlaceSwitch:
@@ -97,7 +97,7 @@ class Consent:
         return self.switch(scope) in RECORDING
 
     def is_incognito(self, scene: Scene, at: datetime) -> bool:
-        """Return whether the person asked not to be recorded in this place at this time."""
+        """Return whether the scene's person was incognito in its place at the time ``at``."""
         if not self._periods or scene.kind == "operator":
             return False
         return any(one.covers(at) for one in self._periods.get((scene.scope, scene.user_id), ()))
@@ -111,7 +111,7 @@ class Consent:
         return is_covered(self._tombstones, scene.scope, (scene.user_id,), at)
 
     def keeps_out(self, profile: Profile) -> bool:
-        """Return whether an imported profile must be rejected: its person opted out, or a tombstone covers it."""
+        """Return whether an imported profile must be rejected: the person opted out, or a tombstone covers it."""
         return profile.key.user_id in self.opted_out or self._tombstones.covers_profile(profile)
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
@@ -127,7 +127,10 @@ class Consent:
             await self._leave_out(self.opted_out - {user_id})
 
     async def go_incognito(self, scene: Scene, at: datetime, ends_at: datetime) -> None:
-        """Record nothing of a person in a place from ``at`` to ``ends_at``; end a period that covers ``at`` there."""
+        """Record nothing of the scene's person in its place from ``at`` to ``ends_at``.
+
+        A period that is running at ``at`` ends then. If ``ends_at`` is not after ``at``, no other period begins.
+        """
         if self._incognito is None:
             return
         async with self._changing:
@@ -140,7 +143,7 @@ class Consent:
             self._periods = _by_person(await self._incognito.periods())
 
     async def erase_ended(self, at: datetime) -> None:
-        """Erase the periods of erased people and places that ended by ``at``; they had been kept until their end."""
+        """Erase the periods of erased people and places that ended by ``at``; until its end a period is needed."""
         if not self._periods or self._incognito is None:
             return
         async with self._changing:
@@ -166,7 +169,7 @@ class Consent:
             self._switches[switch.scope] = switch
 
     async def drop_ended_switches(self) -> None:
-        """Delete the switches that have ended, so that an import can set the switches of these places."""
+        """Delete the switches that have ended, because an import does not replace stored ones."""
         for switch in filter(self._is_over, tuple(self._switches.values())):
             await self.set_switch(PlaceSwitch(switch.scope))
 
@@ -186,9 +189,9 @@ class Consent:
         return replace(hit, event=self.redacted(hit.event), neighbours=tuple(map(self.redacted, hit.neighbours)))
 
     def admitted(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Return a turn or dialogue without lines of people who opted out and with mentions of them redacted.
+        """Return a turn or dialogue without lines that must not be stored, with people who opted out redacted.
 
-        Erased lines and lines said incognito are left out, too.
+        Left out are lines of people who opted out, erased lines, and lines said incognito.
         """
         work = self._not_erased(work)
         if not self.opted_out:

@@ -13,7 +13,7 @@ POLL, LONGEST_POLL = 0.01, 0.25  # seconds; each poll counts rows, so the interv
 
 @dataclass(frozen=True)
 class Draining:
-    """Waits for the stages in their order (messages, jobs, profiles, vectors) and shortens their waits meanwhile."""
+    """Waits until all stages are idle (messages, jobs, profiles, vectors), and shortens their pauses meanwhile."""
 
     use_cases: UseCases
 
@@ -22,7 +22,7 @@ class Draining:
         return await self.use_cases.buffer.flush()
 
     async def until_idle(self) -> None:
-        """Wait until no job, merge or missing vector is left; the loops must be running."""
+        """Wait until no job waits, no merge is due and no vector is missing; the loops must be running."""
         pause = POLL
         while not (await self._is_fed() and await self._is_merged() and await self._is_indexed()):
             self._hurry()
@@ -31,7 +31,7 @@ class Draining:
         await self.use_cases.adapters.meter.flush()
 
     def _hurry(self) -> None:
-        """Wake the loops of the first stage that has work; later stages wait, so that they can batch its output."""
+        """Wake the loops of the first stage that has work, and no later ones, so that these batch its output."""
         use = self.use_cases
         use.worker.nudge()
         if not use.worker.is_idle:

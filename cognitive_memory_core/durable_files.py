@@ -46,13 +46,13 @@ class Disk:
     _check: Callable[[], None] | None = None
 
     def __init__(self, check: Callable[[], None] | None = None) -> None:
-        """Call ``check`` before every write; it raises StorageRefused if none may be made."""
+        """Call ``check`` before every write; it raises StorageRefused if writing is not allowed."""
         self._check = check
 
     def act(self, operation: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Make one system call; retry if another program on Windows holds the file open.
+        """Make one system call; repeat it on Windows while another program holds the file open.
 
-        A failed fsync is not retried: afterwards the content on disk is unknown.
+        A failed fsync is not repeated, because afterwards the content on disk is unknown.
         """
         tries = 1 if operation == "fsync" else TRIES
         while True:
@@ -104,7 +104,7 @@ class Disk:
                 raise
 
     def draft(self, path: Path, data: bytes) -> None:
-        """Write a file that will be renamed: its content is durable now, its name only after :meth:`sync_folder`."""
+        """Write a file that will be renamed; its content is durable on return, its name after :meth:`sync_folder`."""
         with refusals(path):
             try:
                 self._write(path, data)
@@ -157,11 +157,11 @@ class Disk:
             self.act("unlink", os.unlink, path)
 
     def clean(self, path: Path, cleaning: Cleaning) -> bytes | None:
-        """Rewrite or remove a file as ``cleaning`` decides; return the content left, b"" if removed, None if unchanged.
+        """Rewrite or remove a file as ``cleaning`` decides. Return its new content, b"" if removed, None if unchanged.
 
         A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
-        Raises Vanished, and StorageRefused if the disk did not deliver the file: repeat the call. A removal is durable
-        after :meth:`sync_folder`.
+        Raises Vanished, or StorageRefused if the disk failed to deliver the file; the caller may repeat the call then.
+        A removal is durable after :meth:`sync_folder`.
         """
         try:
             rest = cleaning(self.read(path))
@@ -277,7 +277,7 @@ class Disk:
             os.close(descriptor)
 
     def _bytes(self, descriptor: int, size: int) -> bytes:
-        """Read to the end, also of a file that grows meanwhile, up to the limit for whole files."""
+        """Read a file of about ``size`` bytes, which may grow meanwhile, to its end or just over :data:`MAX_BYTES`."""
         data = b""
         while len(data) <= MAX_BYTES and (part := self.act("read", os.read, descriptor, max(size - len(data), 0) + 1)):
             data += part
@@ -302,7 +302,7 @@ def refusals(path: Path) -> Generator[None, None, None]:
 
 
 def _pieces(path: Path) -> Generator[bytes, None, None]:
-    """Yield a file piece by piece; pieces overlap, so that a short text across a boundary is whole in one of them."""
+    """Yield a file piece by piece; each repeats the end of the one before, so that no short text is cut in two."""
     with path.open("rb") as content:
         piece = content.read(PIECE)
         while piece:
@@ -312,7 +312,7 @@ def _pieces(path: Path) -> Generator[bytes, None, None]:
 
 
 def is_withheld(unreadable: PermanentError) -> bool:
-    """Return whether the disk failed to deliver a file that may be intact; False for links."""
+    """Return whether the disk failed to deliver an unreadable file, which may be intact; False for links."""
     cause = unreadable.__cause__
     return isinstance(cause, OSError) and cause.errno != errno.ELOOP
 

@@ -35,7 +35,7 @@ class CognitiveMemoryError(Exception):
 
 
 class TransientError(CognitiveMemoryError):
-    """The operation may succeed if repeated later; ``retry_after`` is the pause that the remote side asks for."""
+    """The operation may succeed if repeated; ``retry_after`` is the pause in seconds that the remote side requests."""
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
         """Store message and ``retry_after``."""
@@ -52,7 +52,7 @@ class PermanentError(CognitiveMemoryError):
 
 
 class UnavailableError(CognitiveMemoryError):
-    """A component is unavailable, and the caller should go on without it; ``retry_after`` is its requested pause."""
+    """A component is unavailable, and the caller should go on without it; ``retry_after`` as in TransientError."""
 
     def __init__(self, message: str = "", *, retry_after: float | None = None) -> None:
         """Store message and ``retry_after``."""
@@ -93,7 +93,7 @@ class LimitReached(MistakeError):
 
 
 class AlreadyEvolving(MistakeError):
-    """The beliefs of this group are being evolved at the moment."""
+    """A run that updates the beliefs of this group is under way."""
 
 
 class UnknownEvent(MistakeError):

@@ -35,9 +35,10 @@ class EventCorrecting:
     settings: Live[Settings]
 
     async def correct(self, scene: Scene, old: Event, text: str) -> Event:
-        """Store the corrected event and retire the old one, atomically; return the event that is active afterwards.
+        """Store a corrected event and retire the old one, atomically; return the event that is active afterwards.
 
-        Raises NotPermitted if somebody else said it, UnknownEvent if it is retired. Equal words change nothing.
+        If the texts are equal, nothing changes. Raises NotPermitted if somebody else said the old event, UnknownEvent
+        if it is retired.
         """
         if not is_own(scene, old):
             raise NotPermitted(sentences.caller.NOT_YOURS_TO_CORRECT)
@@ -51,9 +52,9 @@ class EventCorrecting:
         return await self._stored(old, draft.events[0])
 
     async def _stored(self, old: Event, written: Event) -> Event:
-        """Return the corrected event as stored, or the active event with equal words that absorbed it.
+        """Return the corrected event as stored, or the active event with the same words that the ledger kept instead.
 
-        Raises UnknownEvent if the ledger refused it: its person opted out or was erased meanwhile.
+        Raises UnknownEvent if the ledger rejected the correction, because the person opted out or was erased meanwhile.
         """
         found = await self.events.find(written.id)
         if found is not None and found.retired_at is None:
@@ -68,7 +69,7 @@ class EventCorrecting:
         return next(equal, written)
 
     def _absolute(self, scene: Scene, old: Event, text: str) -> str:
-        """Return the text to store; if its words depend on the speaker, as a quotation after the speaker's name."""
+        """Return the text to store; one with words that depend on the speaker is quoted behind the speaker's name."""
         hidden = self.consent.hidden(text)
         if not offences(hidden) or scene.kind == "operator":
             return hidden
@@ -88,9 +89,9 @@ class EventCorrecting:
         return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
 
     def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:
-        """Yield the facts for the speaker's and the group's profile, if the speaker corrects the event in person.
+        """Yield the facts for the speaker's and the group's profile, if the asker is the speaker.
 
-        Operators feed no profile. The ledger keeps the group's fact only if the corrected event fed its profile.
+        A correction by an operator changes no profile. The ledger drops the group's fact unless the old event had one.
         """
         if scene.user_id != event.sender_id or not event.is_absolute:
             return
@@ -109,7 +110,7 @@ def _learned_in(event: Event) -> Scene:
 
 
 def is_own(scene: Scene, event: Event) -> bool:
-    """Return whether the asker may change an event: they said it, it is of their private chat, or they operate."""
+    """Return whether the asker may change an event: their own, one of their private chat, or any as an operator."""
     if scene.kind == "operator":
         return True
     return event.sender_id == scene.user_id or (event.request_type == "private" and event.user_id == scene.user_id)

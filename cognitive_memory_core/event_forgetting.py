@@ -29,7 +29,7 @@ class EventForgetting:
     """Forgets events, and erases them after the restore period.
 
     ``horizon`` returns an instant that has certainly passed, even if the clock is wrong. ``on_changed`` is called after
-    an event was forgotten or restored.
+    :meth:`forget` and :meth:`restore`.
     """
 
     events: EventLedger
@@ -46,9 +46,9 @@ class EventForgetting:
             self.on_changed()
 
     async def restore(self, event: Event) -> Event:
-        """Make a forgotten event active again and return it, or the active event of equal text if there is one.
+        """Make a forgotten event active again and return it; if an active event has the same text, return that one.
 
-        Raises UnknownEvent if it was forgotten over 30 days ago, is erased, or its messages were withdrawn.
+        Raises UnknownEvent if the event was forgotten over 30 days ago, is erased, or its messages were withdrawn.
         """
         is_over = event.retired_at is not None and event.retired_at < self.around.clock.now() - RESTORABLE
         restored = None if is_over else await self.events.restore(event.id)
@@ -83,7 +83,7 @@ class EventForgetting:
         return erased.events
 
     async def _reworded(self, expired: Sequence[Event]) -> list[ProfileKey]:
-        """Remove what these events state from profiles and their revisions; return the changed keys."""
+        """Remove from profiles and their revisions what these events state; return the keys of the changed profiles."""
         corrected = {event.id: await self._active_corrections(event) for event in expired}
         events_by_key: dict[ProfileKey, list[Event]] = {}
         for event in expired:
@@ -93,7 +93,7 @@ class EventForgetting:
         return [key for key, events in events_by_key.items() if await reword(key, untelling(events, corrected))]
 
     async def _active_corrections(self, old: Event) -> list[Event]:
-        """Return the active events that corrections made of an event: those with its date, speaker and sources."""
+        """Return the active events that replaced this one by corrections: they have its date, speaker and sources."""
         instant = Interval(old.happened_at, old.happened_at + timedelta(microseconds=1))
         dated = await self.events.recent(ReadFilter(Scene.operator(old.agent), window=instant), MOST_CORRECTIONS)
         alike = (old.scope, old.sender_id, old.message_ids)

@@ -105,12 +105,12 @@ class Listings:
         return [replace(one, name=self.access.hidden(one.name)) for one in found]
 
     async def people(self, scene: Scene, text: str, limit: int, offset: int) -> list[PersonEntry]:
-        """Return people, with their opt-out and sharing, the last seen first."""
+        """Return people whose id or a name matches ``text``, with their opt-out and sharing, the last seen first."""
         found = await self.rows.people(_agent(scene), text, limit, offset)
         return [self._person(one) for one in found]
 
     async def person(self, scene: Scene, user_id: str) -> PersonEntry:
-        """Return one person, even if no name of theirs was ever seen."""
+        """Return one person by id, also one of whom no name was ever seen."""
         found = await self.rows.people(_agent(scene), user_id, ALIKE)
         return self._person(next((one for one in found if one.user_id == user_id), PersonEntry(user_id)))
 
@@ -133,9 +133,9 @@ class Listings:
         return [replace(one, text=self.access.hidden(one.text)) for one in found]
 
     async def note_missed(self, scene: Scene, asked_in: Scene, question: str, event_id: str) -> MissedEvent:
-        """Note that an event should have been found for a question; the same case is noted once.
+        """Store that a question should have found an event; the same case is stored only once.
 
-        In the stored question, people who opted out are redacted. Raises UnknownEvent.
+        People who opted out are redacted in the question. Raises UnknownEvent.
         """
         event = await self.event(scene, event_id)
         place, said = asked_in.scope, self.access.hidden(question[:QUESTION])
@@ -156,7 +156,7 @@ class Listings:
         await self.missed.drop(checked_id(case_id, "case_id"))
 
     async def recalled(self, scene: Scene, event_id: str) -> tuple[int, datetime | None]:
-        """Return how often an event was shown, and when last; 0 and None if never."""
+        """Return how often an event was shown in a context or an answer, and when last; 0 and None if never."""
         _agent(scene)
         return await self.missed.recalled(event_id)
 
@@ -166,7 +166,7 @@ class Listings:
         return replace(entry, is_sharing=self.access.is_shared(entry.user_id))
 
     def _shown(self, scene: Scene, events: Sequence[Event]) -> list[Event]:
-        """Return events redacted; retired ones are included, though the usual access check would drop them."""
+        """Return events redacted, also retired ones, which the usual access check would drop."""
         retired: dict[str, datetime] = {event.id: event.retired_at for event in events if event.retired_at}
         shown = self.access.shown(scene, [replace(event, retired_at=None) for event in events])
         return [replace(event, retired_at=retired.get(event.id)) for event in shown]

@@ -12,8 +12,8 @@ def loaded_on_use(
 ) -> Callable[[str], object]:
     """Return a ``__getattr__`` for a package that imports its submodules, and names from them, on first use.
 
-    ``names`` maps a dotted module to the names that it defines, separated by blanks. A failed import raises at
-    each use.
+    ``names`` maps a dotted module to the names that it defines, separated by blanks. A failed import is tried again at
+    the next use.
     """
     submodules = frozenset(modules)
     homes = {name: home for home, defined in (names or {}).items() for name in defined.split()}

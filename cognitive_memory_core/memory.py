@@ -119,12 +119,12 @@ class CognitiveMemory:
 
     @property
     def is_running(self) -> bool:
-        """Whether new memories are made: the memory is open and not disabled by ``enabled=false``."""
+        """Whether the memory forms new memories: it is open, and not disabled by ``enabled=false``."""
         return self._state.is_running
 
     @property
     def reason(self) -> str:
-        """A sentence for people on why the memory is not running; "" while it is."""
+        """Why the memory is not running, as a sentence for people; "" while it is."""
         return self._state.reason
 
     @property
@@ -137,10 +137,10 @@ class CognitiveMemory:
         self._state.intake.observe(message)
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
-        """Record the names of a scene's person and group, which the platform told apart from any message.
+        """Record the names of a scene's person and group, which the platform reported without a message.
 
-        ``heard_at`` is when the person was heard; what was erased since then stays erased. Consent applies as in
-        :meth:`observe`. Raises UnavailableError, StorageRefused.
+        ``heard_at`` is the time of the report; the names are discarded if the person or place was erased since then.
+        Consent applies as in :meth:`observe`. Raises UnavailableError, StorageRefused.
         """
         await self._state.intake.note_name(scene, checked_instant(heard_at, "heard_at"))
 
@@ -153,11 +153,11 @@ class CognitiveMemory:
             return await self._state.intake.remember(turn)
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
-        """Queue a dialogue for triage, as durably as :meth:`remember`; None if there is nothing to triage."""
+        """Queue a dialogue for triage, as durably as :meth:`remember`; return the job's id, None if none is queued."""
         return await self._state.intake.consider(scene, messages)
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
-        """Remove a message withdrawn in the chat from log and waiting jobs; retire events that rest on it alone."""
+        """Remove a message withdrawn in the chat from log and waiting jobs; retire events that have no other source."""
         await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
 
     async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
@@ -212,28 +212,30 @@ class CognitiveMemory:
         return await self._state.reads.recent_messages(scene, wanted, until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:
-        """Return those of the given messages that the place's log holds, oldest first; none of people who opted out.
+        """Return those of the given messages that are in the log of the scene's place, oldest first.
 
-        Empty for a place that is switched off. Raises UnavailableError if the log cannot be read.
+        Messages of people who opted out are left out. Empty for a place that is switched off. Raises UnavailableError
+        if the log cannot be read.
         """
         return await self._state.reads.find_messages(scene, _checked_ids(message_ids))
 
     async def learned_messages(self, scene: Scene, message_ids: Sequence[str]) -> frozenset[str]:
-        """Return which of the given messages of the place are input of a job, in any state, or sources of an event.
+        """Return those of the given messages of the place that are in a job of any state, or sources of an event.
 
         A caller that restarts after a crash uses this to submit no message twice.
         """
         return await self._state.intake.learned(scene, _checked_ids(message_ids))
 
     async def memos(self, scene: Scene, limit: int | None = None) -> list[Memo]:
-        """Return the newest memos of the place, newest last, including those of jobs that still wait."""
+        """Return the newest memos of the place, newest last, including those of jobs that are still queued."""
         wanted = _count(limit, self._settings.current.query.recent_end_summaries_inject_k)
         return await self._state.reads.memos(scene, wanted)
 
     async def get_profile(self, scene: Scene, entity_type: EntityType, entity_id: str) -> Profile | None:
-        """Return a profile or None; "user" in a group means the member's, or the person's own if profiles are shared.
+        """Return a profile, or None if there is none.
 
-        Raises NotPermitted for one that the scene may not read.
+        In a group, "user" means the person's profile as a member, or the person's own if profiles are shared. Raises
+        NotPermitted for a profile that the scene may not read.
         """
         if not ProfileKey.asked(scene, entity_type, entity_id).readable_by(scene):
             raise NotPermitted(sentences.caller.FOREIGN_PROFILE)
@@ -254,13 +256,13 @@ class CognitiveMemory:
     async def restore_profile(self, scene: Scene, key: ProfileKey, revision_id: str) -> Profile:
         """Restore a past profile; the present one becomes a revision, so that this can be undone.
 
-        The person may restore their own, a group's scene the group's, and an operator any profile; others raise
+        People may restore their own profile, a group's scene the group's, and an operator any; others raise
         NotPermitted. Callers must check who in a group may do it, as with its pins. Raises UnknownRevision.
         """
         return await self._opened.history.restore(scene, key, checked_id(revision_id, "revision_id"))
 
     async def set_sharing(self, user_id: str, shared: bool) -> None:
-        """Share a person's own profile, learned in private, with all groups where they are, or stop sharing it."""
+        """Share the profile that was learned in a person's private chat with all their groups, or stop sharing it."""
         await self._opened.consent.set_sharing(
             checked_id(user_id, "user_id"), shared, self._opened.adapters.clock.now()
         )
@@ -278,7 +280,8 @@ class CognitiveMemory:
     async def forget_event(self, scene: Scene, event_id: str) -> None:
         """Forget an event that the scene may read; :meth:`restore_event` undoes this within 30 days.
 
-        Until then its source lines, and the bot's lines that repeat it, are hidden; afterwards all of these are erased.
+        Until then the lines from which it was made, and the bot's lines that repeat it, are hidden; afterwards the
+        event and these lines are erased.
         """
         event = await self._stored(scene, event_id)
         await self._opened.event_forgetting.forget(event)
@@ -293,13 +296,13 @@ class CognitiveMemory:
 
         What they said is removed; in what others said, 某位成员 replaces them. ``names`` are names that the caller
         knows besides the stored ones. Raises NotPermitted unless they or an operator ask, StorageRefused if the disk
-        refuses; another call then completes the erasure.
+        refuses; then another call completes the erasure.
         """
         known = [_checked_text(name, "names") for name in names]
         return await self._opened.forgetting.forget_person(scene, checked_id(user_id, "user_id"), known)
 
     async def forget_scene(self, scene: Scene) -> Erasure:
-        """Erase a place, a group or a private chat, as permanently as :meth:`forget_user`.
+        """Erase the scene's place (a group or a private chat) as permanently as :meth:`forget_user`.
 
         Callers must check who may erase a group, as with its pins: this method does not.
         """
@@ -330,7 +333,7 @@ class CognitiveMemory:
         opened.buffer.forget_person(user_id)  # messages that arrived during the write
 
     async def opt_in(self, user_id: str) -> None:
-        """Undo :meth:`opt_out`."""
+        """Record and recall a person again after :meth:`opt_out`."""
         await self._opened.consent.opt_in(checked_id(user_id, "user_id"))
 
     async def may_record(self, scene: Scene, at: datetime) -> bool:
@@ -375,7 +378,7 @@ class CognitiveMemory:
         return [one for one in self._opened.consent.place_switches() if one.scope.agent == scene.agent]
 
     async def evolve(self, scene: Scene, *, days: int = 1) -> Evolution:
-        """Evolve the beliefs of the scene's group by what was said in the last days.
+        """Update the beliefs of the scene's group from what was said in the last ``days``.
 
         Raises AlreadyEvolving while a run of this group is under way. Without a model, or if it fails, nothing changes
         and ``message`` says so. Callers must check who may start a run.
@@ -387,9 +390,9 @@ class CognitiveMemory:
     async def evolve_groups(self, *, within: float = 3600.0) -> int:
         """Update the beliefs of each group with ``evolution.min_messages`` new lines; return the number of groups.
 
-        It is 0 if another round is running. The groups are spread over ``within`` seconds. For each, lines of the last
-        14 days are read that were not read for beliefs before.
-        Evolution uses at most half of ``daily_calls``; groups for which it does not suffice come first the next time.
+        Return 0 if another round is running. The runs are spread over ``within`` seconds. Each reads the lines of the
+        last 14 days that no run has read. Runs use at most half of ``daily_calls``; groups left out come first the next
+        time.
         """
         return await self._state.evolve_groups(within)
 
@@ -408,7 +411,7 @@ class CognitiveMemory:
         )
 
     async def belief_history(self, scene: Scene, belief_id: str) -> list[Belief]:
-        """Return all versions of the belief of which ``belief_id`` is a version, oldest first; raises UnknownBelief.
+        """Return all versions of a belief, oldest first, by the id of any version; raises UnknownBelief.
 
         An operator without a group finds a belief of any group of their agent, also in the next three methods.
         """
@@ -441,14 +444,14 @@ class CognitiveMemory:
     async def suggestions(self, scene: Scene) -> list[Suggestion]:
         """Return what the group could keep about problems that several people met, or one person on several days.
 
-        What was decided on is not suggested again. Callers must check who may see and decide.
+        Suggestions on which somebody decided are left out. Callers must check who may see and decide.
         """
         return await self._state.reads.suggestions(scene)
 
     async def decide_suggestion(self, scene: Scene, suggestion_id: str, accept: bool) -> None:
-        """Accept a suggestion, whose draft becomes a belief of the group, or dismiss it for good.
+        """Accept a suggestion, so that its draft becomes a belief of the group, or dismiss it for good.
 
-        Raises UnknownSuggestion if it was decided on already, or if its evidence or words have changed.
+        Raises UnknownSuggestion if somebody decided on it already, or if its evidence or words have changed.
         """
         await self._opened.suggesting.decide(scene, checked_id(suggestion_id, "suggestion_id"), accept=accept)
 
@@ -469,19 +472,19 @@ class CognitiveMemory:
     ) -> Explanation:
         """Build the context as :meth:`context` does, and return it with every candidate of its search of events.
 
-        ``settings`` replace those in force for this call only. Nothing is stored.
+        ``settings`` replace the present settings for this call only. Nothing is stored.
         """
         return await self._state.reads.explained(scene, query[:MAX_QUERY], budget=budget, settings=settings)
 
     async def status(self) -> Status:
-        """Return the status; a failing store raises no error, but is named in it."""
+        """Return the status; a failing store is named in it and raises no error."""
         return await self._state.status()
 
     async def report(self, scene: Scene, *, days: int = 30, examine: bool = True) -> QualityReport:
-        """Return the quality report of an operator's agent; costs and counts are of the last ``days`` (1 to 366).
+        """Return the quality report of an operator's agent; costs and counts cover the last ``days`` (1 to 366).
 
-        ``examine`` also compares the texts of the latest 100,000 events, in a thread: about 10 seconds for so many.
-        Raises NotPermitted unless an operator asks, UnavailableError if the ledger cannot be read.
+        With ``examine`` the texts of the latest 100,000 events are compared, too: in a thread, about 10 seconds for so
+        many. Raises NotPermitted unless an operator asks, UnavailableError if the ledger cannot be read.
         """
         if scene.kind != "operator":
             raise NotPermitted(sentences.caller.OPERATORS_ONLY)
@@ -490,9 +493,9 @@ class CognitiveMemory:
         return await self._opened.reporting.report(scene.agent, days=wanted, examine=examine)
 
     async def activity(self, scene: Scene, *, days: int = 14) -> Activity:
-        """Count the active events and logged lines of a place, in total and by day.
+        """Count the active events and logged lines of the scene's place, in total and by day.
 
-        For an operator without a group everything is counted. ``days`` (1 to 366) ends with today in the configured
+        For an operator without a group all places are counted. ``days`` (1 to 366) ends with today in the configured
         time zone. An unavailable ledger raises UnavailableError.
         """
         return await self._state.activity(scene, min(max(days, 1), MOST_DAYS))
@@ -576,7 +579,7 @@ class CognitiveMemory:
             )
 
     async def import_(self, path: Path) -> int:
-        """Import an export without known ids and bad lines (logged by number); return the number of new rows."""
+        """Import an export, except known ids and bad lines (logged by number); return the number of new rows."""
         return await self._opened.import_file(Path(path))
 
     async def configure(self, settings: Settings) -> None:

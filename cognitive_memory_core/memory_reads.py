@@ -1,4 +1,4 @@
-"""The reads of the façade; each checks access before it queries a store, and again on what it returns."""
+"""The reads of the façade; each checks access before it queries a store, and again for each row returned by it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from .settings import Settings
 
 @dataclass(frozen=True)
 class Reads:
-    """The reads of an open memory; rows that ``access`` does not admit are left out, whichever store returned them.
+    """The reads of an open memory; a row that ``access`` does not admit is left out, whichever store returned it.
 
     ``names`` puts the present names of people into statements.
     """
@@ -62,7 +62,7 @@ class Reads:
     tally: Tally = field(default_factory=Untallied)
 
     async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
-        """Build the context of a turn; with ``enabled=false`` it has only memos. The builder checks each item."""
+        """Build the context of a turn, only from memos if ``enabled=false``; the builder checks access to each item."""
         if not self.access.may_recall(scene):
             return NOTHING
         if not self.access.is_enabled:
@@ -75,7 +75,7 @@ class Reads:
     async def explained(
         self, scene: Scene, query: str, *, budget: int | None, settings: Settings | None
     ) -> Explanation:
-        """Build the context of a turn and explain it; empty if the scene may search nothing."""
+        """Build the context of a turn and explain its choice of events; empty if the scene may search nothing."""
         if not self.access.may_search(scene):
             return Explanation(NOTHING)
         return await self.contexts.explained(scene, query, budget=budget, settings=settings)
@@ -121,9 +121,9 @@ class Reads:
         raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
 
     async def stored_event(self, scene: Scene, event_id: str) -> Event:
-        """Return an event, active or retired, for changing it; raises UnknownEvent if the scene may not read it.
+        """Return an event, active or retired, for a change of it; raises UnknownEvent if the scene may not read it.
 
-        Its text is unredacted. The place's switch does not matter, so that events can be forgotten everywhere.
+        Its text is unredacted. The switch of the place is ignored, so that events can be forgotten everywhere.
         """
         event = await self.event_ledger.find(event_id)
         if event is None or not event.scope.readable_by(scene, sender_id=event.sender_id):

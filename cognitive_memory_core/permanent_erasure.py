@@ -42,8 +42,8 @@ from .text.safety.redaction import Redaction
 class ErasureSurroundings:
     """The components that every erasure involves besides the ledger.
 
-    ``suspended`` prevents writes of jobs and merges inside its block. ``remove_from_index`` removes events from the
-    vector index. ``refresh`` refreshes index and caches of changed profiles.
+    No job or merge writes inside the block of ``suspended``. ``remove_from_index`` removes events from the vector
+    index. ``refresh`` updates index and caches for changed profiles.
     """
 
     buffer: MessageBuffer
@@ -81,9 +81,9 @@ class PermanentErasure:
     consent: Consent
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:
-        """Erase a person everywhere, for every agent; raise NotPermitted unless they or an operator ask.
+        """Erase a person everywhere, for every agent; raise NotPermitted unless the person or an operator asks.
 
-        ``names`` are known to the caller besides those that are stored.
+        ``names`` are further names of the person that the caller knows.
         """
         if scene.kind != "operator" and scene.user_id != user_id:
             raise NotPermitted(sentences.caller.OTHERS_STAY)
@@ -134,9 +134,9 @@ class PermanentErasure:
         return _ErasedParts(jobs, wiped, len(keys), len(keys))
 
     async def _erase_profiles_of(self, scope: Scope, fed: Collection[ProfileKey]) -> set[ProfileKey]:
-        """Remove the profiles of a place, and those in ``fed``, which have facts from it; return the keys of all.
+        """Remove the profiles of a place and those in ``fed``, which have facts from there; return all their keys.
 
-        Those of people are rebuilt from their other facts later.
+        Later merges rebuild the profiles of people from their facts of other places.
         """
         keys = await self._erase_profiles(self.around.profiles.erase_place(scope))
         return keys | await self._erase_profiles(self.around.profiles.erase(fed))
@@ -147,9 +147,9 @@ class PermanentErasure:
         return set(keys)
 
     async def _hiding(self, scene: Scene, user_id: str, names: Collection[str]) -> Redaction:
-        """Return the redaction of a person by all their stored names, in raw and in displayed form.
+        """Return the redaction of a person by all their names, in raw and in displayed form.
 
-        Names that only the buffer, the queue or the caller has are stored first, so that a crash does not lose them.
+        Names that only the buffer, the queue or the caller knows are stored first, so that a crash does not lose them.
         """
         known = await self.ledger.names.names_of([user_id])
         waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
@@ -197,7 +197,7 @@ class PermanentErasure:
 
 @dataclass(frozen=True)
 class _ErasedParts:
-    """What was erased: jobs, ledger rows, ``profiles`` removed; ``touched`` are profiles removed or reworded."""
+    """What was erased: jobs and profiles as numbers, ledger rows; ``touched`` counts profiles removed or reworded."""
 
     jobs: int
     wiped: ErasedRows
@@ -206,5 +206,5 @@ class _ErasedParts:
 
 
 def _chat_with(user_id: str) -> Scope:
-    """Return the private chat with a person, of any agent: an erasure covers the chats of all agents."""
+    """Return the private chat with a person; its agent does not matter, because an erasure covers all agents."""
     return Scope(DEFAULT_AGENT, "private", user_id)

@@ -19,13 +19,13 @@ PIN_LENGTH = 500
 
 
 class Pinboard:
-    """Reads and writes the pins visible to a scene: the group's and the asker's own.
+    """Reads and writes the pins that a scene may see: the group's and the asker's own.
 
-    An operator sees all pins of the scene's group; without a group, any pin of the agent can be changed by its id.
+    An operator sees all pins of the scene's group; without a group an operator changes any pin of the agent by its id.
     """
 
     def __init__(self, notes: PinBook, clock: Clock) -> None:
-        """Store pins in a notebook."""
+        """Create over a book of pins."""
         self._notes = notes
         self._clock = clock
         self._turn = asyncio.Lock()

@@ -57,7 +57,7 @@ class ProfileHistory:
         return self.access.redacted(restored)
 
     async def exported(self, profile: Profile) -> Profile:
-        """Return a present or past profile without what forgotten events stated."""
+        """Return a present or past profile for an export, without what forgotten events stated."""
         return await without_forgotten(profile, self.events)
 
     async def _remover(self, key: ProfileKey) -> Callable[[str], str]:

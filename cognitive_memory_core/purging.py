@@ -22,12 +22,12 @@ TRIES = 3  # rebuilds in a row while further erasures happen
 class Purge:
     """Removes the bytes of erased data from the disk, at most once an hour.
 
-    The index is purged first and the ledger last, which records that a purge is due until both are done. If the index
-    is unavailable, the ledger is purged alone.
+    The index is purged first. The ledger is purged last, because it records that a purge is due until both are done. If
+    the index is unavailable, only the ledger is purged.
     """
 
     def __init__(self, eraser: Eraser, clock: Clock, rebuild: Callable[[], Awaitable[object]]) -> None:
-        """Purge a ledger, and the index by calling ``rebuild``, which builds it without the erased events."""
+        """Create for a ledger and an index; ``rebuild`` builds the index anew, without the erased events."""
         self._eraser = eraser
         self._clock = clock
         self._rebuild = rebuild
@@ -41,9 +41,9 @@ class Purge:
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
-        """Run one erasure at a time in the block; a purge that is running does not cover it.
+        """Run an erasure in the block, one at a time, and clear the caches of texts at its end.
 
-        The caches of texts are cleared when the block ends.
+        A purge that is running does not remove the bytes of this erasure, so that another one stays due.
         """
         async with self._turn:
             try:
@@ -54,12 +54,12 @@ class Purge:
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
-        """Run no erasure inside the block."""
+        """Prevent erasures while the block runs."""
         async with self._turn:
             yield
 
     async def state(self) -> PurgeState:
-        """Return since when bytes wait to be removed, and when the last purge was."""
+        """Return the time since which erased bytes wait to be removed, and the time of the last purge."""
         return await self._eraser.purge_due()
 
     def begin(self, state: PurgeState) -> None:
@@ -117,7 +117,7 @@ class Purge:
         return False
 
     async def _purge_ledger_only(self) -> None:
-        """Purge only the ledger while the index is unavailable, at most once an hour; the purge stays due."""
+        """Purge the ledger alone while the index is unavailable, at most once an hour; a purge of both stays due."""
         async with self._turn:
             now, (erasures, at) = self._clock.now(), self._apart or (-1, None)
             if erasures == self._erasures or (at is not None and timedelta() <= now - at < EVERY):

@@ -1,6 +1,6 @@
-"""The access check of every read: made before a store is queried, and repeated on every row before it is returned.
+"""The access check of every read: applied before a store is queried, and again to every row before it is returned.
 
-A caller that asks for another group or person is refused here, by :func:`requested_filter`.
+A caller that asks for another group or person is rejected here, by :func:`requested_filter`.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from .settings import Live, Settings
 
 
 class ReadAccess:
-    """Decides what a scene may read, and redacts people who opted out in it.
+    """Decides what a scene may read, and redacts people who opted out.
 
     The checks use the request, the row itself and the present consent, and do not trust the store: a row that the scene
     may not read is left out even if the store returns it.
     """
 
     def __init__(self, consent: Consent, settings: Live[Settings]) -> None:
-        """Check each call against the consent and the settings at that time."""
+        """Create over consent and settings, both of which are read anew at each call."""
         self._consent = consent
         self._settings = settings
 
@@ -55,14 +55,14 @@ class ReadAccess:
         return self.is_enabled and self.may_recall(scene)
 
     def may_find(self, scene: Scene) -> bool:
-        """Return whether messages may be looked up by id, which needs recording or retrieval to be permitted."""
+        """Return whether messages may be looked up by id: the place permits recording or retrieval."""
         return self.may_recall(scene) or self._consent.is_recorded(scene.scope)
 
     def admits(self, scene: Scene, item: Event | Message | Memo | Pin) -> bool:
-        """Return whether a scene may see an item of a list.
+        """Return whether a scene may see an item.
 
-        Messages, memos and pins must be of the scene's place, for which they are listed. A pin of a person who opted
-        out stays visible to its owner, who may remove it.
+        Messages, memos and pins must be of the scene's place. A pin of a person who opted out stays visible to its
+        owner, who may remove it.
         """
         if isinstance(item, Event):
             return ReadFilter(scene, without=self.hidden_people).admits(item)
@@ -73,7 +73,7 @@ class ReadAccess:
         return item.scope == scene.scope and (scene.kind == "operator" or item.owner_id in ("", scene.user_id))
 
     def admits_lines(self, scene: Scene, lines: Iterable[Event]) -> bool:
-        """Return whether a scene may read all of these lines of the log, given as events."""
+        """Return whether a scene may read every one of these lines of the log, which are given as events."""
         return all(self.admits(scene, line) for line in lines)
 
     def shown(self, scene: Scene, items: Iterable[Redactable]) -> list[Redactable]:
@@ -81,9 +81,9 @@ class ReadAccess:
         return [self._consent.redacted(item) for item in items if self.admits(scene, item)]
 
     def hits(self, read_filter: ReadFilter, hits: Iterable[Hit]) -> list[Hit]:
-        """Return the hits that a read filter admits, with the neighbouring lines that its scene may see, redacted.
+        """Return the hits that a read filter admits, redacted, without neighbouring lines that the scene may not see.
 
-        A score that the boosts for age and people raised above 1 is returned as 1; the order does not change.
+        A score above 1, to which boosts for age and people can raise it, is returned as 1; the order does not change.
         """
         read_filter = replace(read_filter, without=self.hidden_people)
         around = replace(read_filter, user_id="", group_id="", kinds=(), window=None)
@@ -128,14 +128,14 @@ class ReadAccess:
         return [replace(hit, profile=profile) for hit, profile in shown if profile is not None]
 
     def revisions(self, scene: Scene, key: ProfileKey, revisions: Sequence[Revision]) -> list[Revision]:
-        """Return the revisions of a profile, redacted; empty unless its person, its group or an operator asks."""
+        """Return the revisions of a profile, redacted; empty unless the person, the group or an operator asks."""
         if scene.kind != "operator" and key.user_id not in ("", scene.user_id):
             return []
         own = ((one, self.profile(scene, one.profile)) for one in revisions if one.profile.key == key)
         return [replace(one, profile=profile) for one, profile in own if profile is not None]
 
     def redacted(self, profile: Profile) -> Profile:
-        """Return a profile with other people who opted out redacted."""
+        """Return a profile in which people who opted out are redacted, other than its own person."""
         hide = self._consent.hidden
         tags = tuple(tag for tag in map(hide, profile.tags) if tag)
         return replace(profile, name=hide(profile.name), tags=tags, summary=hide(profile.summary))

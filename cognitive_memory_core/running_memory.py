@@ -1,4 +1,4 @@
-"""The state of a memory that is open: owns the background loops of its use cases, from start to close."""
+"""The state of a memory that is open: owns its use cases, and their background loops from start to close."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class RunningMemory:
 
     @property
     def is_running(self) -> bool:
-        """Whether new memories are made (``enabled``)."""
+        """Whether the memory forms new memories (``enabled``)."""
         return self.settings.current.enabled
 
     @property
@@ -81,7 +81,7 @@ class RunningMemory:
         return await Compressor(summariser, consent.hidden).compress(admitted(lines, consent.admitted), budget)
 
     async def evolve(self, scene: Scene, days: int) -> Evolution:
-        """Evolve the beliefs of a scene's group by the lines of the last days."""
+        """Update the beliefs of a scene's group from the lines of the last ``days``."""
         group_of(scene)
         if not self.is_running:
             return Evolution(message=self.reason)
@@ -89,7 +89,7 @@ class RunningMemory:
         return await self._use_cases.evolver.evolve(scene, now - timedelta(days=days))
 
     async def activity(self, scene: Scene, days: int) -> Activity:
-        """Count what is stored of a place, or of everything for an operator, in total and for each of the last days."""
+        """Count what is stored of a place (for an operator: of all) in total and for each of the last ``days``."""
         return await StatusReport(self._use_cases).activity(scene, days)
 
     async def evolve_groups(self, within: float) -> int:
@@ -105,7 +105,7 @@ class RunningMemory:
         return await StatusReport(self._use_cases).status(reason=self.reason)
 
     def reconsider(self) -> None:
-        """Wake the loops whose waiting time was computed from settings that have changed."""
+        """Wake the loops whose pauses depend on settings, after a change of settings."""
         self._use_cases.reconsider()
 
     def start(self) -> None:
@@ -130,7 +130,7 @@ class RunningMemory:
         await self._use_cases.buffer.flush()
 
     async def close(self) -> None:
-        """Stop, and release files and directory even if stopping fails."""
+        """Stop the loops, then release files and directory, also if stopping fails."""
         async with self._use_cases.adapters.resources:
             try:
                 await self.stop()

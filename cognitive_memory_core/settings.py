@@ -32,7 +32,7 @@ DORMANT: tuple[str, ...] = ()
 
 
 def _as_text(value: object) -> object:
-    """Convert a number or boolean back to text, because NoneBot has decoded .env values as JSON."""
+    """Convert a number or boolean back to text, because NoneBot decodes .env values as JSON."""
     if isinstance(value, bool):
         return str(value).lower()
     return str(value) if isinstance(value, int | float) else value
@@ -143,7 +143,7 @@ class RerankSettings(_Group):
 
 
 class ModelsSettings(_Group):
-    """A model for each purpose; triage, merge and evolution take each key that is not set from the historian."""
+    """The models by purpose; triage, merge and evolution take each key that they do not set from the historian."""
 
     historian: ModelSettings = ModelSettings()
     triage: ModelSettings = ModelSettings()
@@ -306,9 +306,9 @@ class VectorStoreSettings(_Group):
 
 
 class AgentSettings(_Group):
-    """An MCP client: its token gives access to the memory of one person in a group or, without one, in private.
+    """An MCP client: its token gives access to one person's memory, in ``group`` or, if that is blank, in private chat.
 
-    ``agent`` is the agent whose memory it reads; if blank, the bot's own.
+    ``agent`` is the agent whose memory the client reads; if blank, the bot's own.
     """
 
     token: Secret
@@ -324,8 +324,8 @@ SHORTEST_TOKEN = 16  # characters of an agent's token
 class HttpSettings(_Group):
     """The HTTP interface; without a token it is not started.
 
-    ``hosts`` are the names by which clients reach it, besides ``localhost`` and IP addresses. ``metrics_token`` opens
-    only the metrics.
+    ``hosts`` are the names by which clients reach this interface, besides ``localhost`` and IP addresses.
+    ``metrics_token`` opens only the metrics.
     """
 
     token: Secret = SecretStr("")
@@ -337,7 +337,7 @@ class HttpSettings(_Group):
     @field_validator("agents", mode="before")
     @classmethod
     def _complete(cls, value: object) -> object:
-        """Parse the agents; an error message contains none of their values, so that no token is shown."""
+        """Parse the agents, and reject short or equal tokens by an error that shows none of them."""
         try:
             agents = _AGENTS.validate_python(value)
         except ValidationError:
@@ -408,7 +408,7 @@ class Settings(_Group):
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the dotted keys in a nested mapping that are no settings."""
+    """Return the dotted keys in a nested mapping that are not settings."""
     return tuple(_unknown(Settings, mapping, ""))
 
 
@@ -451,7 +451,7 @@ class Live(Generic[T]):
     """A value that is replaced as a whole at run time; read ``current`` once at the start of a call."""
 
     def __init__(self, current: T) -> None:
-        """Hold ``current`` until :meth:`replace`."""
+        """Create with a value."""
         self._current = current
 
     @property

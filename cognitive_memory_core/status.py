@@ -15,11 +15,11 @@ class Status:
 
     ``without_model`` lists "historian" and "embedding" where no model is set. ``breakers`` pairs each guarded store or
     model with its state: "uninitialised", "ready" or "failed". ``index`` is the progress of the vector store; while it
-    lacks rows or is unavailable, exact search answers. ``purge`` holds since when erased bytes wait to be removed, and
-    when the last purge was. ``merges`` counts the facts that wait for profiles. ``refused`` counts turns and dialogues
-    rejected with QueueFull since the start. ``dropped_messages`` counts messages dropped since the start because the
-    log's buffer was full, ``removed_messages`` those deleted since the start to keep within ``capture.log_max_mb``.
-    ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
+    lacks rows or is unavailable, exact search answers. ``purge`` has the time since which erased bytes wait to be
+    removed, and the time of the last purge. ``merges`` counts the facts that wait for profiles. ``refused`` counts
+    turns and dialogues rejected with QueueFull since the start. ``dropped_messages`` counts messages dropped since the
+    start because the log's buffer was full, ``removed_messages`` those deleted since the start to keep within
+    ``capture.log_max_mb``. ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
     ``is_over_daily_calls``: the day's model calls are used up, and the rules replace the models.
     """
 
@@ -54,7 +54,7 @@ class Status:
 
     @property
     def damage(self) -> str:
-        """What is damaged in the ledger's file, and what to do; "" if nothing is. It is in ``failing``, too."""
+        """What is damaged in the ledger's file, and what to do; "" if nothing is. ``failing`` has the same sentence."""
         return next((error for name, error in self.failing if name == LEDGER_ROWS), "")
 
     def with_error(self, error: str) -> Status:

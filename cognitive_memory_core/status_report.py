@@ -74,7 +74,7 @@ class StatusReport:
             return status.with_error(str(away))
 
     def _failing(self) -> tuple[tuple[str, str], ...]:
-        """Return the failing components with their errors: loops, the latest failure first, then guarded adapters."""
+        """Return the failing components with their errors: loops, the last failure first, then stores and models."""
         lasting = sorted((one for one in self._troubles() if one.error), key=lambda one: one.began, reverse=True)
         away = [
             (breaker.name, breaker.last_error)
@@ -84,7 +84,7 @@ class StatusReport:
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 
     def _troubles(self) -> list[ErrorState]:
-        """Return the error states of all background components, in which each keeps its present error."""
+        """Return the error states of all background components."""
         use = self.use_cases
         return [
             *(loop.trouble for loop in (*use.loops, *use.index_loops)),

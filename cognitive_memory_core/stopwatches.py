@@ -36,7 +36,7 @@ class Stopwatches:
 
     @contextmanager
     def timed(self, operation: str) -> Generator[None, None, None]:
-        """Measure the block and count it as one of the operations."""
+        """Measure how long the block takes and count it under ``operation``."""
         began = self._clock()
         try:
             yield

@@ -11,7 +11,10 @@ _NESTED = FIELD + "__"
 
 
 def nested_settings(variables: Mapping[str, str | None]) -> dict[str, Any]:
-    """Return the settings among variables, nested; the case of names is ignored, values are :func:`decoded`."""
+    """Return those variables that are settings of the memory, nested by group; values are :func:`decoded`.
+
+    The case of the names is ignored.
+    """
     found: dict[str, Any] = {}
     for name, value in sorted((name.lower(), value) for name, value in variables.items() if value is not None):
         if name == FIELD and isinstance(whole := decoded(value), dict):

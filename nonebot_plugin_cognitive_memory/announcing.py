@@ -1,4 +1,4 @@
-"""``capture.announce``: tells a group once that the bot remembers, with the bot's first answer there."""
+"""``capture.announce``: tells each group once that the bot remembers, together with the bot's first answer there."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ FILE = "announced.json"
 
 
 class Announcements:
-    """The groups that have been told, stored in a file; a group is stored after the notice was sent."""
+    """The groups that got the notice, stored in a file; a group is added after the notice was sent."""
 
     def __init__(self, path: Path) -> None:
-        """Store the groups that were told in the file at ``path``, which the first :meth:`tell` reads."""
+        """Keep the groups in the file at ``path``, which the first :meth:`tell` reads."""
         self._path = path
         self._told: set[str] | None = None
         self._on_its_way: set[str] = set()
         self._turn = asyncio.Lock()
 
     async def tell(self, scene: core.Scene, send: Callable[[], Awaitable[object]]) -> None:
-        """Send the notice to a group that was never told; at most one notice per group is being sent at a time.
+        """Send the notice to a group that never got it; does nothing while another call sends it to the same group.
 
-        An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: the
-        group then counts as told until the process ends, and is told again after a restart.
+        An error of ``send`` is raised, and a later call tries again. Raises OSError if the file cannot be written: then
+        the group gets no second notice in this process, but one after a restart.
         """
         place = f"{scene.agent}/{scene.group_id}"
         if place in self._on_its_way:

@@ -1,7 +1,7 @@
 """``capture.auto_consider``: hands what people say to the bot to the historian, even if no plugin calls ``end``.
 
-Lines are collected per place until there are enough of them or the place has been quiet for a while. They stay
-collected until the memory has accepted them, and are dropped if a chat plugin records their turn. A file lists the
+Lines are collected per place until there are enough of them or the place has been quiet for a while. A line stays
+collected until the memory has accepted it, and is dropped if a chat plugin records its turn. A file lists the
 collected lines, so that a bot that was killed can collect them again.
 """
 
@@ -42,7 +42,7 @@ class Considerer:
         clock: Callable[[], float] = time.monotonic,
         waiting_file: WaitingLinesFile | None = None,
     ) -> None:
-        """Start without lines; ``waiting_file`` lists those collected but not considered before the restart."""
+        """Start without lines; ``waiting_file`` lists those collected but not considered before the restart, if any."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
@@ -56,7 +56,7 @@ class Considerer:
         self._loops = RunningLoops(self._handing_over, self._keeping)
 
     def follow(self, capture: core.CaptureSettings) -> None:
-        """Use other settings from now on; lines that they make due are handed over in the background."""
+        """Apply changed settings; lines that are due by them are handed over in the background."""
         self._capture = capture
         self._handing_over.nudge()
 
@@ -75,7 +75,7 @@ class Considerer:
             self._handing_over.nudge()
 
     def learned(self, scene: core.Scene, line_ids: Collection[str]) -> None:
-        """Drop lines whose turn was recorded, or that were considered or withdrawn; :meth:`fresh` omits them."""
+        """Drop lines that a recorded turn or a dialogue covers, or that were withdrawn; :meth:`fresh` omits them."""
         self._learned.setdefault(scene.scope, deque(maxlen=LINES)).extend(line_ids)
         _bounded(self._learned, scene.scope)
         pending = self._pending.get(scene.scope)
@@ -86,7 +86,7 @@ class Considerer:
             self._keeping.nudge()
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
-        """Drop the lines of the erased scenes, those for which ``is_erased`` is true, and write the file without them.
+        """Drop the lines of each scene for which ``is_erased`` is true, and write the file without them.
 
         Other people's lines stay collected. Their texts are read from the log when they are handed over, without what
         was erased.
@@ -99,13 +99,13 @@ class Considerer:
         await self._save()
 
     def fresh(self, scene: core.Scene, lines: Sequence[core.Message]) -> list[core.Message]:
-        """Return the lines not passed to :meth:`learned` that do not echo the bot; empty if all are the bot's own."""
+        """Return the lines that :meth:`learned` did not get and that do not echo the bot; [] if no person said any."""
         known = frozenset(self._learned.get(scene.scope, ()))
         new = [line for line in _without_echoes(lines) if line.id not in known]
         return new if _last_speaker(new) else []
 
     def waiting_count(self, scene: core.Scene) -> tuple[int, float]:
-        """Return how many lines of people wait in a place to be considered, and the seconds until they are due."""
+        """Return how many lines of people are collected in a place, and in how many seconds they are due."""
         pending = self._pending.get(scene.scope)
         if pending is None or not pending.said_at:
             return 0, 0.0
@@ -116,7 +116,7 @@ class Considerer:
         self._loops.start()
 
     async def stop(self) -> None:
-        """Hand over all collected lines; those that the memory does not accept stay listed in the file."""
+        """Hand over all collected lines; lines that the memory does not accept stay listed in the file."""
         if not await self._loops.stop():
             return
         for pending in list(self._pending.values()):
@@ -131,7 +131,7 @@ class Considerer:
                 await self._submit(pending, pending.due_lines(now, self._capture))
 
     async def submit_listed(self) -> None:
-        """Hand over the lines that the file lists from before the restart, if the memory is open; else do nothing.
+        """Hand over the lines that the file lists from before the restart; do nothing while the memory is not open.
 
         Lines that a turn, dialogue or event already covers are omitted.
         """
@@ -145,7 +145,7 @@ class Considerer:
                 self._keeping.nudge()
 
     async def _has_submitted(self, waiting: WaitingPlace) -> bool:
-        """Hand over the lines that the file lists for one place; return False if that must be retried."""
+        """Hand over the lines that the file lists for one place; return False if the caller must try again later."""
         if self._capture.auto_consider == "off":
             return True
         try:
@@ -158,7 +158,7 @@ class Considerer:
         return await self._submit(PendingLines(), lines)
 
     async def _submit(self, pending: PendingLines, lines: Sequence[core.Message]) -> bool:
-        """Hand lines over, one dialogue at a time; return False if the memory refused, so that they are retried."""
+        """Hand lines over, one dialogue at a time; return False if the memory refused one, so that all are retried."""
         pending.not_before = self._clock() + RETRY
         for first in range(0, len(lines), LINES):
             if not await self._is_taken(lines[first : first + LINES]):
@@ -183,7 +183,7 @@ class Considerer:
         return True
 
     async def _round(self) -> float:
-        """Hand over what is due; return the seconds until more will be."""
+        """Hand over the lines that are due; return the seconds until others will be."""
         await self.submit_due()
         await self.submit_listed()
         due = min((pending.due_at(self._capture) for pending in self._pending.values()), default=math.inf)
@@ -191,13 +191,13 @@ class Considerer:
         return min(max(self._next - self._clock(), 0.0), IDLE)
 
     def _again_in(self) -> float:
-        """Return the seconds until lines from before the restart are handed in again; infinity if there are none."""
+        """Return the seconds until lines from before the restart are handed over again; infinity if there are none."""
         if not self._left:
             return math.inf
         return RETRY if self._memory().is_running else OPENING
 
     async def _keep(self) -> float:
-        """Write the file, at the start and after each change."""
+        """Write the file; return the seconds until the next time, unless a change comes before."""
         await self._save()
         return IDLE
 
@@ -220,7 +220,7 @@ class Considerer:
 
 
 def _last_speaker(lines: Sequence[core.Message]) -> core.Scene | None:
-    """Return the scene of the last person who spoke; None if only the bot did."""
+    """Return the scene of the newest line by a person; None if all lines are the bot's."""
     return next((line.scene for line in reversed(lines) if not line.is_bot), None)
 
 

@@ -29,9 +29,9 @@ from .throttled_log import complain
 
 
 async def record(bot: Bot, event: Event) -> bool:
-    """Record a person's message, unless it is a command or excluded by the settings; return False. Never raises.
+    """Record a person's message, unless it is a command or excluded by the settings. Return False; never raise.
 
-    It is the rule of a matcher whose handlers therefore never run: NoneBot would log two INFO lines for each run.
+    It runs as the rule of a matcher whose handlers are not wanted: NoneBot logs two INFO lines for each run of them.
     """
     await _take(bot, event, is_left_out=_is_no_chat)
     return False
@@ -42,9 +42,9 @@ heard = on_message(rule=record, priority=1, block=False)
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
-    """Tell the memory a name that the platform told only after the line.
+    """Give the memory a name that the platform told after the line at ``heard_at`` was recorded.
 
-    If that fails, the next line's name is used.
+    If that fails, the name comes with the person's next line.
     """
     heard_names.note(scene)
     with suppress(core.CognitiveMemoryError):
@@ -57,10 +57,11 @@ platform_names.on_named(name_earlier_lines)
 
 
 async def observe(bot: Bot, event: Event, *, text: str | None = None) -> None:
-    """Record a message that begins with a command but is chat, without the command's sign; for chat plugins.
+    """Record a message that is chat although it begins with a command; called by chat plugins.
 
-    A plugin that knows the text after its command's name passes it as ``text``. Settings and consent apply as for any
-    message. Calls of ``/memory``, and events without a message, are ignored. Never raises.
+    The command's sign is left out. A plugin that knows the text after its command's name passes it as ``text``.
+    Settings and consent apply as for any message. Calls of ``/memory``, and events without a message, are ignored.
+    Never raises.
     """
     await _take(bot, event, text, is_left_out=lambda event: is_ours(event.get_plaintext().lstrip()))
 
@@ -83,7 +84,7 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
 
 
 async def _with_first_id(message: core.Message, account: str, event: Event) -> core.Message:
-    """Return a line under the id of its first copy, if another account of this bot heard it before; else unchanged."""
+    """Return a line under the id of its first copy if another account of this bot heard it before, else unchanged."""
     words, number = as_everybody_hears(event), str(getattr(event, "real_seq", "") or "")
     if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
         near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
@@ -99,7 +100,7 @@ async def _keep(message: core.Message) -> None:
 
 
 def _is_no_chat(event: Event) -> bool:
-    """Return whether a message is a command that is no chat: any but those in ``capture.chat_commands``."""
+    """Return whether a message is a command, other than those that ``capture.chat_commands`` counts as chat."""
     text = event.get_plaintext().lstrip()
     is_chat = words_after(text, setup.settings.capture.chat_commands) is not None
     return is_ours(text) or (is_any_command(event) and not is_chat)

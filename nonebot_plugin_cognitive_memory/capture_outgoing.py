@@ -34,7 +34,7 @@ _unrecorded: ContextVar[bool] = ContextVar("cognitive_memory_unrecorded", defaul
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Leave messages that the bot sends inside the block out of the log."""
+    """Record no message that the bot sends inside the block."""
     token = _unrecorded.set(True)
     try:
         yield
@@ -58,8 +58,8 @@ async def record_sent(bot: Bot, exception: Exception | None, api: str, data: dic
 async def _may_be_kept(bot: Bot, message: core.Message, data: Mapping[str, Any]) -> bool:
     """Return whether everybody whom a message of the bot answers or mentions may be recorded.
 
-    A line that is answered is judged by its own time: the answer to an incognito line may come after incognito ended,
-    from another task, or as a reply.
+    The time of the answered line counts, not of the answer: the answer to an incognito line may come after incognito
+    has ended, from another task, or as a reply.
     """
     memory = get_memory()
     if not memory.is_running:
@@ -94,7 +94,7 @@ async def _hear(bot: Bot, message: core.Message) -> None:
 
 
 def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object) -> core.Message | None:
-    """Return the message that an API call sent; None if its target has no scene."""
+    """Return the message that an API call sent; None if the call names no place."""
     scene = _addressed(bot, data)
     if scene is None:
         return None
@@ -105,7 +105,7 @@ def find_own_message(bot: Bot, api: str, data: Mapping[str, Any], result: object
 
 
 def _addressed(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
-    """Return the scene of the person being answered, or of the place if it is no answer."""
+    """Return the scene of the asker if the message goes to the asker's place, else of the place that it goes to."""
     place, asker = _place(bot, data), _asker(bot)
     is_answer = place is not None and asker is not None and asker.scope == place.scope
     return asker if is_answer else place
@@ -127,7 +127,7 @@ def _place(bot: Bot, data: Mapping[str, Any]) -> core.Scene | None:
 
 
 def _now(bot: Bot) -> datetime:
-    """Return the time at the resolution of the bot's events, so that answers sort after questions."""
+    """Return the current time, like OneBot v11's event times in whole seconds, so that answers sort after questions."""
     now = datetime.now(timezone.utc)
     return now if isinstance(bot, v12.Bot) else now.replace(microsecond=0)
 

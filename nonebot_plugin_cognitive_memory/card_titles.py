@@ -14,7 +14,7 @@ _SAID_KEYS = ("desc", "summary", "text", "tag")
 
 
 def json_title(data: object) -> str:
-    """Return the title and description of a JSON card, else the text that old clients show instead of it, else ""."""
+    """Return title and description of a JSON card; without both the text that old clients show instead, else ""."""
     card = _parsed(data)
     for part in _details(card.get("meta")):
         title, said = _first(part, _TITLE_KEYS), _first(part, _SAID_KEYS)
@@ -24,7 +24,7 @@ def json_title(data: object) -> str:
 
 
 def xml_title(data: object) -> str:
-    """Return the title or the ``brief`` attribute of an XML card, whichever comes first; "" without both."""
+    """Return the title or the ``brief`` attribute of an XML card, whichever comes first; "" if it has neither."""
     found = _XML_TITLE.search(data[:LENGTH]) if isinstance(data, str) else None
     if not found:
         return ""

@@ -83,12 +83,12 @@ def is_any_command(event: Event) -> bool:
 
 
 def unsigned(text: str) -> str:
-    """Return a text without the command sign at its start; with it, the historian would take the text for a command."""
+    """Return a text without the command sign at its start, with which the historian would take it for a command."""
     return next((text[len(start) :] for start in _STARTS if start and text.startswith(start)), text)
 
 
 def words_after(text: str, commands: Iterable[str]) -> str | None:
-    """Return what a text says after one of these commands; None if it calls none of them."""
+    """Return the text after the one of these commands that it calls; None if it calls none of them."""
     called = unsigned(text)
     if called == text:
         return None
@@ -102,7 +102,7 @@ def words_after(text: str, commands: Iterable[str]) -> str | None:
 def is_ours(text: str) -> bool:
     """Return whether a text calls ``/memory``.
 
-    Without a command sign, the text must be the name alone, or the name, a subcommand and that one's arguments.
+    Without a command sign, the text must be the name alone, or the name and a subcommand with its arguments.
     """
     call = _CALL.match(text)
     if call is None or call["sign"]:
@@ -120,7 +120,7 @@ def called_subcommand(text: str) -> str | None:
 
 
 def in_standard_form(text: str) -> str:
-    """Return a ``/memory`` command in its documented form: one sign, the subcommand in lower case between spaces."""
+    """Return a ``/memory`` command in its documented form: one sign, the subcommand in lower case, single spaces."""
     call = _CALL.match(text)
     if call is None:
         return text

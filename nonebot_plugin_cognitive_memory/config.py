@@ -30,7 +30,7 @@ class Config(BaseModel):
 class Setup:
     """The data directory and the current settings, which are replaced as a whole when a hot setting changes.
 
-    ``problem`` is one Chinese line on why there is no memory, else ""; without a problem there is a ``configuration``.
+    ``problem`` is one Chinese line on why there is no memory, else "". Without a problem ``configuration`` is set.
     """
 
     settings: core.Settings
@@ -61,7 +61,7 @@ def read_setup(given: object, environ: Mapping[str, str], data_dir: Path | None)
 
 
 def settings_again(environ: Mapping[str, str]) -> Mapping[str, object]:
-    """Return the settings that NoneBot's files have now, overridden by the environment; blocking.
+    """Read NoneBot's files again and return their settings, overridden by the environment; blocking.
 
     Values that bot.py passed to ``nonebot.init`` win over the files, as at the start. Raises ValueError for a file that
     NoneBot cannot parse, or if the files' value of ``cognitive_memory`` is not a mapping.
@@ -84,7 +84,7 @@ def _of_files(config: NoneBotConfig) -> object:
 
 
 def _init_values(config: NoneBotConfig) -> Mapping[str, object]:
-    """Return the settings whose value in NoneBot's configuration is not from its files; {} if those are unreadable."""
+    """Return the settings that bot.py passed to ``nonebot.init``: those not from NoneBot's files; {} if unreadable."""
     given = getattr(config, FIELD, None)
     try:
         of_files = _of_files(config)
@@ -113,7 +113,7 @@ def _warn(mapping: Mapping[str, object], settings: core.Settings, problems: Sequ
 
 
 def warn_of_prefixes(names: Iterable[str]) -> None:
-    """Log the variables that were meant for this plugin and have one underscore behind its name."""
+    """Log the variables that were meant for this plugin but have only one underscore after its name."""
     single, right = FIELD.upper() + "_", FIELD.upper() + "__"
     if wrong := sorted(
         {name.upper() for name in names if name.upper().startswith(single) and right not in name.upper()}

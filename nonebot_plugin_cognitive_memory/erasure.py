@@ -15,7 +15,7 @@ _keepers: list[Callable[[Goes], Awaitable[None]]] = [considerer.forget]
 
 
 def on_erased(forget: Callable[[Goes], Awaitable[None]]) -> None:
-    """Register a function to be called after each erasure with a predicate for the erased scenes."""
+    """Register a function that is called after each erasure, with a function that tells whether a scene was erased."""
     _keepers.append(forget)
 
 

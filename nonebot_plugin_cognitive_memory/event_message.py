@@ -21,7 +21,7 @@ LINES = 2_000  # heard lines whose speaker is known while the bot may still answ
 
 
 class RecentLines:
-    """Maps a place and a message id to the sender's id and time, for the last lines heard, recorded or not.
+    """Maps place and message id to the sender and time of each of the last messages heard, recorded or not.
 
     In memory only; texts and names are not kept.
     """
@@ -64,7 +64,7 @@ def find_message(bot: Bot, event: Event) -> core.Message | None:
 
 
 def as_everybody_hears(event: Event) -> str:
-    """Return a message's text with every mention, so that it is the same for each account of this bot."""
+    """Return a message's text with all mentions, also of this bot, so that each account of the bot gets the same."""
     return worded(event.original_message).text if isinstance(event, v11.MessageEvent | v12.MessageEvent) else ""
 
 
@@ -84,5 +84,5 @@ def sent_at(event: v11.Event | v12.Event) -> datetime:
 
 
 def plain_text(event: Event) -> str:
-    """Return the text of an event's message as chat plugins see it, "" if there is none."""
+    """Return the text of an event's message in the form that chat plugins get; "" if there is none."""
     return event.get_plaintext() if event.get_type() == "message" else ""

@@ -1,7 +1,7 @@
-"""Evolves groups on schedule, if nonebot-plugin-apscheduler is installed.
+"""Updates the beliefs of groups on schedule, if nonebot-plugin-apscheduler is installed.
 
-The scheduler checks once a minute whether a round is due by ``evolution.cron``. The time of the last round is stored in
-a file: rounds missed while the bot was off are made up by a single one. A changed setting takes effect at once.
+The scheduler checks once a minute whether a round is due by ``evolution.cron``. The time of the last round is stored
+in a file: rounds missed while the bot was off are made up by a single one. A changed setting takes effect at once.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ NextDue = Callable[[datetime], datetime | None]
 class EvolutionTicks:
     """Starts the rounds that are due; ``next_due`` returns the first due instant after a given one.
 
-    The first tick without a stored time only stores one. The time of a round is stored before it starts, so that it is
-    not repeated after a crash.
+    If no time is stored, the first tick stores the present one and starts no round. The time of a round is stored
+    before the round starts, so that a crash does not repeat it.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class EvolutionTicks:
         *,
         now: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
-        """Store the time of the last round in ``file``."""
+        """Create with the ``file`` of the last round's time; ``evolve`` runs one round."""
         self._file = file
         self._next_due = next_due
         self._evolve = evolve
@@ -90,7 +90,7 @@ async def _evolve() -> int:
 
 
 def _schedule() -> None:
-    """Add the check of every minute to the bot's scheduler."""
+    """Register :meth:`EvolutionTicks.tick` at the bot's scheduler, once a minute."""
     directory = setup.data_dir
     if directory is None or not setup.settings.enabled:
         return

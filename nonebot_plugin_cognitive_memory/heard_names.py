@@ -1,4 +1,4 @@
-"""Names of the people heard lately, for mentions that carry only an id."""
+"""Names of the people heard lately, for mentions that contain only an id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PEOPLE = 10_000
 
 
 class HeardNames:
-    """The name that each person was last heard with in each place; in memory only, and dropped when they are erased."""
+    """The latest name of each person in each place; in memory only, and dropped when the person or place is erased."""
 
     def __init__(self, limit: int = PEOPLE) -> None:
         """Keep at most ``limit`` names."""
@@ -29,12 +29,12 @@ class HeardNames:
                 self._names.popitem(last=False)
 
     def name(self, scene: core.Scene, user_id: str) -> str:
-        """Return a person's name in a scene's place, "" if they were not heard."""
+        """Return the name of a person in the scene's place; "" if the person was not heard there lately."""
         known = self._names.get((scene.scope, user_id))
         return known.user_name if known else ""
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
-        """Drop the names from the scenes that were erased."""
+        """Drop the names heard in a scene for which ``is_erased`` is true."""
         self._names = OrderedDict((key, scene) for key, scene in self._names.items() if not is_erased(scene))
 
 

@@ -73,11 +73,11 @@ class HotSettings:
 
     @property
     def problems(self) -> Sequence[str]:
-        """Return what in overrides.json has no effect: unknown or refused settings, one sentence each."""
+        """Return a sentence for each entry of overrides.json without effect: unknown and refused settings."""
         return self._configuration.problems
 
     async def look(self) -> None:
-        """Reload if a file changed before the previous poll and not since, so that no half-written file is read."""
+        """Reload if a file has changed and is unchanged since the last poll, so that no half-written file is read."""
         seen = await asyncio.to_thread(_signatures, self._files)
         is_steady, self._seen = seen == self._seen, seen
         if seen == self._known or not is_steady:

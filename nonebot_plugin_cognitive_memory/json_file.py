@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def replace_json(path: Path, value: object) -> None:
-    """Write a value for the file's owner only: a reader finds the old or the new one whole. Raises OSError.
+    """Write a value as JSON, readable by its owner only; a reader finds the old or the new value. Raises OSError.
 
     Not synced: a power cut may leave the old value, or nothing that can be read. Blocking.
     """

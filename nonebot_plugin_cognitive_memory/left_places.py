@@ -1,8 +1,7 @@
-"""Places that the bot left: logged, and erased from the memory after ``capture.forget_left_days``.
+"""Places that the bot left: stored in a file, and erased from the memory after ``capture.forget_left_days``.
 
 A group counts as left when the bot leaves it, is removed from it, or it is dissolved; a private chat when the
-friendship ends (OneBot v12; v11 does not report it). A person who leaves a group takes nothing along: what they said
-there stays.
+friendship ends (OneBot v12; v11 does not report it). When a person leaves a group, nothing of theirs is erased.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class LeftPlaces:
     """The places that the bot left and when, stored in a file; ``now`` returns the current instant."""
 
     def __init__(self, path: Path, now: Callable[[], datetime] = lambda: datetime.now(timezone.utc)) -> None:
-        """Keep departures in the file at ``path``, which is read later."""
+        """Keep departures in the file at ``path``, which :meth:`load` reads."""
         self._path = path
         self._now = now
         self._left: dict[Place, datetime] | None = None
@@ -68,7 +67,7 @@ class LeftPlaces:
                 await self._write(left)
 
     async def due(self, days: float) -> list[core.Scene]:
-        """Return the places that were left at least so many days ago; none for 0 days."""
+        """Return the places that the bot left at least ``days`` days ago; [] for 0 days."""
         async with self._turn:
             known = await self._known()
         over = self._now() - timedelta(days=days)
@@ -93,7 +92,7 @@ class LeftPlaces:
 
 
 class Leaving:
-    """Notices departures and returns, and forgets places in the background once their time is over."""
+    """Records departures and returns of the bot, and erases places in the background once their time is over."""
 
     def __init__(self, departures: LeftPlaces) -> None:
         """Record departures in ``departures``."""
@@ -109,7 +108,7 @@ class Leaving:
         await self._loops.stop()
 
     async def note(self, scene: core.Scene) -> None:
-        """Record that the bot left a place, and say so in the log."""
+        """Record that the bot left a place, and log it."""
         days = setup.settings.capture.forget_left_days
         logger.warning(replies.log.logged(replies.log.left_place(scene, days)))
         try:
@@ -118,7 +117,7 @@ class Leaving:
             complain(replies.log.DEPARTURE_NOT_KEPT.format(reason=type(refused).__name__))
 
     async def forget_due(self) -> int:
-        """Erase the places whose time is over; return how many. If one raises, the next call tries it again."""
+        """Erase the places whose time is over; return how many. If an erasure fails, the next call tries it again."""
         days, count = setup.settings.capture.forget_left_days, 0
         if not (days and get_memory().is_running):
             return 0
@@ -149,7 +148,7 @@ def left_scene(bot: Bot, event: Event) -> core.Scene | None:
 
 
 async def returned(scene: core.Scene) -> None:
-    """Drop a place from those left, because a message was heard there; a failed write is logged."""
+    """Record that the bot is in a place again, because a message was heard there; a failed write is logged."""
     if leaving is None or not leaving.departures.is_left(scene):
         return
     try:
@@ -183,7 +182,7 @@ departure = on_notice(priority=1, block=False)
 
 @departure.handle()
 async def note_departure(bot: Bot, event: Event) -> None:
-    """Note that the bot left a group or lost a friend."""
+    """Record that the bot left a group or lost a friend, if the event says so."""
     scene = left_scene(bot, event)
     if scene is not None and leaving is not None:
         await leaving.note(scene)

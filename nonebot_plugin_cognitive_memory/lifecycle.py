@@ -1,6 +1,6 @@
-"""Opens and closes the one memory with the bot.
+"""Opens the bot's one memory when the bot starts, and closes it when the bot ends.
 
-While it opens, callers get a memory in which lines and turns wait; if it failed to open, one that stores nothing.
+While the memory opens, callers get one in which lines and turns wait; if opening failed, one that stores nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PATIENCE = 2.0  # seconds that the bot's start waits for the memory; later arriv
 
 
 class Lifetime:
-    """The time from the bot's start to its end, and the memory that is open meanwhile."""
+    """Owns the memory from the bot's start to its end."""
 
     def __init__(self, setup: Setup) -> None:
         """Start with an absent memory."""
@@ -44,7 +44,7 @@ class Lifetime:
 
     @property
     def is_listening(self) -> bool:
-        """Return whether lines are accepted now, at once or as soon as the memory is open."""
+        """Return whether lines are accepted now, either by the memory or until it is open."""
         return self.memory.is_running or not self._opening.is_over
 
     @property
@@ -54,11 +54,11 @@ class Lifetime:
 
     @property
     def refused(self) -> Refused:
-        """Return what was refused because the memory was not open yet."""
+        """Return how many lines and calls were refused because the memory was not open yet."""
         return self._opening.refused
 
     def on_late_line(self, told: Callable[[core.Message], None]) -> None:
-        """Register a function to be called with each line that waited for the memory, once the memory has it."""
+        """Register a function that is called with each line that waited for the memory, once the memory has got it."""
         self._late.append(told)
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
@@ -67,7 +67,7 @@ class Lifetime:
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Yield the memory in order of arrival: wait first while it opens and while earlier callers wait."""
+        """Yield the memory to one caller after another, in order of arrival, and only once it is open."""
         if self._opening.is_over and self._opening.is_idle:
             yield self.memory
         else:
@@ -75,7 +75,7 @@ class Lifetime:
                 yield memory
 
     async def start(self) -> None:
-        """Open the memory and wait for it a limited time; the opening continues in the background. Never raises."""
+        """Open the memory, and wait for it a limited time; then opening goes on in the background. Never raises."""
         directory = self._setup.data_dir
         if self._life is not None or directory is None or self._setup.problem:
             return
@@ -87,7 +87,7 @@ class Lifetime:
         await self._wait_a_little(self._life)
 
     async def settle(self) -> None:
-        """Wait, at most ``shutdown_seconds``, until the memory has accepted what waited for its opening."""
+        """Wait at most ``shutdown_seconds`` until the memory has accepted what waited for it to open."""
         if self._life is None or self._opening.is_idle:
             return
         idle = asyncio.create_task(self._opening.idle())
@@ -135,7 +135,7 @@ class Lifetime:
                 self._tell_refused()
 
     async def _begin(self, memory: core.CognitiveMemory, directory: Path) -> None:
-        """Put an opened memory in use: it first receives the lines that waited, then the calls."""
+        """Start to use a memory that was opened: first hand it the lines that waited, then release the calls."""
         late = await self._opening.hand_over(memory)
         self.memory = memory
         for line in late:
@@ -157,7 +157,7 @@ class Lifetime:
 
 
 class _LinesWithKeyword(LoguruHandler):
-    """Forwards log records to NoneBot's log, with the keyword in front that people search for.
+    """Forwards log records to NoneBot's log, beginning with the plugin's keyword, for which people search.
 
     The fields that the core adds to a record (kind, job, place, part) go into ``extra``, for programs.
     """

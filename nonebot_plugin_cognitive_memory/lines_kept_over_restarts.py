@@ -1,6 +1,6 @@
-"""A file that lists the lines to be considered, by which a bot that was killed finds them again in its log.
+"""A file that lists the lines to be considered, so that a bot that was killed finds them again in its log.
 
-The file holds message ids only: content that was withdrawn, erased or opted out of meanwhile is no longer in the log.
+The file holds message ids only: texts that were withdrawn, erased or opted out of meanwhile are no longer in the log.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class WaitingPlace:
         return cls(scene.agent, scene.group_id, "" if scene.group_id else scene.user_id, tuple(line_ids))
 
     def is_of(self, is_erased: Callable[[core.Scene], bool]) -> bool:
-        """Return whether ``is_erased`` is true for this place, whose lines then were erased."""
+        """Return whether the lines of this place were erased, that is, ``is_erased`` is true for its scene."""
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
         return scene is not None and is_erased(scene)
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
         """Return the lines that are still to be considered, oldest first.
 
-        Lines that the log no longer has, and lines that a turn, dialogue or event covers by now, are left out.
+        Left out are lines that the log no longer has, and lines that a turn, dialogue or event covers by now.
         """
         scene = scene_at(self.agent, self.group_id, self.user_id or _NOBODY)
         wanted = [line_id for line_id in self.line_ids if line_id]
@@ -64,7 +64,7 @@ class WaitingLinesFile:
         self._turn = threading.Lock()  # a write whose task was cancelled continues in its thread
 
     async def read(self) -> list[WaitingPlace]:
-        """Return what was listed at the last write; empty if the file is missing or invalid."""
+        """Return the places of the last write; empty if the file is missing or invalid."""
         return await asyncio.to_thread(self._read)
 
     async def write(self, waiting: Sequence[WaitingPlace]) -> None:

@@ -2,9 +2,9 @@
 
 A platform gives a line another id for each account, and a slow connection delivers it later. But each account hears
 each line once: if another account heard a line that this one has not heard, with the same place, speaker and text and
-nearly the same time, the two are copies. So two equal lines that a person says are both recorded, whichever account
-hears them first. They are recorded as one only if they come within a minute and each of two accounts missed one of
-them. With ``isolate_bots`` each account has places of its own, so what two accounts hear is recorded twice.
+nearly the same time, the two are copies. So if a person says the same thing twice, both lines are recorded, whichever
+account hears them first. They are recorded as one only if they come within a minute and each of two accounts missed
+one of them. With ``isolate_bots`` each account has places of its own, so what two accounts hear is recorded twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Key = tuple[Hashable, str, int]  # place, speaker, hash of the text
 
 @dataclass
 class _RecordedLine:
-    """A line, the id under which it is recorded, and the accounts that heard it, each with its id of the line."""
+    """A line, the id under which it is recorded, and for each account that heard it the id that this account has."""
 
     id: str
     sent_at: datetime
@@ -33,11 +33,11 @@ class _RecordedLine:
     heard: dict[str, str] = field(default_factory=dict[str, str])
 
     def is_heard_again(self, account: str, message_id: str) -> bool:
-        """Return whether an account delivers the line a second time."""
+        """Return whether an account delivers this line a second time."""
         return message_id in (self.heard.get(account), self.id)
 
     def may_be(self, account: str, sent_at: datetime, number: str) -> bool:
-        """Return whether what an account hears for the first time may be this line."""
+        """Return whether a line that an account hears for the first time may be a copy of this one."""
         if account in self.heard:
             return False
         return self.number == number if self.number and number else abs(self.sent_at - sent_at) <= self.apart
@@ -54,10 +54,10 @@ class LineCopies:
         self._first: OrderedDict[tuple[Hashable, str], str] = OrderedDict()
 
     def first_id(self, message: core.Message, account: str, words: str, *, number: str = "") -> str:
-        """Return the id under which a line is recorded: its own, or that of the copy which another account heard first.
+        """Return the id under which a line is recorded: its own, or that of the copy that another account heard first.
 
         ``words`` is the text as every account sees it; ``number`` is the line's number in its group if the platform
-        tells it. Call it for each line that an account hears; one that is delivered again gets the same id.
+        tells it. Call this for each line that an account hears; a line that is delivered again gets the same id.
         """
         saying = self._found(message, account, words, number) or self._added(_key(message, words), message, number)
         saying.heard.setdefault(account, message.id)
@@ -77,7 +77,7 @@ class LineCopies:
                 self._added(key, line).apart = LOGGED_APART
 
     def known_id(self, scene: core.Scene, message_id: str) -> str:
-        """Return the id under which a line of a place was recorded, by the id that any account has for it."""
+        """Return the id under which a line was recorded, given the id that one of the accounts has for it."""
         return self._first.get((scene.scope, message_id), message_id)
 
     def _found(self, message: core.Message, account: str, words: str, number: str) -> _RecordedLine | None:

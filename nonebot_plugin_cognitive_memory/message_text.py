@@ -28,7 +28,7 @@ Fields = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Wording:
-    """What a message says, the id of the message that it answers, and the ids of those it mentions."""
+    """The text of a message, the id of the message that it answers, and the ids of the people it mentions."""
 
     text: str
     reply_to: str | None = None
@@ -38,9 +38,9 @@ class Wording:
 def worded(
     segments: Iterable[MessageSegment], self_id: str = "", name_of: Callable[[str], str] = lambda _: ""
 ) -> Wording:
-    """Convert a message to text, cut at the length that is stored. A mention of ``self_id`` is left out.
+    """Convert a message to text, cut to the length that is stored. A mention of ``self_id`` is left out.
 
-    ``name_of`` returns the name of a person who is mentioned by id alone, "" if it is not known.
+    ``name_of`` returns the name of a person whose id alone is in a mention, "" if it is not known.
     """
     parts: list[str] = []
     reply_to: str | None = None
@@ -61,17 +61,17 @@ def spoken(bot: Bot, text: str) -> MessageSegment:
 
 
 def writable(text: str) -> str:
-    """Replace what no file and no database can hold: lone surrogates and NUL."""
+    """Replace characters that neither a file nor a database can store: lone surrogates and NUL."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "")
 
 
 def unrecalled(text: str) -> str:
-    """Remove from a text every block of memory made for a model's prompt, so that it is not learned again."""
+    """Remove every memory block made for a model's prompt, so that the memory does not learn from itself."""
     return _BLOCK.sub("", text)
 
 
 def _id(fields: Fields, *keys: str) -> str:
-    """Return the first of these fields that holds an id, as text, unchanged; "" if none does."""
+    """Return the first of these fields that has an id, as text, unchanged; "" if none has."""
     found = (fields.get(key) for key in keys)
     return next((str(value) for value in found if isinstance(value, str | int) and str(value)), "")
 
@@ -92,7 +92,7 @@ def _words(segment: MessageSegment, name_of: Callable[[str], str]) -> str:
 
 
 def _label(fields: Fields, *keys: str) -> str:
-    """Return the first field that is not blank as one short line that cannot close a marker; "" if all are."""
+    """Return the first of these fields that is not blank, as a short line that cannot close a marker; else ""."""
     for key in keys:
         value = fields.get(key)
         if isinstance(value, str | int) and str(value).strip():

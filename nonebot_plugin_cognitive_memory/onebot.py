@@ -1,4 +1,4 @@
-"""OneBot's two versions; an adapter that is not loaded is not imported here either."""
+"""OneBot's two versions; an adapter that the bot has not loaded is not imported here either."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ else:
         """A class without instances."""
 
     class _Version:
-        """The names of an adapter's module; while it is not loaded, each is a class without instances."""
+        """Gives access to the classes of an adapter's module; while it is not loaded, to a class without instances."""
 
         def __init__(self, module: str) -> None:
             self._module = module

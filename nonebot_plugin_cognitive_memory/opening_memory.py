@@ -1,4 +1,4 @@
-"""A memory that is being opened: lines and calls of chat plugins wait, in order of arrival."""
+"""A memory that is being opened: lines and calls of chat plugins wait for it, in order of arrival."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Refused:
 
 
 class OpeningMemory(core.CognitiveMemory):
-    """Stands in for a memory that is being opened: reads find nothing; once the memory is open, calls are forwarded.
+    """Replaces a memory while it is being opened: reads find nothing; once the memory is open, calls are forwarded.
 
     :meth:`observe` stores a line without waiting; :meth:`remember`, :meth:`consider` and :meth:`recall_message` return
     when the memory has answered.
@@ -49,7 +49,7 @@ class OpeningMemory(core.CognitiveMemory):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether nothing waits."""
+        """Return whether no line and no call is waiting."""
         return self._calm.is_set()
 
     @property
@@ -58,7 +58,7 @@ class OpeningMemory(core.CognitiveMemory):
         return self._is_over
 
     async def idle(self) -> None:
-        """Wait until nothing waits any more."""
+        """Wait until no line and no call is waiting."""
         await self._calm.wait()
 
     def waiting_lines(self, scene: core.Scene) -> list[core.Message]:
@@ -95,7 +95,7 @@ class OpeningMemory(core.CognitiveMemory):
 
     @asynccontextmanager
     async def in_order(self) -> AsyncGenerator[core.CognitiveMemory, None]:
-        """Wait until the memory is open and earlier callers are done, then yield it; yield an absent one if refused."""
+        """Yield the memory once it is open and earlier callers are done; yield an absent one if the call is refused."""
         if self._calls >= CALLS or self._has_given_up:
             self.refused.calls += 1
             yield core.CognitiveMemory.absent(self.reason)
@@ -111,7 +111,7 @@ class OpeningMemory(core.CognitiveMemory):
             self._note_calm()
 
     async def hand_over(self, memory: core.CognitiveMemory) -> list[core.Message]:
-        """Forward the waiting lines to the opened memory and use it from now on; return those lines.
+        """Forward the waiting lines to the opened memory, and use it from now on; return those lines.
 
         Calls keep waiting until :meth:`release`.
         """
@@ -128,14 +128,14 @@ class OpeningMemory(core.CognitiveMemory):
         self._released.set()
 
     def refuse_calls(self) -> None:
-        """Refuse the waiting calls, and later ones until the memory is open."""
+        """Refuse the calls that are waiting, and new ones until the memory is open."""
         if not self._is_over and not self._has_given_up:
             self._has_given_up = True
             self.refused.calls += self._calls
             self.release()
 
     def close(self) -> None:
-        """Refuse everything that waits, because the memory did not open."""
+        """Refuse all waiting lines and calls, because the memory did not open."""
         if not self._is_over:
             self.refuse_calls()
             self.refused.lines += len(self._lines)

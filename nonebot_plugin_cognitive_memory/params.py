@@ -1,4 +1,4 @@
-"""The dependency functions behind the injected types; each resolves for every event that has a person."""
+"""The dependency functions behind the injected types; each works for every event that has a person."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ async def running_memory(_here: Here) -> core.CognitiveMemory:
 
 
 async def memory_context(bot: Bot, event: Event) -> core.Context:
-    """Build the context of the event's message; empty, without skipping the handler, if there is no person."""
+    """Build the context of the event's message; if the event has no person, return an empty one."""
     scene = find_scene(bot, event)
     return await personal_context(scene, event) if scene else core.Context("", (), 0, ())
 
@@ -43,13 +43,13 @@ async def personal_context(here: Here, event: Event) -> core.Context:
 
 
 async def turn_end(here: Here, bot: Bot, event: Event) -> Callable[..., Awaitable[str | None]]:
-    """Return ``record_end`` bound to the event: it records the answer to this message as a finished turn."""
+    """Return ``record_end`` for this event: it records the answer to this message as a finished turn."""
     message = find_message(bot, event)
     return TurnEnd(here, Source.of(message) if message else Source())
 
 
 async def consideration(here: Here) -> Callable[..., Awaitable[str | None]]:
-    """Return a function that considers the recent dialogue of the event's scene."""
+    """Return a function that hands in the recent dialogue of the event's scene."""
     return partial(consider, here)
 
 

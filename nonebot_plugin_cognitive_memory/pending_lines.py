@@ -1,4 +1,4 @@
-"""The lines of one place that wait to be considered, and when they are due."""
+"""The lines of one place that wait to be considered, and the time when they are due."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PendingLines:
 
     @property
     def said_at(self) -> list[float]:
-        """Return when people said something; the bot's lines are context only."""
+        """Return when each line by a person was heard; the bot's lines do not count, because they are context only."""
         return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
 
     def add(self, message: core.Message, now: float) -> None:
@@ -43,7 +43,7 @@ class PendingLines:
             self.lines.pop(line_id, None)
 
     def due_at(self, capture: core.CaptureSettings) -> float:
-        """Return when the lines are due: a grace period after there are enough, else once the place has been quiet.
+        """Return when the lines are due: some time after enough have come, else once the place has been quiet.
 
         Infinity if no person said any of them.
         """
@@ -54,7 +54,7 @@ class PendingLines:
         return max(due, self.not_before)
 
     def due_lines(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Return the lines older than the grace period; a chat plugin may still record the turn of the others."""
+        """Return the lines old enough to be considered; a chat plugin may still record the turn of younger ones."""
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
 

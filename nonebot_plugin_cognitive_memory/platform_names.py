@@ -1,7 +1,7 @@
 """Names and roles of people, and names of groups, which OneBot v12 does not send with its messages.
 
 Its messages have ids only. The platform is asked for each person and group once a day, in the background and one after
-another, so that a line never waits for the platform: the name of a person's first line comes after it.
+another, so that a line never waits for the platform: a person's name comes after the first line is recorded.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _Key = tuple[str, str, str]  # agent, group, person; the person is "" for the gr
 
 @dataclass(frozen=True)
 class PlatformAnswer:
-    """The platform's answer about a person or a group, and until when it is valid, by the monotonic clock."""
+    """The platform's answer about a person or a group; ``until`` is the end of its validity by the monotonic clock."""
 
     name: str = ""
     is_admin: bool = False
@@ -44,7 +44,7 @@ class PlatformAnswer:
 
 @dataclass(frozen=True)
 class _PlatformQuery:
-    """Whom to ask about a person or a group, and when a line first needed the answer."""
+    """A question to the platform: the account that asks, and the time of the line that needed the answer first."""
 
     bot: Bot
     heard_at: datetime
@@ -64,14 +64,14 @@ class PlatformNames:
         self._loops = RunningLoops(self._loop)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
-        """Return the answer about a person in a group or, with group "", in private; without a person, about the group.
+        """Return the answer about a person in a group (in private with group ""), or about the group without a person.
 
-        Without an answer, return blank fields.
+        If there is no answer, its fields are blank.
         """
         return self._known.get((agent, group_id, user_id), PlatformAnswer())
 
     def ask(self, bot: Bot, scene: core.Scene, heard_at: datetime) -> None:
-        """Ask the platform about the person and group of a line, in the background, unless the answers are valid."""
+        """Ask the platform about the person and group of a line, in the background, if no valid answer is cached."""
         keys = [(scene.agent, scene.group_id, scene.user_id)]
         keys += [(scene.agent, scene.group_id, "")] if scene.group_id else []
         for key in keys:
@@ -81,14 +81,14 @@ class PlatformNames:
                 self._loop.nudge()
 
     def on_named(self, named: Callable[[core.Scene, datetime], Awaitable[None]]) -> None:
-        """Register a function to be called with each name, in its scene, and the time of the line that needed it."""
+        """Register a function that is called with a new name's scene and the time of the line that needed the name."""
         self._on_named.append(named)
 
     async def names_of(self, user_id: str) -> list[str]:
-        """Return all names of a person: those that the platform told, and those that it is still to tell.
+        """Return all names of a person that the platform told or tells now; takes at most :data:`PATIENCE` seconds.
 
-        For an erasure: in what others said, these names go, too. Each account of the bot that needs it is asked for the
-        person's nickname; takes at most :data:`PATIENCE` seconds.
+        For an erasure, which replaces these names in what others said. Open questions about the person are asked now,
+        and each OneBot v12 account is asked for the nickname.
         """
         known = [answer.name for key, answer in self._known.items() if key[2] == user_id]
         open_queries = {**self._waiting, **self._asking}
@@ -99,7 +99,7 @@ class PlatformNames:
         return [name for name in dict.fromkeys((*known, *names)) if name]
 
     async def forget(self, is_erased: Callable[[core.Scene], bool]) -> None:
-        """Drop the names of the scenes that were erased, also of those that the platform is being asked for."""
+        """Drop the names of each scene for which ``is_erased`` is true, and questions about them that are under way."""
         gone = {
             key for key in (*self._known, *self._waiting, *self._asking) if (scene := _scene(key)) and is_erased(scene)
         }
@@ -158,7 +158,7 @@ class PlatformNames:
 
 
 def name_of(told: object) -> str:
-    """Return the name in an answer: of a person the group card, else the nickname; of a group its name; else ""."""
+    """Return the name in an answer: a person's group card, else nickname; a group's name; else ""."""
     for key in ("card", "user_displayname", "nickname", "user_name", "group_name"):
         name = told.get(key) if isinstance(told, Mapping) else getattr(told, key, None)
         if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):
@@ -167,7 +167,7 @@ def name_of(told: object) -> str:
 
 
 def role_of(bot: Bot, told: object) -> str:
-    """Return the role in an answer about a member, "" if there is none: in OneBot v12 it is an extension."""
+    """Return the role in an answer about a member, which OneBot v12 has only as an extension; "" if there is none."""
     fields: Mapping[Any, Any] = told if isinstance(told, Mapping) else {}
     role = fields.get("role", fields.get(f"{getattr(bot, 'platform', '')}.role"))
     return role if isinstance(role, str) else ""

@@ -1,4 +1,4 @@
-"""The end of a turn: hands what a chat plugin answered to the memory, with the lines before it added."""
+"""The end of a turn: gives the memory what a chat plugin noted of it, with the lines before it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .throttled_log import complain
 
 @dataclass(frozen=True)
 class Source:
-    """What a turn answers: the text, and the message if it is known."""
+    """The message that a turn answers: its text, and its id and time if they are known."""
 
     text: str = ""
     message_ids: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True)
 class TurnEnd:
-    """Ends turns of one scene; without a source, a turn answers the asker's newest line."""
+    """Records finished turns of one scene; without a source, a turn answers the asker's newest line."""
 
     scene: core.Scene
     source: Source | None = None
@@ -97,7 +97,7 @@ async def record_end(  # the public signature is part of the contract
 
 
 async def consider(scene: core.Scene) -> str | None:
-    """Hand in the recent lines of a scene that no turn, dialogue or event covers.
+    """Hand in the recent lines of a scene that are in no turn, dialogue or event yet.
 
     Return the job's id, None if no line is new or the memory refused.
     """
@@ -108,7 +108,7 @@ async def consider(scene: core.Scene) -> str | None:
 
 
 async def submit_dialogue(scene: core.Scene) -> str | None:
-    """Hand in the lines that :func:`consider` does; return None if none is new; log and raise a refusal."""
+    """Hand in the same lines as :func:`consider`; return None if none is new; log a refusal and raise it."""
     async with lifetime.in_order() as memory:
         try:
             lines = await memory.recent_messages(scene, setup.settings.capture.consider_every)
@@ -123,7 +123,7 @@ async def submit_dialogue(scene: core.Scene) -> str | None:
 
 
 async def _recent(memory: core.CognitiveMemory, scene: core.Scene) -> list[core.Message]:
-    """Return enough lines of the log to find the answered one and those before it; empty if the memory fails."""
+    """Return enough new lines of the log to find the answered line and those before it; [] if the memory fails."""
     try:
         return await memory.recent_messages(scene, 2 * setup.settings.historian.recent_messages_inject_k)
     except core.CognitiveMemoryError:
@@ -135,7 +135,7 @@ def _newest(scene: core.Scene, lines: list[core.Message]) -> Source:
 
 
 def _known(source: Source, scene: core.Scene, lines: list[core.Message]) -> Source:
-    """Return the source with the id of the answered line, found by its text; unchanged if that fails.
+    """Return the source with the id of the answered line, found by its text; unchanged if no line has this text.
 
     The memory needs the id to know that the recorded turn covers this line.
     """
@@ -149,10 +149,9 @@ def _own(scene: core.Scene, lines: list[core.Message]) -> Iterator[core.Message]
 
 
 def _lines_before(lines: list[core.Message], source: Source) -> tuple[core.Message, ...]:
-    """Return the lines before the answered one, which is identified by its id.
+    """Return the lines before the answered line, which is found by its id; all lines if it is not among them.
 
-    The answered line itself is left out unless it is a reply: then it is last, and the line that it replies to is
-    included, however old.
+    If the answered line is a reply, it comes last, and the line to which it replies is included, however old.
     """
     at = next((index for index, line in enumerate(lines) if line.id in source.message_ids), len(lines))
     before = lines[:at]

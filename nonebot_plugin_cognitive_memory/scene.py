@@ -32,7 +32,7 @@ def scene_of(bot: Bot, event: Event) -> core.Scene:
 
 
 def find_scene(bot: Bot, event: Event) -> core.Scene | None:
-    """Return the scene of an event; None for anonymous members, channels, the bot itself and other accounts of it."""
+    """Return the scene of an event; None for anonymous members, channels, and all accounts of this bot."""
     if isinstance(event, v11.Event):
         return _v11_scene(agent_of(bot), event)
     return _v12_scene(agent_of(bot), event) if isinstance(event, v12.Event) else None
@@ -77,7 +77,7 @@ def text_id(value: object) -> str | None:
 
 
 def line_id(value: object) -> str:
-    """Return the id of a message as text; one that is too long or has control characters, as a hash of it."""
+    """Return the id of a message as text; a hash of it if it is blank, too long or has control characters."""
     text = str(value)
     is_usable = 0 < len(text) <= ID_LENGTH and text.isprintable()
     return text if is_usable else f"x-{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:32]}"
@@ -85,7 +85,7 @@ def line_id(value: object) -> str:
 
 @get_driver().on_bot_connect
 async def note_account(bot: Bot) -> None:
-    """Note an account of this bot: another of its accounts may hear what it sent, even after it lost its connection.
+    """Store an account of this bot, because another of its accounts may hear what it sends, even after it disconnected.
 
     Warn of accounts on several platforms that share a memory: nothing tells equal ids of two platforms apart.
     """

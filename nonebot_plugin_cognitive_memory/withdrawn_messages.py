@@ -1,4 +1,4 @@
-"""Withdraws messages that were withdrawn in the chat: from the log, from queued jobs and from events."""
+"""Removes messages that people withdrew in the chat: from the log, from queued jobs and from events."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def withdraw(bot: Bot, event: Event) -> None:
 def find_withdrawal(bot: Bot, event: Event) -> tuple[core.Scene, str] | None:
     """Return the scene and message id of a withdrawal event, else None.
 
-    In a group the bot stands in for a sender whose id is invalid.
+    In a group, the scene's person is the bot if the sender's id is invalid.
     """
     agent, own_id = agent_of(bot), bot.self_id
     match event:

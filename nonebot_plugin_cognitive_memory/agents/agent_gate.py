@@ -1,4 +1,4 @@
-"""Serves agents: a request's token decides whose memory of which place it reads; no argument of a tool changes that.
+"""Serves agents: a request's token decides which place is read for which person; no argument of a tool changes that.
 
 An agent's own token gives access to one place for one person. The operator's token gives access to the place and
 person named in the request's headers, which are configured with the token; the model never sees them.
@@ -24,7 +24,7 @@ HEADERS = {"user": b"x-memory-user", "group": b"x-memory-group", "agent": b"x-me
 
 
 class AgentGate:
-    """An application that serves agents by their tokens."""
+    """Serves each request according to the token that it carries."""
 
     def __init__(self, settings: core.HttpSettings, backing: Backing) -> None:
         """Accept the tokens of the agents in ``settings``, and the operator's."""
@@ -36,7 +36,7 @@ class AgentGate:
         ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request to the gate of its token; the operator's gate refuses any unknown token."""
+        """Forward a request to the gate of its token, or to the operator's gate, which refuses unknown tokens."""
         gate = next((gate for gate in self._agents if gate.is_operator(scope)), self._operator)
         await gate(scope, receive, send)
 
@@ -75,7 +75,7 @@ class AgentGate:
 
 @dataclass(frozen=True)
 class _Place:
-    """The place that an agent reads and the person for whom it asks; without a group it is the private chat."""
+    """The place that an agent reads, and the person for whom; with ``group`` "" it is that person's private chat."""
 
     user: str
     group: str = ""

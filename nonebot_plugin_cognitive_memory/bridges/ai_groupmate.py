@@ -1,6 +1,7 @@
-"""The bridge to nonebot-plugin-ai-groupmate: its registry of tools takes the tools and the block of memory.
+"""The bridge to nonebot-plugin-ai-groupmate: adds the memory's tools and block to the plugin's registry of tools.
 
-The plugin keeps a memory of its own beside this one: what its model is told to keep, relations, a summary of the group.
+The plugin keeps a memory of its own beside this one: what its model is told to keep, relations, a summary of the
+group.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _call(turn: BridgedTurn, name: str) -> Callable[..., Awaitable[str]]:
 
 
 async def _answer_of(turn: BridgedTurn) -> str:
-    """Return the bot's lines at the end of the log: the plugin returns no answer but sends it by a tool of its own."""
+    """Return the bot's lines at the end of the log, because the plugin sends its answer by a tool and returns none."""
     lines = await quietly(get_memory().recent_messages(turn.scene, _LINES), [])
     said: list[str] = []
     for line in reversed(lines):

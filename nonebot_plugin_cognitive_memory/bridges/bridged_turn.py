@@ -1,4 +1,4 @@
-"""One turn of a companion: the block for its prompt, the tools for its model, and its end.
+"""One turn of a companion (a bridged chat plugin): the block for its prompt, the tools for its model, and its end.
 
 Nothing here raises: where the memory fails or is slow, the companion answers without it.
 """
@@ -39,10 +39,10 @@ _current: ContextVar[BridgedTurn | None] = ContextVar("cognitive_memory_bridged_
 
 
 class Patience:
-    """How long a companion waits for a call of the memory; ``clock`` returns seconds of a monotonic clock."""
+    """How long a companion waits for a call of the memory: shorter for a while after a call was late."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start with nothing late."""
+        """Start with the full wait; ``clock`` returns seconds of a monotonic clock."""
         self._clock = clock
         self._is_short_until = float("-inf")
 
@@ -51,7 +51,7 @@ class Patience:
         return SHORT_PATIENCE if self._clock() < self._is_short_until else PATIENCE
 
     def note_late(self) -> None:
-        """Note that a call was late."""
+        """Shorten the waits for a while, because a call was late."""
         self._is_short_until = self._clock() + SHORT_FOR
 
 
@@ -60,7 +60,7 @@ _patience = Patience()
 
 @dataclass
 class BridgedTurn:
-    """A turn that a companion answers; ``said`` is the person's text without a leading command."""
+    """A turn that a companion answers; ``said`` is the person's text without a command at its beginning."""
 
     scene: core.Scene
     said: str
@@ -70,11 +70,11 @@ class BridgedTurn:
 
     @property
     def tools(self) -> list[core.tools.Schema]:
-        """Return OpenAI's ``tools`` list; empty while there is no memory to call."""
+        """Return the memory's tools as OpenAI's ``tools`` list; empty while no memory is open."""
         return tool_schemas(PREFIX) if get_memory().is_running else []
 
     async def block(self, *, with_tools: bool = False) -> str:
-        """Return the text to add to the model's prompt: the guide to the tools if it has them, and the context.
+        """Return the text to add to the model's prompt: the context, after the guide to the tools if ``with_tools``.
 
         The context is missing if the memory has nothing for this turn or fails.
         """
@@ -85,7 +85,7 @@ class BridgedTurn:
         return "\n\n".join(filter(None, (guide, self.context)))
 
     async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
-        """Run a tool for the companion's model; the answer is JSON text."""
+        """Run a tool for the companion's model; return the answer as JSON text, also for a failure."""
         self.has_ended |= name == END
         answer = MemoryToolbox(self.end).call(name, arguments)
         return await quietly(answer, replies.bridges.TOOL_FAILED)
@@ -109,7 +109,7 @@ async def turn_of(bot: Bot, event: Event, said: str | None = None) -> BridgedTur
 
 
 async def running_turn(said: str | None = None) -> BridgedTurn | None:
-    """Return the current turn, else one that answers the event NoneBot is handling in this task, else None."""
+    """Return this task's current turn, else the turn of the event that NoneBot is handling in this task, else None."""
     turn = _current.get()
     if turn is not None:
         return turn
@@ -118,7 +118,7 @@ async def running_turn(said: str | None = None) -> BridgedTurn | None:
 
 
 def current_turn() -> BridgedTurn | None:
-    """Return the turn that :func:`take` or :func:`taking` made the current one; None without."""
+    """Return this task's current turn, set by :func:`take` or :func:`taking`; None if there is none."""
     return _current.get()
 
 
@@ -138,12 +138,12 @@ def taking(turn: BridgedTurn | None) -> Iterator[None]:
 
 
 def is_ours(name: object) -> bool:
-    """Return whether the name of a called tool is one of the memory's, by its prefix."""
+    """Return whether a tool that a model called is the memory's, which its prefix tells."""
     return isinstance(name, str) and name.startswith(PREFIX)
 
 
 async def quietly(work: Awaitable[T], otherwise: T) -> T:
-    """Return the result of ``work``; if it fails, is cancelled or takes too long, log it and return ``otherwise``.
+    """Return the result of ``work``; if it fails, is cancelled or takes too long, log that and return ``otherwise``.
 
     Late work is cancelled, but not waited for: a write to a disk that hangs ends when the disk answers.
     """

@@ -1,4 +1,4 @@
-"""Checks that a bridge's companion is loaded, in a version that was tried, with the expected hook points."""
+"""Checks that a companion (a bridged chat plugin) is loaded, in a tried version, with the expected hook points."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NotAttachedError(Exception):
 
 @dataclass(frozen=True)
 class Companion:
-    """A chat plugin: its module, and the versions of its distributions with which the bridge was tried."""
+    """A chat plugin: its module, and for each of its distributions the versions with which the bridge was tried."""
 
     name: str
     module: str
@@ -37,13 +37,13 @@ class Companion:
         return self.checked_versions()
 
     def checked_versions(self) -> str:
-        """Return the version of its first distribution; raise NotAttachedError if that of any was not tried."""
+        """Return the version of the first distribution; raise NotAttachedError if the version of any was not tried."""
         found = [_checked_version(name, specifier) for name, specifier in self.tried.items()]
         return found[0]
 
 
 def part_of(module: str, name: str, parameters: tuple[str, ...] = ()) -> Any:
-    """Return the attribute ``name`` of a companion's module; "Class.method" names a method.
+    """Return the attribute ``name`` of a companion's module; "Class.method" is a method.
 
     Raises NotAttachedError if it is missing, or is a function that lacks one of ``parameters``.
     """

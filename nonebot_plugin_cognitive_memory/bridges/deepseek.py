@@ -1,4 +1,4 @@
-"""The bridge to nonebot-plugin-deepseek: its one function that asks the model gets the block as a system message.
+"""The bridge to nonebot-plugin-deepseek: adds the block as a system message where the plugin asks its model.
 
 The plugin sends no tools to its model; therefore the memory's tools are not offered.
 """

@@ -1,10 +1,10 @@
 """The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
 
-Only plugins that the operator names are given anything, and only in a request that answers the event being handled: one
-of its last user message and the event's text contains the other. A task may outlive its event and then ask for somebody
-in another place, although NoneBot still names the old event as the current one. If a message of another place fits such
-a request, too, it is given nothing. The memory's own requests are not affected, because the core does not post them
-through ``chat.completions``.
+Only plugins that the operator names get the block, and only in a request that answers the event being handled: its
+last user message contains the event's text or the other way round. A task may outlive its event and then ask for
+somebody in another place, although NoneBot still names the old event as the current one. Therefore such a request
+gets nothing if a message of another place fits it, too. The memory's own requests are not affected, because the core
+does not post them through ``chat.completions``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _last: ContextVar[tuple[Event, BridgedTurn] | None] = ContextVar("cognitive_memo
 
 @dataclass(eq=False)
 class HeardMessage:
-    """A message that handlers of named plugins were given; ``running`` of them have not ended."""
+    """A message that handlers of named plugins received; ``running`` counts those handlers that have not ended."""
 
     event: Event
     scene: core.Scene
@@ -50,12 +50,12 @@ class HeardMessage:
     running: int = 1
 
     def fits(self, said: str) -> bool:
-        """Return whether a request with these words may answer the message."""
+        """Return whether a request whose last user message is ``said`` may answer this message."""
         return said in self.text or self.text in said
 
 
 async def note_begin(bot: Bot, event: Event, matcher: Matcher) -> None:
-    """Remember a message that a named plugin's handler is given."""
+    """Remember a message that the handler of a named plugin is about to receive."""
     if not _is_allowed(matcher):
         return
     text, scene, known = plain_text(event).strip(), find_scene(bot, event), _heard_of(event)
@@ -66,7 +66,7 @@ async def note_begin(bot: Bot, event: Event, matcher: Matcher) -> None:
 
 
 async def note_end(event: Event, matcher: Matcher) -> None:
-    """Note that a handler has ended, if its plugin is one that the setting names."""
+    """Record that a handler has ended, if its plugin is named in the settings."""
     known = _heard_of(event) if _is_allowed(matcher) else None
     if known is not None:
         known.running -= 1
@@ -81,7 +81,7 @@ def _is_allowed(matcher: Matcher) -> bool:
 
 
 def _may_be_of_another_place(event: Event, said: str) -> bool:
-    """Return whether a request of a task that has outlived its event may answer what was said in another place."""
+    """Return whether a request may answer a message of another place, because all handlers of its event have ended."""
     own = _heard_of(event)
     if own is None or own.running:
         return False
@@ -92,7 +92,7 @@ def _may_be_of_another_place(event: Event, said: str) -> bool:
 def allow(plugin: str) -> str:
     """Give the memory to the plugin of this name; return the version of OpenAI's SDK.
 
-    Raises NotAttachedError if the plugin is not loaded, or the SDK is missing or of a version that was not tried.
+    Raises NotAttachedError if the plugin is not loaded, or if the SDK is missing or of an untried version.
     """
     if plugin not in {one.name for one in get_loaded_plugins()}:
         raise NotAttachedError(replies.bridges.not_loaded(plugin))
@@ -104,7 +104,7 @@ def allow(plugin: str) -> str:
 
 
 def attach() -> None:
-    """Wrap ``AsyncCompletions.create`` to add the block and record the turn, and watch which messages are answered."""
+    """Wrap ``AsyncCompletions.create`` to add the block and record the turn, and observe the handlers of messages."""
     run_preprocessor(note_begin)
     run_postprocessor(note_end)
     place = "openai.resources.chat.completions"
@@ -123,7 +123,7 @@ def attach() -> None:
 
 
 async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
-    """Return the turn that a request answers; None outside handlers of allowed plugins, or if it answers no event."""
+    """Return the turn that a request answers; None outside handlers of named plugins, or if it answers no event."""
     bot, event, matcher = current_bot.get(None), current_event.get(None), current_matcher.get(None)
     if current_turn() is not None:  # a bridge of its own has it
         return None
@@ -168,7 +168,10 @@ def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
 
 
 async def _record_answer(turn: BridgedTurn, answered: Any) -> Any:
-    """Record the turn if this is its answer, a stream once it is read to its end; return what the plugin receives."""
+    """Record the turn if the model's answer ends it; an answer in a stream is recorded once the plugin has read it.
+
+    Return what the plugin receives.
+    """
     choices = getattr(answered, "choices", None)
     message = getattr(choices[0], "message", None) if choices else None
     if message is not None and not getattr(message, "tool_calls", None):

@@ -61,7 +61,7 @@ def _tool(schema: core.tools.Schema) -> Callable[[Any], Awaitable[str]]:
 
 
 def _typed(hook: Callable[..., Awaitable[None]], event: Any) -> Callable[..., Awaitable[None]]:
-    """Annotate a hook's parameter with the class of its event, by which AmritaCore passes it."""
+    """Annotate a hook's parameter with its event class, because AmritaCore passes events by their annotation."""
     hook.__annotations__ = {"event": event, "return": None}
     return hook
 

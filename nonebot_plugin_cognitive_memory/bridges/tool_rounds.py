@@ -1,4 +1,4 @@
-"""Runs the memory's tools between a companion and its model, so that the companion sees only calls of its own tools."""
+"""Runs the memory's tools between a companion and its model, so that the companion sees calls of its own tools only."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ ROUNDS = 6
 
 
 async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
-    """Run the memory's tools that a choice of OpenAI's chat API calls; return the messages to add when asking again.
+    """Run the memory's tools that the model calls in ``choice``; return the messages to add before asking it again.
 
-    Empty if it calls none of them, or if it answers in words and only ends the turn. If it calls the companion's tools
-    too, those calls are removed from ``choice``: the model repeats them after it has read the results.
+    Empty if it calls none of them, or if it answers in words and only ends the turn. Calls of the companion's tools in
+    the same choice are removed: the model repeats them after it has read the results.
     """
     if await end_in_words(turn, choice):
         return []
@@ -35,7 +35,7 @@ async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
 
 
 async def end_in_words(turn: BridgedTurn, choice: Any) -> bool:
-    """Run and remove the calls in a choice if it has text and calls only ``end``; return whether it did.
+    """If a choice has text and calls only the tool ``end``, run these calls, remove them and return True.
 
     With the calls left in, the companion would ask the model once more, and the model would answer a second time.
     """

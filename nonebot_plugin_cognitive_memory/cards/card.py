@@ -19,14 +19,14 @@ class Labels:
 
 @dataclass(frozen=True)
 class Figures:
-    """Numbers in large type, each over what it counts."""
+    """Numbers in large type, each with a label of what it counts below it."""
 
     pairs: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Paragraphs:
-    """A heading ("" for none) over lines of text; a line that is an item of a list gets a dot."""
+    """A heading ("" for none) above lines of text; a line that is a list item gets a dot."""
 
     heading: str
     lines: Sequence[tuple[str, bool]]
@@ -41,7 +41,7 @@ class Remarks:
 
 @dataclass(frozen=True)
 class Chart:
-    """A bar per day, with the label of each day and one sentence on all of them."""
+    """A bar per day, with the day below it, and one sentence on all bars."""
 
     heading: str
     caption: str
@@ -53,7 +53,7 @@ Block = Labels | Figures | Paragraphs | Remarks | Chart
 
 @dataclass(frozen=True)
 class Card:
-    """A card: a coloured head with a sign, a title and a subtitle, blocks below it, and a small line at the end."""
+    """A card: a coloured head with a sign, a title and a subtitle, then blocks, then a small line at the end."""
 
     accent: Accent
     sign: str

@@ -47,7 +47,7 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def wrapped(text: str, width: float, measure: Callable[[str], float], *, most: int) -> list[list[str]]:
-    """Break a text into at most ``most`` lines of clusters; what is left out is marked by "…" at the end."""
+    """Break a text into at most ``most`` lines of clusters; "…" at the end marks that the rest is left out."""
     lines: list[list[str]] = [[]]
     room = width
     for piece in _pieces(clusters(" ".join(text.split()))):
@@ -84,7 +84,7 @@ def fitted(line: Iterable[str], width: float, measure: Callable[[str], float], *
 
 
 def _pieces(found: Iterable[str]) -> Iterator[list[str]]:
-    """Group clusters that must stay on one line: Latin words, and punctuation with the character that it belongs to."""
+    """Group clusters that must stay on one line: Latin words, and punctuation with the character beside it."""
     piece: list[str] = []
     for cluster in found:
         if piece and not _holds(piece[-1], cluster):
@@ -104,7 +104,7 @@ def _holds(before: str, after: str) -> bool:
 
 
 def _cut(piece: Sequence[str], room: float, width: float, measure: Callable[[str], float]) -> Iterator[list[str]]:
-    """Break a piece between its clusters: the first part fits into ``room``, the others into ``width``."""
+    """Break a piece between its clusters: the first part fits in ``room``, each other part in ``width``."""
     part: list[str] = []
     for cluster in piece:
         length = measure(cluster)

@@ -25,7 +25,7 @@ _OTHER_CUTS = ("thin", "light", "demilight", "extralight", "mono", "italic", "ob
 
 @dataclass(frozen=True)
 class FontFiles:
-    """Candidates in the order in which to try them; ``bold`` pairs a regular file with the bold one beside it."""
+    """Font files in the order in which to try them; ``bold`` maps a regular file to the bold one in its folder."""
 
     chinese: Sequence[Path]
     emoji: Sequence[Path]

@@ -25,7 +25,7 @@ TOP: Corners = (True, True, False, False)
 
 @dataclass(frozen=True)
 class Words:
-    """Clusters on one line; ``y`` is the middle of the line."""
+    """Clusters of one line from ``x`` on; ``y`` is the middle of the line's height."""
 
     x: float
     y: float
@@ -60,7 +60,7 @@ class Drawing:
 
 
 class Layout:
-    """Places the parts of one card below each other. ``measure`` returns the width of a cluster at a size."""
+    """Places the parts of one card below each other; ``measure`` returns the width of a cluster at a font size."""
 
     def __init__(self, theme: Theme, measure: Measure) -> None:
         """Start at the top of an empty page."""
@@ -215,7 +215,7 @@ class Layout:
         return fitted(lines[0], width, partial(self._of, size=size, bold=bold)) if lines else []
 
     def _size_for(self, text: str, width: float, sizes: Sequence[int]) -> int:
-        """Return the largest of the sizes in which a text fits a width, else the smallest."""
+        """Return the first of the sizes, which fall, at which a text fits in ``width``; the last if it fits at none."""
         whole = wrapped(text, 1e9, partial(self._of, size=sizes[0], bold=True), most=1)
         fits = (size for size in sizes if self._length(whole[0] if whole else (), size, bold=True) <= width)
         return next(fits, sizes[-1])
@@ -227,7 +227,7 @@ class Layout:
         return self._measure(cluster, size, bold)
 
     def _readable_accent(self) -> Colour:
-        """Return the accent, lightened where the page is dark."""
+        """Return the accent colour, lighter on a dark page."""
         is_dark = sum(self._theme.sheet) < sum(self._theme.text)
         return _mixed(self._accent[0], WHITE, 0.34) if is_dark else self._accent[0]
 

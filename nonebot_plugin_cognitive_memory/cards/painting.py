@@ -32,7 +32,7 @@ class NoChineseFont(Exception):
 
 
 class Typefaces:
-    """The fonts of this machine: a Chinese one, its bold cut, and others for what it lacks."""
+    """The fonts of this machine: a Chinese one, its bold cut, and others for characters that it lacks."""
 
     def __init__(self, files: FontFiles) -> None:
         """Open the fonts; raises NoChineseFont."""
@@ -55,7 +55,7 @@ class Typefaces:
         return self.font_of(cluster, size, bold).getlength(cluster)
 
     def font_of(self, cluster: str, size: int, bold: bool) -> Font:
-        """Return the first font that has a cluster, the Chinese one if none has."""
+        """Return the first font that has a cluster; if none has it, the Chinese one."""
         path, index = self._face_of(cluster[:1], bold)
         font = self._font(path, index, size)
         assert font is not None  # noqa: S101  # it was opened before
@@ -67,7 +67,7 @@ class Typefaces:
         return next((face for face in faces if _has(self._font(*face, PROBED), char)), mine)
 
     def _drawn_tile(self, cluster: str, size: int) -> Image.Image | None:
-        """Return an emoji drawn in its font's size and reduced to the text's; None if it cannot be drawn in colour."""
+        """Return an emoji drawn at its font's size and reduced to the text's; None if it cannot be drawn in colour."""
         if self._emoji is None:
             return None
         font, native = self._emoji
@@ -100,7 +100,7 @@ def painted(drawing: Drawing, typefaces: Typefaces) -> bytes:
 
 
 def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
-    """Return a palette with the exact colours of plain areas and words; the rest is computed from the image."""
+    """Return a palette with the exact colours of plain areas and words, and others computed from the image."""
     exact = list(dict.fromkeys((drawing.page, *(part.colour for part in drawing.parts))))[:EXACT]
     reduced = image.quantize(COLOURS - len(exact), method=Image.Quantize.MEDIANCUT)
     values = (reduced.getpalette() or [])[: 3 * (COLOURS - len(exact))]
@@ -111,7 +111,7 @@ def _palette(image: Image.Image, drawing: Drawing) -> Image.Image:
 
 
 def _snapped(colour: Colour, exact: Sequence[Colour]) -> Colour:
-    """Return the exact colour so near to ``colour`` that Pillow could confuse them, else ``colour``."""
+    """Return the colour of ``exact`` that is so near to ``colour`` that Pillow could confuse them, else ``colour``."""
     near = (one for one in exact if max(abs(a - b) for a, b in zip(one, colour, strict=True)) <= SAME)
     return next(near, colour)
 
@@ -181,7 +181,7 @@ def _opened(path: Path, index: int, size: int) -> Font | None:
 
 
 def _chinese_face(path: Path) -> tuple[Path, int] | None:
-    """Return the best face of a font file that has Chinese characters: one for mainland China if it has one."""
+    """Return the best face of a font file with Chinese characters, for mainland China if possible; None without one."""
     faces = [(index, font) for index in range(FACES if path.suffix.lower() in (".ttc", ".otc") else 1)
              if (font := _opened(path, index, PROBED)) is not None]  # fmt: skip
     having = [(index, font) for index, font in faces if _has(font, PROBE)]

@@ -19,10 +19,10 @@ MOST_WAITING = 8  # cards; further askers get text at once
 
 
 class Studio:
-    """Draws cards with the fonts of this machine, which are looked for at the first card."""
+    """Draws cards with the fonts of this machine, which the first card looks for."""
 
     def __init__(self, own_fonts: Path | None, *, has_library: bool | None = None) -> None:
-        """Prepare; fonts in the folder ``own_fonts`` come before the system's."""
+        """Prepare; fonts in the folder ``own_fonts`` are preferred to the system's."""
         self._own_fonts = own_fonts
         self._has_library = find_spec("PIL") is not None if has_library is None else has_library
         self._typefaces: Typefaces | None = None
@@ -32,7 +32,7 @@ class Studio:
         self._is_set_up = not self._has_library
 
     async def drawn(self, card: Card, theme: Theme) -> bytes | None:
-        """Return a card as a PNG; None if it cannot be drawn here, or too many wait."""
+        """Return a card as a PNG; None if this machine cannot draw it, or if too many cards wait."""
         if self.missing or self._waiting >= MOST_WAITING:
             return None
         self._waiting += 1

@@ -1,4 +1,4 @@
-"""Decides who may act on other people's memories; the sender's role stated in an event is not trusted."""
+"""Decides who may act on other people's memories; the sender's role that an event states is not trusted."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ REPLAY = 300.0  # seconds after which a message is no call any more
 
 
 async def objection(bot: Bot, event: Event, refusal: str = replies.commands.NOT_YOURS) -> str:
-    """Return why the sender may not act on what others said here; "" if they may.
+    """Return why the sender may not act on what others said here; "" if allowed.
 
-    Superusers may, and admins of the group by the platform's present answer. The message is also read back from the
-    platform: over HTTP, anybody who can reach the port could have forged the event.
+    Superusers may, and admins of the group if the platform confirms their role now. The platform must also have the
+    same message, because over HTTP anybody who can reach the port could forge the event.
     """
     if not await SUPERUSER(bot, event):
         is_admin = await find_admin(bot, event)
@@ -34,7 +34,7 @@ async def objection(bot: Bot, event: Event, refusal: str = replies.commands.NOT_
 
 
 async def superuser_objection(bot: Bot, event: Event) -> str:
-    """Return why the sender may not use a superuser's command; "" if they may."""
+    """Return why the sender may not use a superuser's command; "" if allowed."""
     return await _forgery(bot, event) if await SUPERUSER(bot, event) else replies.commands.SUPERUSERS_ONLY
 
 
@@ -54,7 +54,7 @@ async def find_admin(bot: Bot, event: Event) -> bool | None:
 
 
 async def _is_admin_of_twelve(bot: Bot, event: v12.GroupMessageEvent) -> bool | None:
-    """Return whether a platform of OneBot v12 calls the sender an admin; None if it tells no role (an extension)."""
+    """Return whether a OneBot v12 platform calls the sender an admin; None if it tells no role (an extension)."""
     try:
         member = await bot.call_api("get_group_member_info", group_id=event.group_id, user_id=event.user_id)
     except AdapterException:
@@ -64,9 +64,10 @@ async def _is_admin_of_twelve(bot: Bot, event: v12.GroupMessageEvent) -> bool | 
 
 
 async def contradiction(bot: Bot, event: Event) -> str:
-    """Return why a call about the sender's own data is refused: the platform has another message under its id; else "".
+    """Return why a call about the sender's own data is refused, because the platform has another message by this id.
 
-    A platform that cannot return messages counts as agreeing, so that people can always reach their own data.
+    "" if it has the same one. A platform that cannot return messages counts as agreeing, so that people can always
+    reach their own data.
     """
     if isinstance(event, v11.MessageEvent):
         with suppress(AdapterException):
@@ -86,7 +87,7 @@ async def _forgery(bot: Bot, event: Event) -> str:
 
 
 async def _is_genuine(bot: Bot, event: Event) -> bool:
-    """Return whether the platform confirms this message; if it cannot tell, whether an access token guards events."""
+    """Return whether the platform has this message; if it cannot tell, whether a secret guards against forgery."""
     if isinstance(event, v11.MessageEvent):
         try:
             return _agrees(event, await bot.call_api("get_msg", message_id=event.message_id))
@@ -96,7 +97,7 @@ async def _is_genuine(bot: Bot, event: Event) -> bool:
 
 
 def _is_platform(bot: Bot) -> bool:
-    """Return whether an access token keeps others from connecting as the platform and confirming forged messages.
+    """Return whether an access token ensures that nobody else can connect as the platform and confirm forged messages.
 
     True for OneBot v12: :func:`_is_genuine` checks its access token.
     """

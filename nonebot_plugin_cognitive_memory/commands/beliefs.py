@@ -26,7 +26,7 @@ shown_beliefs = ShownLists()
 
 @memory_command.assign("beliefs")
 async def list_beliefs(bot: Bot, event: Event, here: Here, page: Match[int]) -> None:
-    """List the group's beliefs, strongest first; retired ones stand at the end."""
+    """List the group's beliefs, strongest first, then the retired ones."""
     await answer(bot, event, _listed(bot, event, here, page.result if page.available else 1))
 
 
@@ -38,13 +38,13 @@ async def show_history(bot: Bot, event: Event, here: Here, number: Match[int]) -
 
 @memory_command.assign("changes")
 async def show_changes(bot: Bot, event: Event, here: Here, days: Match[int]) -> None:
-    """Show what changed in the last days."""
+    """Show what changed in the group's beliefs in the last ``days``."""
     await answer(bot, event, _changes(bot, event, here, days.result if days.available else DAYS))
 
 
 @memory_command.assign("evolve")
 async def evolve(bot: Bot, event: Event, here: Here, days: Match[int]) -> None:
-    """Evolve the beliefs of the group now, by what was said in the last days."""
+    """Update the beliefs of the group now, from what was said in the last ``days``."""
     await answer(bot, event, _evolved(bot, event, here, days.result if days.available else 1))
 
 
@@ -56,7 +56,7 @@ async def retire(bot: Bot, event: Event, here: Here, number: Match[int]) -> None
 
 @memory_command.assign("restore")
 async def restore(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
-    """Restore the item with a number in the list shown last: a belief, an older version, or a forgotten event."""
+    """Restore the item with this number in the list shown last: a belief, an older version, or a forgotten event."""
     await answer(bot, event, _restored(bot, event, here, number.result))
 
 

@@ -22,7 +22,7 @@ CALL_WORDS = 2  # the command and its subcommand
 
 
 class CallForm(Extension):
-    """Removes anything before the command (a mention, a face, an unresolved reply) and normalises its spelling."""
+    """Removes what precedes the command in a message (a mention, a face, a reply) and normalises its spelling."""
 
     @property
     def priority(self) -> int:
@@ -41,7 +41,10 @@ class CallForm(Extension):
         command: Alconna,  # noqa: ARG002  # the signature of Alconna's hook
         receive: UniMessage,
     ) -> UniMessage:
-        """Return the message from its first text on, with the command rewritten into its documented form."""
+        """Return the message from its first text on, with the command rewritten into its documented form.
+
+        A pin command without words gets the text of the message that it replies to.
+        """
         parts = list(receive)
         while parts and not (isinstance(parts[0], Text) and parts[0].text.strip()):
             parts.pop(0)
@@ -56,9 +59,9 @@ class CallForm(Extension):
 
 
 async def replied_to(bot: Bot, event: Event) -> str:
-    """Return the message that a command replies to, with its speaker.
+    """Return the message that a command replies to, quoted behind its speaker's name.
 
-    "" if there is none, it could not be fetched, or its speaker is not recorded.
+    "" if there is none, if it could not be fetched, or if its speaker must not be recorded.
     """
     if isinstance(event, v12.MessageEvent):
         return await _logged_line(bot, event)
@@ -77,7 +80,7 @@ async def replied_to(bot: Bot, event: Event) -> str:
 
 
 async def _logged_line(bot: Bot, event: v12.MessageEvent) -> str:
-    """Return the line replied to from the log, because OneBot v12 sends only its id."""
+    """Return the message replied to from the log, because OneBot v12 sends only its id."""
     asking = find_message(bot, event)
     if asking is None or asking.reply_to is None:
         return ""

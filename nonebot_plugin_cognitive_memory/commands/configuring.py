@@ -16,7 +16,7 @@ from .plain_text import words_of
 
 @memory_command.assign("config")
 async def configure(bot: Bot, event: Event, words: Match[tuple[object, ...]]) -> None:
-    """Show or change settings."""
+    """Show settings, change or reset hot ones, or read the files again, as the words after the command say."""
     said = words_of(words.result) if words.available else ""
     await answer(bot, event, _configured(bot, event, said))
 

@@ -1,4 +1,4 @@
-"""Destructive commands are sent twice: the second call confirms the first, for a minute and for the same content."""
+"""Destructive commands must be sent twice within a minute: the second call confirms the first, for the same content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PEOPLE = 1_000
 
 @dataclass(frozen=True)
 class PendingConfirmation:
-    """What a person has to confirm, and until when."""
+    """What a person has to confirm, and the end of the time for it."""
 
     content: Hashable
     call_id: str
@@ -33,7 +33,7 @@ class Confirmations:
         self._asked: OrderedDict[tuple[core.Scene, str], PendingConfirmation] = OrderedDict()
 
     def is_confirmed(self, scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
-        """Return whether this call confirms an earlier one with the same content; if not, it waits to be confirmed.
+        """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
 
         ``content`` identifies everything that the command would change. ``call_id`` is the id of the calling message: a
         message that is delivered twice confirms nothing.

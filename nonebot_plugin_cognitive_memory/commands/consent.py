@@ -63,7 +63,7 @@ async def export_own(bot: Bot, event: Event, here: Here) -> None:
 
 
 async def forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
-    """Erase the asker everywhere if this call confirms the one before, else ask for that."""
+    """Erase the asker everywhere if this call confirms an earlier one, else ask for a second call."""
     refusal = await contradiction(bot, event)
     if refusal:
         return refusal
@@ -124,7 +124,7 @@ async def _sent_export(bot: Bot, event: Event, scene: core.Scene) -> str:
 
 
 async def _is_uploaded(bot: Bot, event: Event, path: Path) -> bool:
-    """Send a file to the private chat, by its path, else by its content; return False if both were refused.
+    """Send a file to the private chat by its path or, if that is refused, by its content; return False if both are.
 
     A client on another machine cannot read the path.
     """

@@ -69,10 +69,10 @@ _ARGUMENTS = {
 
 
 async def _calls_us(event: Event) -> bool:
-    """Return whether the event calls the command; if so, load the handlers of the subcommands first.
+    """Return whether the event calls ``/memory``; if so, load the subcommands' handlers first.
 
-    Only the first call loads them, in a thread. NoneBot takes a matcher's handlers after its rule, so that this call is
-    answered, too.
+    Only the first call loads them, in a thread. NoneBot reads a matcher's handlers after its rule ran, so that this
+    call is answered, too.
     """
     is_call = event.get_type() == "message" and is_ours(event.get_plaintext())
     if is_call:
@@ -117,7 +117,7 @@ async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
 
 
 async def answer(bot: Bot, event: Event, work: Awaitable[str | PictureAnswer]) -> None:
-    """Reply with the result of the work, as a picture if it has one, or with one sentence on why it failed."""
+    """Reply with the result of the work, as a picture if possible, or with one sentence on why the work failed."""
     try:
         result = await work
     except core.MistakeError as mistake:
@@ -129,7 +129,7 @@ async def answer(bot: Bot, event: Event, work: Awaitable[str | PictureAnswer]) -
 
 
 async def say(bot: Bot, event: Event, result: str | PictureAnswer) -> None:
-    """Send a reply that is not recorded; in a group that was never told, the notice of ``capture.announce`` follows.
+    """Send a reply that is not recorded; in a group that never got the notice of ``capture.announce``, send that, too.
 
     A reply that the platform refuses is logged, not raised.
     """

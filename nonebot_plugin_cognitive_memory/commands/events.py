@@ -37,13 +37,13 @@ _COUNT = re.compile(r"(?:^|\s)-n(?:\s+(\S+))?(?=\s|$)")
 
 @memory_command.assign("list")
 async def list_events(bot: Bot, event: Event, here: Here, words: Match[tuple[object, ...]]) -> None:
-    """List what is remembered here, pins first, then events, newest first; or, if so asked, the forgotten events."""
+    """List what is remembered here: pins, then events, newest first; or forgotten events if the words say so."""
     await answer(bot, event, _asked_list(bot, here, words_of(words.result) if words.available else ""))
 
 
 @memory_command.assign("show")
 async def show_item(bot: Bot, event: Event, here: Here, number: Match[int]) -> None:
-    """Show one item of the list shown last, with the lines that it was made of."""
+    """Show one item of the list shown last, with the lines from which it was made."""
     await answer(bot, event, _shown(bot, here, number.result))
 
 
@@ -140,7 +140,7 @@ def _least_relevance(hits: Sequence[core.Hit]) -> float:
 
 
 def _is_about(text: str, query: str) -> bool:
-    """Return whether a text holds a word of the query, or two neighbouring characters of it."""
+    """Return whether a text contains a word of the query, or two neighbouring characters of it."""
     folded, pieces = text.casefold(), query.casefold().split()
     return any(piece[at : at + 2] in folded for piece in pieces for at in range(max(len(piece) - 1, 1)))
 
@@ -176,7 +176,7 @@ async def _corrected(bot: Bot, event: Event, scene: core.Scene, number: int, tex
 
 
 async def _read(scene: core.Scene, number: int) -> Item | None:
-    """Return the item with a number of the list shown last, as it is stored now; None if it no longer exists."""
+    """Return the item with this number in the list shown last, as it is stored now; None if it no longer exists."""
     shown = shown_lists.find(scene, number)
     if shown is None:
         return None
@@ -189,7 +189,7 @@ async def _read(scene: core.Scene, number: int) -> Item | None:
 
 
 async def _objection(bot: Bot, event: Event, scene: core.Scene, item: Item) -> str:
-    """Return why the asker may not change an item; "" for their own, and for admins."""
+    """Return why the asker may not change an item; "" for the asker's own, and for admins."""
     if isinstance(item, core.Pin):
         is_own = item.owner_id == scene.user_id or scene.kind == "private"
         return "" if is_own else await objection(bot, event, replies.commands.ADMINS_ONLY)
@@ -201,7 +201,7 @@ def _is_own(scene: core.Scene, item: core.Event) -> bool:
 
 
 def split_count(text: str) -> tuple[str, int] | None:
-    """Split ``-n N`` off a query; return the rest and the number of hits wanted, None if N is no number."""
+    """Split ``-n N`` off a query; return the rest and the number N of wanted hits, None if N is not a number."""
     asked = _COUNT.search(text)
     if asked is None:
         return text.strip(), FOUND

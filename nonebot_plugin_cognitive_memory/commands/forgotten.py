@@ -36,7 +36,7 @@ async def list_forgotten(bot: Bot, scene: core.Scene, page: int) -> str:
 
 
 async def restored(scene: core.Scene, number: int) -> str:
-    """Restore the event with a number in the list of forgotten events; return the reply."""
+    """Restore the event with this number in the list of forgotten events; return the reply."""
     shown = shown_forgotten.find(scene, number)
     if shown is None:
         return replies.commands.FORGOTTEN_NUMBER_UNKNOWN
@@ -44,6 +44,6 @@ async def restored(scene: core.Scene, number: int) -> str:
 
 
 async def showing(bot: Bot, scene: core.Scene, events: Sequence[core.Event]) -> replies.memories.Showing:
-    """Return the form in which events are shown to the asker, with the names of the groups where they were said."""
+    """Return how events are shown to the asker: time zone, and names of the other groups in which they were said."""
     elsewhere = {event.group_id for event in events} - {"", scene.group_id}
     return replies.memories.Showing(scene, setup.settings.zone, await group_names(bot, elsewhere))

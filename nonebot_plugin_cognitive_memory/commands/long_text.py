@@ -14,7 +14,7 @@ MOST_PARTS = 12
 
 
 async def send_long(bot: Bot, event: Event, text: str) -> None:
-    """Send a text of any length; what exceeds twelve parts is cut, and the last part says so."""
+    """Send a text of any length in up to twelve parts; if that is too few, the last part says that the text is cut."""
     parts = parts_of(text)
     if isinstance(event, v11.MessageEvent) and await _is_forwarded(bot, event, parts):
         return

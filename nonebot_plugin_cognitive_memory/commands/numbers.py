@@ -1,4 +1,4 @@
-"""Numbers in lists: each refers to the list last shown to one person in one scene, for a limited time."""
+"""Numbers in lists: a number means an item of the list that a person saw last in a scene, for a limited time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCENES = 1_000
 
 @dataclass(frozen=True)
 class ListedItem:
-    """What a number stands for. The text is read again when it is needed: it may have been forgotten meanwhile."""
+    """The event or pin that a number means; its text is read on use, because it may be forgotten meanwhile."""
 
     id: str
     is_pin: bool
@@ -28,7 +28,7 @@ class ListedItem:
 
 @dataclass(frozen=True)
 class ShownList:
-    """Items by the number that they were shown under."""
+    """A list that was shown: its items by number, and when it was shown."""
 
     items: Mapping[int, ListedItem]
     shown_at: float
@@ -50,17 +50,17 @@ class ShownLists:
             self._lists.popitem(last=False)
 
     def put(self, scene: core.Scene, number: int, item: Item) -> None:
-        """Replace the item with a number in the list shown last; does nothing if there is no list."""
+        """Replace the item with this number in the list shown last; does nothing if there is no list."""
         shown = self._lists.get(scene)
         if shown is not None:
             self._lists[scene] = ShownList({**shown.items, number: _reference(item)}, shown.shown_at)
 
     def drop(self, scene: core.Scene) -> None:
-        """Let the list shown last expire, because a list of another kind is shown now."""
+        """Drop the list shown last, because a list of another kind is shown now."""
         self._lists.pop(scene, None)
 
     def is_valid(self, scene: core.Scene) -> bool:
-        """Return whether a list was shown that has not expired."""
+        """Return whether a list was shown here that has not expired."""
         shown = self._lists.get(scene)
         return shown is not None and self._clock() - shown.shown_at <= VALID
 

@@ -1,4 +1,4 @@
-"""Answers that are a picture where one can be drawn and sent, else the same in text."""
+"""Answers that are a picture if one can be drawn and sent, else a text with the same content."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ FONTS = "fonts"  # folder in the data directory for the operator's own fonts
 
 @dataclass(frozen=True)
 class PictureAnswer:
-    """An answer in text, and the card that says the same."""
+    """An answer as text, and the same content as a card."""
 
     text: str
     card: Card
 
 
 def wants_text(form: str) -> bool | None:
-    """Return whether the word after a command asks for text, False without a word, None for any other word."""
+    """Return True if the word after a command asks for text, False if there is no word, None for any other word."""
     return None if form and form.casefold() not in replies.commands.AS_TEXT else bool(form)
 
 

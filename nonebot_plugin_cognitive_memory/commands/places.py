@@ -1,4 +1,4 @@
-"""Commands on a place: its switch, considering now, a summary, and erasing it; all but one need an admin in a group."""
+"""Commands on a place: switch, considering now, summary, erasing; in a group all but considering need an admin."""
 
 from __future__ import annotations
 
@@ -118,5 +118,5 @@ async def _cleared(bot: Bot, event: Event, scene: core.Scene) -> str:
 
 
 async def _objection(bot: Bot, event: Event, scene: core.Scene) -> str:
-    """Return why the asker may not decide for this place; "" in their own private chat."""
+    """Return why the asker may not decide for this place; "" if allowed, as always in the asker's private chat."""
     return "" if scene.kind == "private" else await objection(bot, event, replies.commands.ADMINS_ONLY)

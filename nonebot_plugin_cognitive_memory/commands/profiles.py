@@ -54,7 +54,7 @@ async def roll_back(bot: Bot, event: Event, here: Here, words: Match[list[object
 
 @memory_command.assign("view")
 async def view_profile(bot: Bot, event: Event, here: Here, words: Match[list[object]]) -> None:
-    """Show somebody's profile and its versions: as a member in a group, as a person in private; for superusers."""
+    """Show somebody's profile and its versions, to a superuser: as a member in a group, as a person in private."""
     await answer(bot, event, _viewed(bot, event, here, words.result if words.available else ()))
 
 
@@ -78,7 +78,7 @@ async def _shown(scene: core.Scene, entity_type: Literal["user", "group"], form:
 
 
 def _by_name(profile: core.Profile, scene: core.Scene) -> core.Profile:
-    """Return the profile without the id after the name of the asker and of each person heard here lately."""
+    """Return the profile without the ids behind the names of the asker and of people heard here lately."""
 
     def known(label: re.Match[str]) -> str:
         return "" if label[1] == scene.user_id or heard_names.name(scene, label[1]) else label[0]
@@ -128,7 +128,7 @@ async def _rolled_back(bot: Bot, event: Event, scene: core.Scene, words: Iterabl
 
 
 def _revision(text: str, known: Sequence[str]) -> str:
-    """Return the id of the version named in a text by id or by its place in ``known``, by default the first.
+    """Return the id of a profile's version that a text names by id, or by its place in ``known`` (default 1).
 
     "" if there is no such place.
     """

@@ -31,7 +31,7 @@ async def show_stats(bot: Bot, event: Event, here: Here, form: Match[str]) -> No
 
 @memory_command.assign("queue")
 async def show_queue(bot: Bot, event: Event) -> None:
-    """Show how many jobs wait, run and failed."""
+    """Show the number of jobs that wait, that run and that failed."""
     await answer(bot, event, _permitted(bot, event, _queue))
 
 
@@ -43,7 +43,7 @@ async def show_failed(bot: Bot, event: Event) -> None:
 
 @memory_command.assign("retry")
 async def retry(bot: Bot, event: Event, target: Match[str]) -> None:
-    """Queue one failed job again, by the start of its id, or all."""
+    """Queue a failed job again, given the beginning of its id, or all failed jobs."""
     wanted = target.result if target.available else ""
     await answer(bot, event, _permitted(bot, event, lambda: _retried(wanted)))
 
@@ -56,7 +56,7 @@ async def reindex(bot: Bot, event: Event) -> None:
 
 @memory_command.assign("pause")
 async def pause(bot: Bot, event: Event) -> None:
-    """Stop the historian; what is said meanwhile waits."""
+    """Stop the historian from processing jobs; what is said meanwhile waits."""
     await answer(bot, event, _permitted(bot, event, _paused))
 
 

@@ -33,7 +33,7 @@ PAGES = tuple(page for part in _PARTS for page in part.PAGES)  # method, path an
 
 
 def console_application(access: ConsoleAccess, context: ConsoleContext, token: str) -> ASGIApp:
-    """Return the application behind its gate; ``token`` opens a session, as a code does."""
+    """Return the application behind its gate; a session is opened by ``token``, or by a login code."""
     login = _Login(access, token)
     routes = [
         Mount("/static", StaticFiles(directory=STATIC)),
@@ -83,10 +83,10 @@ def _in_language(answer: Response, language: str, base: str) -> Response:
 
 
 class _Login:
-    """The page at which a session is opened, by the operator's token or by a code."""
+    """The page on which a session is opened, by the operator's token or by a login code."""
 
     def __init__(self, access: ConsoleAccess, token: str) -> None:
-        """Open sessions in ``access``, by the operator's token or by one of its codes."""
+        """Open sessions in ``access``; the secrets are the operator's ``token`` and the login codes of ``access``."""
         self._access = access
         self._digest = sha256(token.encode("utf-8", "surrogatepass")).digest()
         self._tries = CallerBuckets(TRIES_PER_MINUTE, TRIES_AT_ONCE)
@@ -104,11 +104,11 @@ class _Login:
         return _in_language(answer, language, base) if chosen else answer
 
     async def entered(self, request: Request) -> Response:
-        """Open a session if the secret is the operator's token or a valid code; the browser's old session ends.
+        """Open a session if the secret is the operator's token or a valid code, and end the browser's old session.
 
-        Failed attempts are counted by address. After too many of them, codes from this address are refused unread,
-        because codes are short enough to be guessed. The token still works then: behind a proxy all browsers have one
-        address.
+        Failed attempts are counted by address. After too many of them codes from this address are refused without a
+        check, because codes are short enough to be guessed. The token still works then: behind a proxy all browsers
+        have one address.
         """
         secret = request.state.fields.get("secret", [""])[0].strip()
         address = request.client.host if request.client else ""

@@ -13,7 +13,7 @@ WEEK, LONGEST = 7, 366  # days
 
 
 async def beliefs(visit: Visit) -> Response:
-    """List the beliefs of a group and the changes of the last days; if no group is chosen, list the groups."""
+    """List the beliefs of a group and their changes of the last days; without a chosen group, list the groups."""
     groups = await visit.offered_places(visit.place(f"group/{visit.asked('group')}"), "group")
     group_id = visit.asked("group") or (groups[0].scope.place_id if groups else "")
     status = visit.asked("status") if visit.asked("status") in STATUSES else "active"

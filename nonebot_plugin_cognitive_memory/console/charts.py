@@ -11,7 +11,7 @@ GAP = 0.25  # of the room of a bar
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its label, its value, its rectangle, and the page that it leads to ("" for none)."""
+    """One bar: its label, its value, its rectangle, and the page to which it links ("" for none)."""
 
     label: str
     value: int

@@ -48,7 +48,7 @@ async def change(visit: Visit) -> Response:
 
 
 def env_line(state: core.SettingState) -> str:
-    """Return the line of .env that sets a setting."""
+    """Return the line of .env that would set a setting to its present value."""
     return f"{PREFIX}{state.key.upper().replace('.', '__')}={state.value}"
 
 

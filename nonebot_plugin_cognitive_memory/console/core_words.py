@@ -21,7 +21,7 @@ class Reported:
 
 
 def reported(sentence: str, language: str) -> Reported:
-    """Return a sentence of the core in a language; unchanged if it has no translation."""
+    """Return a sentence of the core in a language; unchanged and marked as foreign if it has no translation."""
     if language == "zh" or not sentence:
         return Reported(sentence)
     english = _in_english(sentence) if len(sentence) <= LONGEST else None

@@ -1,4 +1,4 @@
-"""The pages of the memories: lists, one of them, and what can be done to them."""
+"""The pages of the memories: their list, one of them in full, and the actions on them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Change = Callable[[core.Scene, str], Awaitable[object]]
 
 @dataclass(frozen=True)
 class EventFilters:
-    """The filters of the list, as the form of the page sends them; an empty one does not narrow."""
+    """The filters of the list, as the page's form sends them; "" does not filter."""
 
     place: str = ""
     user_id: str = ""
@@ -76,7 +76,7 @@ async def _listed(visit: Visit, listing: core.EventListing) -> Found:
 
 
 async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
-    """Search by words and by meaning."""
+    """Return the template's values for a search of the listing by words and by meaning."""
     found = await visit.memory.listings.search(visit.scene(), text, listing, FOUND)
     names = await visit.names_of(hit.event.scope for hit in found.hits)
     rows = [(hit.event, hit) for hit in found.hits]
@@ -156,10 +156,7 @@ async def _changed(visit: Visit, action: str, ids: Sequence[str], *, can_undo: b
 
 
 def _list_of(back: str) -> str:
-    """Return the address of the list in which events were chosen.
-
-    That of the whole list if ``back`` is another page.
-    """
+    """Return ``back`` if it is the address of a list of memories, else that of the unfiltered list."""
     return back if back == "/memories" or back.startswith("/memories?") else "/memories"
 
 

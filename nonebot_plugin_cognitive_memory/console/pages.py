@@ -33,7 +33,7 @@ def minute(instant: datetime | None, zone: tzinfo) -> str:
 
 
 def place_key(scope: core.Scope) -> str:
-    """Return a place as an address or a form names it."""
+    """Return a place in the form that addresses and forms use, such as "group/10001"."""
     return f"{scope.kind}/{scope.place_id}"
 
 

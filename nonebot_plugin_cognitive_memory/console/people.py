@@ -22,7 +22,7 @@ SWITCHES = ("on", "off", "record_only", "recall_only")
 
 @dataclass(frozen=True)
 class PastVersion:
-    """A past version of a profile, when it was replaced, and the lines that differ from the present version."""
+    """A past version of a profile, when another replaced it, and its lines compared with the present version's."""
 
     revision: core.Revision
     until: datetime | None
@@ -33,7 +33,7 @@ class PastVersion:
 class ProfileView:
     """A profile with the sources of its facts and its past versions, each with what a rollback to it would change.
 
-    ``place`` is the group of a member's profile, with its name.
+    ``place`` and ``place_name`` are the group of a member's profile; None and "" for other profiles.
     """
 
     key: str
@@ -70,7 +70,7 @@ async def person(visit: Visit) -> Response:
 
 
 async def consent(visit: Visit) -> Response:
-    """Change a person's consent, as the person could by command."""
+    """Change a person's opt-out or sharing, as the person could by command."""
     user_id, wish, memory = visit.sent("id"), visit.sent("wish"), visit.memory
     if wish == "optout":
         await memory.opt_out(user_id)
@@ -82,7 +82,7 @@ async def consent(visit: Visit) -> Response:
 
 
 async def erase_person(visit: Visit) -> Response:
-    """Erase a person, once a page that lists what will be erased was confirmed by typing their id."""
+    """Erase a person, once the operator confirmed a page that lists what will be erased, by typing the person's id."""
     user_id = visit.sent("id")
     listings, scene = visit.memory.listings, visit.scene()
     if visit.sent("sure") != user_id or not user_id:
@@ -142,7 +142,7 @@ async def place(visit: Visit) -> Response:
 
 
 async def switch(visit: Visit) -> Response:
-    """Set the switch of a place, with an end if one is named; replaces the one before."""
+    """Set the switch of a place, until an instant if one is given; this replaces the former switch."""
     scope, wanted, said = visit.place(visit.sent("place")), visit.sent("switch"), visit.sent("until").strip()
     if scope is None or wanted not in SWITCHES:
         return visit.go("/places")
@@ -157,7 +157,7 @@ async def switch(visit: Visit) -> Response:
 
 
 async def erase_place(visit: Visit) -> Response:
-    """Erase a place, once a page that lists what will be erased was confirmed by typing its id."""
+    """Erase a place, once the operator confirmed a page that lists what will be erased, by typing the place's id."""
     scope = visit.place(visit.sent("place"))
     if scope is None:
         return visit.go("/places")
@@ -188,7 +188,7 @@ async def _profile_view(visit: Visit, profile: core.Profile) -> ProfileView:
 
 
 def _replaced_at(revision: core.Revision) -> datetime | None:
-    """Return the instant that a revision's id stands for; None for another form of id."""
+    """Return when a past version was replaced, which its id states; None for an id of another form."""
     try:
         return datetime.strptime(revision.id, "%Y%m%dT%H%M%S.%f%z")
     except ValueError:
@@ -196,7 +196,7 @@ def _replaced_at(revision: core.Revision) -> datetime | None:
 
 
 def changed_lines(old: core.Profile, new: core.Profile) -> list[tuple[str, str]]:
-    """Return the lines of both versions in order, each with "same", "gone" or "new"."""
+    """Return the lines of both versions in order, each as ("same", "gone" or "new", line)."""
     marks = {"  ": "same", "- ": "gone", "+ ": "new"}
     told = difflib.ndiff(_lines(old), _lines(new))
     return [(marks[line[:2]], line[2:]) for line in told if line[:2] in marks]

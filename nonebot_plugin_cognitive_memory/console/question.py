@@ -1,4 +1,4 @@
-"""The page on which a question is tried: its context as a model gets it, and every candidate's score taken apart."""
+"""The page for trying a question: the context that a model would get, and the parts of each candidate's score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TEXT = 4_000  # characters
 
 @dataclass(frozen=True)
 class Slider:
-    """A weight that can be tried: the setting of ``query`` with its bounds."""
+    """A weight of the search to try out: its setting in ``query``, and its bounds."""
 
     key: str
     least: float
@@ -70,7 +70,7 @@ async def question(visit: Visit) -> Response:
 async def _answer(
     visit: Visit, scene_there: core.Scene | None, weights: Mapping[str, float], expected: core.Event | None
 ) -> Found:
-    """Return the explained context and what is shown of it; nothing without a scene."""
+    """Return the explained context as values for the template; empty without a scene."""
     if scene_there is None:
         return {"explained": None}
     settings = _with(visit.settings, weights)
@@ -85,7 +85,7 @@ async def _answer(
 
 
 async def _asker(visit: Visit) -> str:
-    """Return the id of who asks, who may be given by a name that only one person has."""
+    """Return the id of the person who asks; the form accepts a name, too, if only one person has it."""
     said = visit.asked("user_id")
     if not said:
         return ""
@@ -99,13 +99,13 @@ def _weights(visit: Visit) -> dict[str, float]:
 
 
 def _in_force(settings: core.Settings) -> dict[str, float]:
-    """Return the weights in force; the lexical weight is the embedder's default if none is set."""
+    """Return the present weights; the lexical weight is the embedder's default if it is not set."""
     values = {**settings.query.model_dump(), "lexical_weight": settings.lexical_weight}
     return {slider.key: float(values[slider.key]) for slider in SLIDERS}
 
 
 def _with(settings: core.Settings, weights: Mapping[str, float]) -> core.Settings:
-    """Return the settings with other weights of the search; nothing is stored."""
+    """Return the settings with these weights in place of the present ones; nothing is stored."""
     whole = {"auto_top_k", "context_token_budget"}
     given = {key: int(value) if key in whole else value for key, value in weights.items()}
     return settings.model_copy(update={"query": settings.query.model_copy(update=given)})
@@ -120,7 +120,7 @@ def _scene_of(place: core.Scope, user_id: str) -> core.Scene | None:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Why an expected memory was recalled or not: the sentence of ``key``, and the candidate if it was one."""
+    """Why an expected event was recalled or not: ``key`` names the sentence; the candidate, if the event was one."""
 
     event: core.Event
     key: str
@@ -128,7 +128,7 @@ class Verdict:
 
 
 def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> Verdict:
-    """Return why a memory was found or not."""
+    """Return why the search did or did not recall an event."""
     candidate = _among(explained.candidates, event.id)
     if candidate is not None:
         return Verdict(
@@ -146,7 +146,7 @@ def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidat
 
 
 async def missed(visit: Visit) -> Response:
-    """Store the question as a case in which an event should have been found."""
+    """Store a question with the event that it should have found, as a missed case."""
     place = visit.place(visit.sent("place"))
     if place is None:
         return visit.go("/question")
@@ -160,14 +160,14 @@ async def missed(visit: Visit) -> Response:
 
 
 async def cases(visit: Visit) -> Response:
-    """List the stored cases, each with a link that asks its question again."""
+    """List the missed cases, each with a link that asks its question again."""
     found = await visit.memory.listings.missed_events(visit.scene(), PAGE + 1, visit.offset)
     names = await visit.names_of(one.scope for one in found[:PAGE])
     return await visit.show("cases.html", rows=found[:PAGE], names=names, has_more=len(found) > PAGE)
 
 
 async def drop(visit: Visit) -> Response:
-    """Delete a noted case: a question for which an event should have been found."""
+    """Delete a missed case."""
     await visit.memory.listings.drop_missed(visit.scene(), visit.sent("id"))
     return visit.go("/question/cases", notice=visit.words("people.done"))
 

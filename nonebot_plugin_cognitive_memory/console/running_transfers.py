@@ -21,10 +21,10 @@ KEPT = 3_600.0  # seconds for which a finished export can be downloaded
 
 @dataclass
 class Transfer:
-    """One export or backup: its folder, when it began, and how it ended.
+    """One export or backup: its path, when it began, and how it ended.
 
-    ``total`` bytes of a backup, or rows of an export, are expected; 0 if unknown. ``counted`` rows of an export were
-    seen up to byte ``seen`` of its draft.
+    ``total`` is the expected number of bytes of a backup or of rows of an export; 0 if unknown. ``counted`` is the
+    number of rows found in the first ``seen`` bytes of an export's draft.
     """
 
     kind: str
@@ -37,12 +37,12 @@ class Transfer:
 
     @property
     def is_running(self) -> bool:
-        """Whether it is not done yet."""
+        """Whether the transfer has begun and not ended."""
         return self.task is not None and not self.task.done()
 
     @property
     def problem(self) -> str:
-        """Why it failed; "" if it did not."""
+        """Why the transfer failed; "" if it did not."""
         if self.task is None or self.is_running or self.task.cancelled():
             return ""
         failure = self.task.exception()
@@ -50,20 +50,20 @@ class Transfer:
 
     @property
     def rows(self) -> int:
-        """How many rows an export wrote."""
+        """The number of rows that an export wrote."""
         return (self.task.result() or 0) if self.task and not self.is_running and not self.problem else 0
 
     @property
     def seconds(self) -> int:
-        """How long it has been running."""
+        """The seconds since the transfer began."""
         return round(time.monotonic() - self.began)
 
 
 class Transfers:
-    """Runs exports and backups, one of each at a time, and keeps the last of each; export files are temporary."""
+    """Runs exports and backups, one of each at a time, and remembers the last of each; export files are temporary."""
 
     def __init__(self) -> None:
-        """Start without any."""
+        """Start without transfers."""
         self.latest: dict[str, Transfer] = {}
         self._folders: list[tempfile.TemporaryDirectory[str]] = []
         self._turn = asyncio.Lock()  # beginning and removing must not overlap
@@ -73,7 +73,7 @@ class Transfers:
         return kind in self.latest and self.latest[kind].is_running
 
     async def export(self, memory: core.CognitiveMemory) -> None:
-        """Begin an export of everything into a temporary folder, unless one runs; the last one's file is removed."""
+        """Begin an export of everything into a temporary folder, unless one runs; remove the last one's file before."""
         async with self._turn:
             if self.is_running("export"):
                 return
@@ -91,7 +91,7 @@ class Transfers:
         self._begin(Transfer("backup", path, total, time.monotonic()), lambda: memory.backup(path))
 
     async def cancel(self, memory: core.CognitiveMemory, kind: str) -> bool:
-        """End a transfer and return True once nothing of it is left on the disk; False if none of this kind runs."""
+        """Cancel the running transfer of this kind, and remove its files; return False if none runs."""
         async with self._turn:
             one = self.latest.get(kind)
             if one is None or one.task is None or not one.is_running:
@@ -106,7 +106,7 @@ class Transfers:
             return True
 
     async def discard(self, memory: core.CognitiveMemory) -> bool:
-        """Remove the file of the last export and return True; False while that is still being written."""
+        """Remove the file of the last export and return True; return False while that export is running."""
         async with self._turn:
             if self.is_running("export"):
                 return False
@@ -129,7 +129,7 @@ class Transfers:
         self.latest[transfer.kind] = transfer
 
     async def discard_old(self, memory: core.CognitiveMemory) -> None:
-        """Remove the file of an export that was not fetched for :data:`KEPT` seconds."""
+        """Remove the file of an export that nobody fetched within :data:`KEPT` seconds."""
         last = self.latest.get("export")
         if last is not None and not last.is_running and last.seconds > KEPT:
             await self.discard(memory)
@@ -142,7 +142,7 @@ def size_of(*paths: Path) -> int:
 
 
 def written(transfer: Transfer) -> int:
-    """Return the size in bytes of what is written so far, as draft or finished files; blocking."""
+    """Return how many bytes a transfer has written so far, in drafts or finished files; blocking."""
     folder = transfer.path.parent
     try:
         if transfer.kind == "export":
@@ -153,7 +153,7 @@ def written(transfer: Transfer) -> int:
 
 
 def rows_written(transfer: Transfer) -> int:
-    """Return how many rows of an export its draft holds; reads only what was added since the last call; blocking."""
+    """Return how many rows the draft of an export has; reads only what was added since the last call; blocking."""
     try:
         for draft in transfer.path.parent.iterdir():
             with draft.open("rb") as file:

@@ -1,4 +1,4 @@
-"""The gate before every page: a session, and for a change a form that this session was given."""
+"""The gate in front of every page: requires a session and, for a change, a form that was given to this session."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SessionGate:
     """
 
     def __init__(self, app: ASGIApp, sessions: Sessions) -> None:
-        """Guard an application; it finds ``session`` and ``fields`` in the scope's state."""
+        """Guard an application, which reads ``session`` and ``fields`` from the state of the scope."""
         self._app = app
         self._sessions = sessions
 
@@ -84,8 +84,8 @@ def cookie_of(scope: Scope) -> str:
 def is_of_same_origin(headers: Headers) -> bool:
     """Return whether a page of the same origin sent a request.
 
-    Decided by headers that browsers set and pages cannot change. A request without them does not come from a page and
-    is refused: programs use the HTTP interface.
+    Browsers set the headers that decide this, and pages cannot change them. A request without these headers does not
+    come from a page and is refused: programs use the HTTP interface.
     """
     site = headers.get("sec-fetch-site")
     if site is not None:

@@ -22,9 +22,9 @@ _CODE_LENGTH = 10
 
 @dataclass
 class Session:
-    """One browser that is logged in. ``form_token`` stands in its forms; ``undo`` is what its last change can revert.
+    """One browser that is logged in. Its forms carry ``form_token``; ``undo`` says how to revert its last change.
 
-    ``notice`` is shown on the next page, with the sentences of the core in ``reported``.
+    ``notice`` is shown on the next page, together with the core's sentences in ``reported``.
     """
 
     opened_at: float
@@ -41,7 +41,7 @@ class Session:
 
 @dataclass(frozen=True)
 class Undo:
-    """What one change did: the events that it forgot or restored, or the one that it corrected and its new wording."""
+    """What one change did: it forgot or restored these events, or replaced the first of them by the second."""
 
     action: str
     event_ids: tuple[str, ...]
@@ -65,7 +65,7 @@ class Sessions:
         return cookie
 
     def find(self, cookie: str) -> Session | None:
-        """Return the session of a cookie, and count this as its use; None if it ended or never was."""
+        """Return the session of a cookie and count this as its use; None if it has ended or never existed."""
         key, now = _digest(cookie), self._clock()
         session = self._open.get(key)
         if session is None:
@@ -83,7 +83,7 @@ class Sessions:
 
 
 class LoginCodes:
-    """Codes that open one session each, within :data:`CODE_SECONDS` after they were issued."""
+    """Codes that each open one session, until :data:`CODE_SECONDS` after they were issued."""
 
     def __init__(self, clock: Clock = time.monotonic) -> None:
         """Start without a code; ``clock`` returns seconds of a monotonic clock."""
@@ -91,9 +91,9 @@ class LoginCodes:
         self._issued: OrderedDict[bytes, float] = OrderedDict()
 
     def issue(self) -> str:
-        """Return a new random login code and keep its hash in memory, at most :data:`MOST_CODES`.
+        """Return a new random login code; only its digest is kept, for the newest :data:`MOST_CODES` codes.
 
-        It opens one session, within :data:`CODE_SECONDS`; earlier codes stay valid.
+        Earlier codes stay valid.
         """
         code = "".join(secrets.choice(_SIGNS) for _ in range(_CODE_LENGTH))
         self._issued[_digest(code)] = self._clock()

@@ -18,7 +18,7 @@ DECISIONS = ("accept", "dismiss")
 
 @dataclass(frozen=True)
 class SuggestionView:
-    """A suggestion with the newest experiences that it rests on, and the people who told them."""
+    """A suggestion with the newest of its experiences, and the people who told them."""
 
     suggestion: core.Suggestion
     evidence: Sequence[core.Event]
@@ -26,14 +26,14 @@ class SuggestionView:
 
 
 async def suggestions(visit: Visit) -> Response:
-    """Show the open suggestions of a group. They are made now, perhaps by a model, so a group must be chosen first."""
+    """Show the open suggestions of a chosen group; a group must be chosen, because a model may have to word drafts."""
     group_id = visit.asked("group")
     groups = await visit.offered_places(visit.place(f"group/{group_id}"), "group")
     return await visit.show_found("suggestions.html", _open(visit, group_id), groups=groups, group_id=group_id)
 
 
 async def _open(visit: Visit, group_id: str) -> Found:
-    """Return the open suggestions that the page shows, and how many there are; none if no group is chosen."""
+    """Return the open suggestions for the page as values of the template; none if no group is chosen."""
     found = await visit.memory.suggestions(visit.scene(group_id)) if group_id else []
     return {"rows": [await _with_evidence(visit, one) for one in found[:MOST_SHOWN]], "total": len(found)}
 

@@ -1,4 +1,4 @@
-"""The first page: whether the memory works, what came in lately, and where."""
+"""The first page: whether the memory works, and what was recorded lately, and where."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Tone = Literal["good", "busy", "bad"]
 
 @dataclass(frozen=True)
 class Remark:
-    """A statement about the memory's health: the sentence ``key`` with its values, and the text of an error if any."""
+    """A remark on the memory's health: the sentence ``key`` with its values, and the text of an error, or ""."""
 
     tone: Tone
     key: str
@@ -57,7 +57,7 @@ def _memories_of(visit: Visit, day: date) -> str:
 
 
 def remarks_on(status: core.Status) -> Iterator[Remark]:
-    """Return the remarks on a status, the worst first; without a bad one, the last says that everything works."""
+    """Yield remarks on a status, the worst first; if none is bad, one at the end says that everything works."""
     found = [*_troubles(status), *_work(status)]
     yield from found
     if not any(remark.tone == "bad" for remark in found):

@@ -47,7 +47,7 @@ class ConsoleContext:
 
 @dataclass(frozen=True)
 class Visit:
-    """A request to a page, with the session of the operator; ``fields`` are those of its form."""
+    """A request to a page, with the operator's session; ``fields`` are those of the form that it sent."""
 
     request: Request
     context: ConsoleContext
@@ -100,7 +100,7 @@ class Visit:
         return (self.page - 1) * PAGE
 
     def parts_named(self, parts: Iterable[str]) -> str:
-        """Return, in the words of the page, the parts of the memory that were unavailable for an answer."""
+        """Return the names, in the language of the page, of the memory's parts that an answer lacks."""
         words = LANGUAGES[self.language]
         return "、".join(words.get(f"degraded.{part}", part) for part in parts)
 
@@ -124,7 +124,7 @@ class Visit:
     async def offered_places(
         self, chosen: core.Scope | None, kind: core.PlaceKind | None = None
     ) -> list[core.PlaceEntry]:
-        """Return the places that a form offers: the latest ones, and the chosen one even if it is not among them."""
+        """Return the places that a form offers: those active last, and the chosen one even if it is not among them."""
         latest = await self.latest_places(OFFERED, kind=kind)
         if chosen is None or any(one.scope == chosen for one in latest):
             return latest
@@ -136,7 +136,7 @@ class Visit:
     ) -> list[core.PlaceEntry]:
         """Return the places with the latest events and lines.
 
-        All rows are searched only if the newest have too few places.
+        All rows are searched only if the newest rows are of fewer than ``limit`` places.
         """
         listing = core.PlaceListing(kind=kind, is_counted=is_counted, newest_rows=NEWEST)
         found = await self.memory.listings.places(self.scene(), listing, limit)
@@ -159,7 +159,7 @@ class Visit:
         return core.Scope(self.agent, "group" if kind == "group" else "private", place_id)
 
     def day(self, name: str, *, is_end: bool = False) -> datetime | None:
-        """Return midnight at the begin or end of the day in a query parameter; None if it names no valid day."""
+        """Return the midnight at the beginning or end of the day in a query parameter; None if that is no valid day."""
         try:
             day = datetime.strptime(self.asked(name), "%Y-%m-%d").date()  # noqa: DTZ007  # a date has no zone
             return datetime.combine(day + timedelta(days=is_end), time(), tzinfo=self.zone)
@@ -173,21 +173,21 @@ class Visit:
 
     @property
     def here(self) -> str:
-        """The address of this page below the console, for links back to it; the first page's if a form was sent."""
+        """The address of this page below the console, for links back to it; of the first page if a form was sent."""
         if self.request.method != "GET":
             return "/"
         query = self.request.url.query
         return f"{self.request.url.path.removeprefix(self.base) or '/'}{'?' if query else ''}{query}"
 
     async def show(self, template: str, *, status: int = 200, **values: object) -> Response:
-        """Answer with a page, rendered off the event loop."""
+        """Answer with a page, rendered in a thread."""
         return HTMLResponse(await asyncio.to_thread(rendered, template, self._filled(values)), status)
 
     async def show_found(self, template: str, finding: Coroutine[Any, Any, Found], **values: object) -> Response:
         """Answer with a page that ends with the results of ``finding``.
 
-        If that takes longer than :data:`QUICK` seconds, the part above :data:`END` is sent first, with a note that
-        results follow.
+        If ``finding`` takes longer than :data:`QUICK` seconds, the part of the page above :data:`END` is sent first,
+        with a note that results follow.
         """
         filled = self._filled(values)
         try:  # before the search begins, which would take the interpreter's lock from it
@@ -217,7 +217,7 @@ class Visit:
             task.cancel()  # the browser left
 
     def _filled(self, values: Found) -> Found:
-        """Return a template's values together with those that every page has."""
+        """Return these values together with those that every template needs, and clear the session's notice."""
         session = self.session
         usual = {"visit": self, "notice": session.notice, "said_so": session.reported, "t": self.words}
         session.notice, session.reported = "", ()
@@ -232,7 +232,7 @@ class Visit:
         undo: Undo | None = None,
         **parameters: object,
     ) -> Response:
-        """Redirect to a page that shows the notice and offers to undo the change."""
+        """Redirect to a page, which shows the notice and offers to undo the change."""
         said = tuple(map(str, reported))
         if notice or said:
             self.session.notice, self.session.reported, self.session.undo = notice, said, undo

@@ -14,7 +14,7 @@ SIZE = 800  # bytes, about a job
 
 
 def bare_writes(folder: Path) -> list[float]:
-    """Write small files durably, one after another, and remove them; return the seconds of each."""
+    """Write small files durably, one after another, and remove them; return the seconds that each write took."""
     with tempfile.TemporaryDirectory(dir=folder) as home:
         return list(_timed(Path(home)))
 

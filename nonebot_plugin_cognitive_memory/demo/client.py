@@ -34,7 +34,7 @@ class OneBotClient:
     """A OneBot v11 client over a reverse WebSocket: sends events and answers the bot's API calls."""
 
     def __init__(self, url: str, transcript: Transcript) -> None:
-        """Prepare to speak for every person of a transcript."""
+        """Create without connecting; the client sends the lines of every person of ``transcript``."""
         self._url = url
         self._transcript = transcript
         self._known = {line.number: line for line in (*transcript.lines, *transcript.by_bot)}

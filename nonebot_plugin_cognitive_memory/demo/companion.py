@@ -1,8 +1,8 @@
 """The chat plugin of the demo, which answers without a model; examples/companion_chat is one with a model.
 
-It answers when it is addressed; a line worth noting that is not addressed to it is recorded without an answer. The
-handler reads the memory from its parameter ``context``, and passes what the user said of note to ``record_end``, which
-costs one durable file write.
+It answers when it is addressed; another line is recorded without an answer if it is worth noting. The handler reads
+the memory from its parameter ``context``, and passes what is worth noting to ``record_end``, which costs one durable
+file write.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
 @dataclass(frozen=True)
 class End:
-    """One ended turn: the queued job, if any, and the seconds that handing it in took."""
+    """The end of a turn: the queued job, if any, and the seconds that recording the turn took."""
 
     job_id: str | None
     seconds: float

@@ -1,4 +1,4 @@
-"""The isolation check: asks in every place for what was said elsewhere, and counts what is shown.
+"""The isolation check: asks in every place for what was said elsewhere, and counts what the memory shows.
 
 Its rule is independent of the memory's: a group may be shown what was said in the group; a private chat may be shown
 what was said in it and what its person said elsewhere. The transcript gives the place of each line, by message id.
@@ -20,7 +20,7 @@ PROBES = 20  # events and lines of other places asked for in each place
 
 @dataclass
 class Finding:
-    """What one place was asked and shown: how many searches, hits and refusals, and the texts that belong elsewhere."""
+    """The result for one place: how many searches, hits and refusals, and the shown texts that belong elsewhere."""
 
     place: Place
     asked: int = 0
@@ -33,7 +33,7 @@ class IsolationCheck:
     """Queries a memory after a transcript was played to it."""
 
     def __init__(self, memory: core.CognitiveMemory, transcript: Transcript) -> None:
-        """Ask a memory about a transcript."""
+        """Prepare to ask a memory, into which the transcript was played."""
         self._memory = memory
         self._transcript = transcript
         self._said_in = {str(line.number): line for line in transcript.lines}
@@ -62,7 +62,7 @@ class IsolationCheck:
         return finding
 
     async def _probe(self, finding: Finding, scene: core.Scene, text: str) -> str:
-        """Search for a text in events, in the log and through a context; return everything shown."""
+        """Search for a text in events, in the log and through a context; return everything that was shown."""
         hits = await self._memory.search_events(scene, text, kinds=("message",), top_k=20)
         hits += await self._memory.search_events(scene, text, top_k=20)
         context = (await self._memory.context(scene, text)).text
@@ -79,7 +79,7 @@ class IsolationCheck:
                 finding.leaks += [word for word in secret.words if word in shown and word not in own]
 
     async def _named(self, finding: Finding, scene: core.Scene) -> None:
-        """Search in every other group by its number, as a model might; each search must be refused."""
+        """Search in every other group by its number, as a model might; count refusals, and report any other answer."""
         for place in self._transcript.places:
             if place.kind == "group" and finding.place.kind == "group" and place != finding.place:
                 try:

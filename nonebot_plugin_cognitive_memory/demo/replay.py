@@ -22,7 +22,7 @@ class Replay:
         self._handled: dict[int, asyncio.Event] = {}
 
     def note_handled(self, event: Event) -> None:
-        """Record that the bot has handled an event."""
+        """Record that the bot has handled an event, so that the next line may follow."""
         if isinstance(event, MessageEvent) and (waiting := self._handled.get(event.message_id)):
             waiting.set()
 

@@ -135,7 +135,7 @@ class Show:
         print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
 
     def _asked(self) -> Sequence[Question]:
-        """Return the transcript's own questions or, if it has none, questions that people asked each other in it."""
+        """Return the transcript's own questions; without any, questions that people asked each other in it."""
         if self._transcript.questions:
             return spread(self._transcript.questions, QUESTIONS)
         lines = self._transcript.lines

@@ -62,7 +62,7 @@ class Stage:
 
 
 def hush(level: str) -> None:
-    """Log nothing below a level."""
+    """Log nothing below this level."""
     nonebot.logger.configure(extra={"nonebot_log_level": level})
 
 

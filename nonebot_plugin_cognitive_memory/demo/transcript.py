@@ -29,7 +29,7 @@ class NotATranscript(ValueError):
 
 @dataclass(frozen=True)
 class Place:
-    """A group, or the private chat with a person; ``number`` is that of the group or person."""
+    """A group, or the private chat with a person; ``number`` is the number of that group or person."""
 
     kind: Literal["group", "private"]
     number: int
@@ -158,7 +158,7 @@ class _Secret(BaseModel):
 
 
 class _Sheet(BaseModel):
-    """The shipped sample's format."""
+    """A conversation in the format of the shipped sample."""
 
     name: str = "对话"
     bot: _Bot = _Bot()
@@ -206,7 +206,7 @@ class _Utterance(BaseModel):
 
 
 class _Log(BaseModel):
-    """A work group's log."""
+    """A conversation in the format of a work group's log."""
 
     session_meta: _Session
     conversation_list: list[_Utterance]

@@ -21,7 +21,7 @@ Offset = Annotated[int, Query(ge=0, le=1_000_000, description=guide.OFFSET)]
 
 
 class NothingThere(core.MistakeError):
-    """The agent has nothing of the group, person or job that a request names."""
+    """The agent has stored nothing of the group, person or job that a request names."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Backing:
 
 @dataclass(frozen=True)
 class OperatorAccess:
-    """An open memory, and the agent whose part of it a request is about."""
+    """An open memory, with the agent to whose memory a request is restricted."""
 
     memory: core.CognitiveMemory
     settings: core.Settings
@@ -45,7 +45,7 @@ class OperatorAccess:
         return core.Scene.operator(self.agent, group_id=group_id)
 
     async def known_group(self, group_id: str) -> core.Scene:
-        """Return the operator's scene in a group; raises NothingThere if the agent has nothing of it."""
+        """Return the operator's scene in a group; raises NothingThere if the agent has stored nothing of that group."""
         scene = self.scene(group_id)
         stored = await self.memory.activity(scene, days=1)
         if not (stored.events or stored.messages or (await self.memory.beliefs(scene, status="all", limit=1)).total):
@@ -63,7 +63,7 @@ async def operator_access(
     behind: Annotated[Backing, Depends(backing)],
     agent: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ID, description=guide.AGENT)] = None,
 ) -> OperatorAccess:
-    """Return the open memory; raise UnavailableError, which is answered with 503, if it is not open or is disabled."""
+    """Return access to the memory; raise UnavailableError (status 503) if it is not open or is disabled."""
     memory, settings = behind.memory(), behind.settings()
     if not memory.is_running:
         raise core.UnavailableError(memory.reason)

@@ -20,10 +20,10 @@ _GUARDING = (
 
 
 class HostGate:
-    """Admits IP addresses, ``localhost`` and the listed names.
+    """Admits requests whose Host header is an IP address, ``localhost`` or a listed name.
 
     In a rebinding attack the header holds the attacker's domain name, never an address; therefore any address is
-    admitted. WebSockets are refused. Answers must not be cached.
+    admitted. WebSockets are refused. Every answer forbids caching.
     """
 
     def __init__(self, app: ASGIApp, names: Collection[str]) -> None:
@@ -64,9 +64,9 @@ def _is_address(name: str) -> bool:
 
 
 def _rooted(scope: Scope) -> Scope:
-    """Return the scope with the proxy's prefix added to ``path`` if it is missing there.
+    """Return the scope with the proxy's prefix added to ``path`` if ``path`` lacks it.
 
-    A proxy that removes its prefix leaves it in ``root_path`` only; Starlette would then match no mounted application.
+    A proxy that removes its prefix leaves it in ``root_path`` only; then Starlette would match no mounted application.
     """
     prefix = scope.get("app_root_path", "")
     if not prefix or scope["path"].startswith(scope["root_path"]):

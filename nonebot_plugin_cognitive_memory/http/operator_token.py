@@ -1,4 +1,4 @@
-"""The inner gate: admits requests with the operator's token, then bounds their rate and their body."""
+"""The inner gate: admits requests with the operator's token, and limits their rate and the size of their bodies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _JSON = re.compile(rb"application/json *(;.*)?", re.IGNORECASE | re.DOTALL)
 class TokenGate:
     """Guards a whole application, so that no route or path in it can be reached without the token.
 
-    The token is read from the Authorization header alone. Nothing of a request is read before its token is checked.
+    Only the Authorization header may carry the token. The body of a request is read after the token was checked.
     """
 
     def __init__(self, app: ASGIApp, token: str, bucket: TokenBucket | None = None) -> None:
@@ -36,7 +36,7 @@ class TokenGate:
         self._strangers = CallerBuckets(STRANGERS_PER_MINUTE, STRANGERS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward an admitted request with its whole body, or answer why not."""
+        """Forward an admitted request with its whole body, or answer why it is refused."""
         if scope["type"] != "http":
             return
         refusal = self._refusal(scope)

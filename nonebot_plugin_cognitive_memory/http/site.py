@@ -16,31 +16,31 @@ from .token_buckets import TokenBucket
 
 
 class Site:
-    """All that is served under ``/memory``: ``api``, which asks for the operator's token, and added applications.
+    """All that is served under ``/memory``: ``api``, which requires the operator's token, and added applications.
 
     The Host header of every request is checked first. Add only applications that authenticate by themselves, such as
     web pages with sessions; everything else belongs in ``api``.
     """
 
     def __init__(self, token: str, hosts: tuple[str, ...], backing: Backing, bucket: TokenBucket | None = None) -> None:
-        """Build the interface; a blank token raises ValueError. ``bucket`` replaces the limit on ``api``."""
+        """Build the interface; a blank token raises ValueError. ``bucket`` replaces the usual rate limit of ``api``."""
         self.backing = backing
         self.api = _api(backing)
         self._router = Router(routes=[Mount("", app=TokenGate(self.api, token, bucket))], redirect_slashes=False)
         self.app: ASGIApp = HostGate(self._router, hosts)
 
     def add(self, path: str, app: ASGIApp) -> None:
-        """Add an application at a path below the mount, served before ``api``; it must check access by itself.
+        """Add an application at a path below ``/memory``; the application must check access by itself.
 
-        It serves the path itself and everything below it.
+        It serves this path and everything below it, and is matched before ``api``.
         """
         self._router.routes[:0] = [Route(path, endpoint=_Forwarding(path, app)), Mount(path, app=app)]
 
 
 class _Forwarding:
-    """Forwards a mount's path without a slash at the end as the path with one, because a mount matches only that.
+    """Serves a mounted path without a slash at its end as the path with one, because a mount matches only the latter.
 
-    It is a class because Starlette takes an instance for an application, but a function for an endpoint.
+    A class, because Starlette takes an instance for an application, but a function for an endpoint.
     """
 
     def __init__(self, path: str, app: ASGIApp) -> None:

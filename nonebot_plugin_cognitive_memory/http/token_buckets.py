@@ -11,7 +11,7 @@ CALLERS = 1_000  # remembered, each with its own limit
 
 
 class TokenBucket:
-    """A token bucket: ``burst`` requests at once, then ``per_minute``."""
+    """A token bucket: admits ``burst`` requests at once, then ``per_minute`` a minute."""
 
     def __init__(self, per_minute: float, burst: int, clock: Clock = time.monotonic) -> None:
         """Start with a full bucket; ``clock`` returns seconds of a monotonic clock."""
@@ -36,7 +36,7 @@ class TokenBucket:
 
 
 class CallerBuckets:
-    """A :class:`TokenBucket` for each caller; the caller heard from longest ago is dropped first."""
+    """A :class:`TokenBucket` for each caller; beyond a limit, the caller silent for longest is dropped."""
 
     def __init__(self, per_minute: float, burst: int, clock: Clock = time.monotonic) -> None:
         """Give each new caller a full bucket."""

@@ -1,4 +1,4 @@
-"""Describes the memory's status in Prometheus' text format. No label holds an id, a name or a text of anybody."""
+"""Describes the memory's status in Prometheus' text format. No label contains an id, a name or a text of anybody."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Samples = Mapping[Labels, float]
 
 
 class Exposition:
-    """The metrics of one memory, computed once for scrapes that follow each other closely."""
+    """The metrics of one memory; they are computed again only if the last computation is some seconds old."""
 
     def __init__(self, memory: Callable[[], core.CognitiveMemory], clock: Callable[[], float] = time.monotonic) -> None:
         """Describe the memory that ``memory`` returns at each scrape; ``clock`` returns seconds."""
@@ -33,7 +33,7 @@ class Exposition:
         self._stale_at = clock()
 
     async def text(self) -> tuple[bytes, str]:
-        """Return the metrics and their content type."""
+        """Return the metrics as text, and their content type."""
         async with self._lock:
             if not self._text or self._clock() >= self._stale_at:
                 memory = self._memory()

@@ -77,7 +77,7 @@ def _marked(belief: core.Belief) -> str:
 
 
 def _change_text(change: core.Change) -> str:
-    """Return the words before and after a change, why, and who decided."""
+    """Return the statements before and after a change, the reason, and who decided."""
     before, after = change.old_statement, change.new_statement
     words = f"{before} → {after}" if before and after and before != after else after or before
     by = {"": _BY_EVOLUTION, "operator": _BY_OPERATOR}.get(change.changed_by, f"QQ({change.changed_by})")

@@ -111,7 +111,7 @@ def no_time(said: str) -> str:
 
 
 def over(until: datetime, zone: tzinfo) -> str:
-    """Return the reply that the instant of a time limit has already passed."""
+    """Return the reply that a time limit ends in the past."""
     return f"{instant(until, zone).strip()} 已经过了，所以没有改；请写一个还没到的时间"
 
 

@@ -1,4 +1,4 @@
-"""Log lines about the console, and the answers of ``/memory console``; the pages' words are in ``console_zh``."""
+"""Log lines about the console, and replies to ``/memory console``; the texts of the pages are in ``console_zh``."""
 
 from __future__ import annotations
 

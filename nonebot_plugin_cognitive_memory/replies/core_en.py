@@ -1,6 +1,6 @@
-"""English for what the core reports in Chinese, for the console: pairs of templates that name the same values.
+"""English for what the core reports in Chinese, for the console: pairs of templates with the same placeholders.
 
-What is not listed here is shown as the core says it, marked as Chinese.
+A sentence that is not listed here is shown in the core's Chinese and marked as such.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ NOT_SCHEDULED = (
 
 
 def left_place(scene: core.Scene, days: int) -> str:
-    """Return the log line that the bot left a place, and what becomes of its memory."""
+    """Return the log line that the bot left a place, and when the memory of it will be erased."""
     kept = f"{days} 天后忘掉" if days else "想到期自动忘掉，设 COGNITIVE_MEMORY__CAPTURE__FORGET_LEFT_DAYS"
     return f"机器人已不在{_place(scene)}，那里的记忆还留着；{kept}"
 
@@ -126,7 +126,7 @@ def not_evolved(error: Exception) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """Return the text of an UnavailableError, else only the error's type, because other texts may repeat messages."""
+    """Return the text of an UnavailableError; of other errors only the type, because their texts may quote messages."""
     return str(error) if isinstance(error, core.UnavailableError) else type(error).__name__
 
 

@@ -16,7 +16,7 @@ _RULE = re.compile(r"^(?:[-*_]\s*){3,}$")
 
 @dataclass(frozen=True)
 class PlainLine:
-    """A line of text without its marks, and what kind of line they made it."""
+    """A line of text without its Markdown marks, and the kind of line that they made it."""
 
     kind: Literal["heading", "item", "text"]
     text: str

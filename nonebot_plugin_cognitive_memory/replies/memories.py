@@ -75,7 +75,7 @@ def found(
     messages: Sequence[core.Event],
     shown: Showing,
 ) -> str:
-    """List the pins and events that a search found, numbered from 1, and lines of the log beside them."""
+    """List the pins and events that a search found, numbered from 1, then unnumbered lines of the log."""
     numbered_pins = [_numbered_pin(number, pin) for number, pin in enumerate(pins, 1)]
     numbered = [shown.numbered(number, event) for number, event in enumerate(events, 1 + len(pins))]
     said = [shown.line(message) for message in messages]
@@ -91,7 +91,7 @@ def found(
 
 
 def event_details(number: int, event: core.Event, lines: Sequence[core.Message], shown: Showing) -> str:
-    """Show one event in full: who said it, when and where, how often, its lines, and how to change it by number."""
+    """Show one event in full: who said it, when, where and how often, its lines, and how to change it by its number."""
     told = [shown.full(event), f"{shown.dated(event)} {shown.placed(event)}{shown.speaker(event)} 说的"]
     if event.count > 1:
         told.append(f"说过 {event.count} 次")
@@ -114,7 +114,7 @@ def event_details(number: int, event: core.Event, lines: Sequence[core.Message],
 
 
 def latest_lines(lines: Sequence[core.Message]) -> str:
-    """Show the newest lines where no model can summarise them."""
+    """Show the newest lines instead of a summary, if no model is set."""
     said = [f"{_speaker_of(line)}：{short(line.text)}" for line in lines[-LATEST:]]
     return "\n".join(("没有接大模型，写不了总结；最近说的是：", *said))
 
@@ -146,11 +146,11 @@ class Showing:
         return self._explained(event, _named(event) if self.scene.group_id else event.text)
 
     def speaker(self, event: core.Event) -> str:
-        """Return who told an event: in a group the name, elsewhere, or if no name is known, name and id."""
+        """Return who told an event: in a group the name; elsewhere, or if the name is unknown, name and id."""
         return (event.sender_name if self.scene.group_id else "") or core.tools.speaker(event)
 
     def _explained(self, event: core.Event, text: str) -> str:
-        """Mark the date at the end of a text as the date it is about; remove it if the text was said on that day."""
+        """Mark a date at the end of a text as the date meant; remove it if it is the day on which the text was said."""
         said = event.happened_at.astimezone(self.zone)
         return _END_DATE.sub(lambda date: "" if date[1] == f"{said:%Y-%m-%d}" else f"（指 {date[1]}）", text)
 
@@ -180,7 +180,7 @@ def _numbered_pin(number: int, pin: core.Pin) -> str:
 
 
 def _named(event: core.Event) -> str:
-    """Return an event's text without the ids after the names of its people and group, or a note of the group alone."""
+    """Return an event's text without the ids behind names, and without a note at the end that only names the group."""
     text = re.sub(rf"（[^（）]*\({re.escape(event.group_id)}\)）$", "", event.text) if event.group_id else event.text
     for some_id in {event.sender_id, event.user_id, event.group_id, *event.subjects} - {""}:
         text = re.sub(rf"(?<!QQ)(?<=[^\s(（])\({re.escape(some_id)}\)", "", text)

@@ -1,4 +1,4 @@
-"""Answers to ``/memory config``, and log lines about settings that moved."""
+"""Answers to ``/memory config``, and log lines about changed settings."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def group_of_settings(states: Sequence[core.SettingState]) -> str:
 
 
 def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
-    """Say what a change did: what acts now, what waits for a restart, what overrides.json hides, what was not used."""
+    """Return what a change did: what has effect now or after a restart, what overrides.json hides, what is unused."""
     parts = [f"{key} 现在是 {values[key] or '（空）'}" for key in result.changed]
     parts += [f"{key} 重启后生效" for key in result.waiting]
     parts += [
@@ -63,7 +63,7 @@ def moved(result: core.SettingsMoved, values: Mapping[str, str]) -> str:
 
 
 def same_value(state: core.SettingState) -> str:
-    """Confirm a change that alters nothing."""
+    """Return the reply that a change sets the value that a setting has already."""
     return f"{state.key} 本来就是 {state.value or '（空）'}"
 
 

@@ -1,4 +1,4 @@
-"""Replies on the state of the memory: what waits, what is away and, for superusers, its figures and jobs."""
+"""Replies on the state of the memory: what waits, what is unavailable and, for superusers, figures and jobs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SWITCHED_SHORT = {"off": "不记也不用", "record_only": "只记不用", "rec
 
 
 def nothing_yet(lines: int, seconds: float) -> str:
-    """Say that no event is stored here, and when that changes."""
+    """Return that no event is stored here, and when the lines that wait will be considered."""
     return f"这里还没有整理出记忆。{waiting_lines_text(lines, seconds)}" if lines else "这里还没有记住什么"
 
 
 def waiting_lines_text(lines: int, seconds: float) -> str:
-    """Say how many lines wait to be considered, and when they will be."""
+    """Return how many lines wait to be considered, and in how many seconds they will be."""
     minutes = max(round(seconds / 60), 1)
     return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；现在就要：/记忆 整理"
 
@@ -71,7 +71,7 @@ def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
 
 
 def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
-    """Return remarks on the memory's state; ``waiting``: lines to be considered here, and the seconds until then."""
+    """Return remarks on the state; ``waiting`` is how many lines are to be considered here, and in how many seconds."""
     remarks: list[Remark] = [("busy", waiting_lines_text(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:
@@ -146,7 +146,7 @@ def stats(now: core.Status, activity: core.Activity) -> str:
 
 
 def stats_remarks(now: core.Status) -> list[Remark]:
-    """Return what the figures leave out: the model calls by purpose, what was lost, the latest error."""
+    """Return remarks beside the figures: model calls by purpose, what was lost, the latest error."""
     spent = (f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次" for one in now.spent_today)
     lost = (
         (now.refused, "没收下的轮次"),

@@ -91,7 +91,7 @@ _USAGE = {
 
 
 def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
-    """Return the commands that somebody may use here; ``decides``: they are an admin, or it is their private chat."""
+    """Return the commands that somebody may use here; ``decides`` is True for an admin and in one's private chat."""
     parts = [_HELP]
     if decides:
         parts.append(_HELP_GROUP if scene.kind == "group" else _HELP_PRIVATE)

@@ -81,7 +81,7 @@ class BeliefBody(BaseModel):
 
 
 class BeliefList(Answer):
-    """A part of a group's beliefs, and how many there are in ``total``."""
+    """A page of a group's beliefs; ``total`` is the number of all of them."""
 
     model_config = example(success=True, group_id="10001", total=1, memories=[_BELIEF])
     group_id: str
@@ -143,13 +143,13 @@ class BeliefHistory(Answer):
 
     @classmethod
     def of(cls, memory_id: str, versions: list[core.Belief]) -> BeliefHistory:
-        """Build the body from the versions of a belief that was asked for by this id."""
+        """Build the body from the versions of a belief; ``memory_id`` is the id in the request."""
         current = versions[-1].version if versions else 0
         return cls(memory_id=memory_id, current_version=current, history=tuple(map(BeliefBody.of, versions)))
 
 
 class ChangeBody(BaseModel):
-    """One entry of the change log; ``changed_by`` is "" for an evolution."""
+    """One entry of the change log; ``changed_by`` is "" if an evolution run made the change."""
 
     timestamp: Instant
     action: Literal["create", "update", "delete", "restore", "strength"]
@@ -185,7 +185,7 @@ class ChangeList(Answer):
 
     @classmethod
     def of(cls, group_id: str, since: datetime, until: datetime, changes: list[core.Change]) -> ChangeList:
-        """Build the body from the changes between two instants, in whose zone the period is written."""
+        """Build the body from the changes between two instants; the period is written in the zone of these."""
         return cls(
             group_id=group_id,
             period=f"{since:%Y-%m-%d} to {until:%Y-%m-%d}",
@@ -194,7 +194,7 @@ class ChangeList(Answer):
 
 
 class EvolutionStats(BaseModel):
-    """What a run did, in numbers."""
+    """The numbers of beliefs that a run kept, updated, created and deleted."""
 
     kept: int
     updated: int
@@ -203,7 +203,7 @@ class EvolutionStats(BaseModel):
 
 
 class EvolutionChange(BaseModel):
-    """One change of a run; fields that a kind of change does not have are left out."""
+    """One change of a run; a field that does not apply to the kind of change is left out."""
 
     action: Literal["create", "update", "delete", "restore", "strength"]
     old_id: str | None = None
@@ -216,7 +216,7 @@ class EvolutionChange(BaseModel):
 
     @classmethod
     def of(cls, change: core.Change) -> EvolutionChange:
-        """Build the body from a change; a new belief has a ``statement``, others the old one, the new one or both."""
+        """Build the body from a change; only a new belief has ``statement``, others have old, new or both."""
         is_new, is_gone = change.action == "create", change.action == "delete"
         return cls(
             action=change.action,
@@ -231,7 +231,7 @@ class EvolutionChange(BaseModel):
 
 
 class EvolutionAnswer(Answer):
-    """What a run did; ``message`` says why, if nothing changed; ``rejected`` counts rejected lines by reason."""
+    """What a run did. If nothing changed, ``message`` says why. ``rejected`` counts rejected proposals by reason."""
 
     model_config = example(
         success=True,
@@ -251,7 +251,7 @@ class EvolutionAnswer(Answer):
 
     @classmethod
     def of(cls, group_id: str, at: datetime, run: core.Evolution) -> EvolutionAnswer:
-        """Build the body from a run that ended at an instant."""
+        """Build the body from a run that ended at the instant ``at``."""
         return cls(
             group_id=group_id,
             evolution_time=at,
@@ -263,7 +263,7 @@ class EvolutionAnswer(Answer):
 
 
 class Strength(RequestBody):
-    """How strong a belief shall be."""
+    """The strength that a belief gets."""
 
     model_config = example(strength=0.8)
     strength: float = Field(ge=0, le=1)

@@ -39,6 +39,6 @@ class Refusal(BaseModel):
 
 
 class RequestBody(BaseModel):
-    """The body of a request; unknown fields are refused, because they are mostly misspelt ones."""
+    """The body of a request; unknown fields are rejected, because most of them are misspelt."""
 
     model_config = ConfigDict(extra="forbid")

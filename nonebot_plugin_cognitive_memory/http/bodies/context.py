@@ -11,7 +11,7 @@ from .body import Answer, RequestBody, example
 
 
 class Question(RequestBody):
-    """A turn: what is asked, where, and by whom; ``budget`` is the most tokens."""
+    """The question of a turn, its place and its person; ``budget`` is the maximum number of tokens."""
 
     model_config = example(query=guide.ASKED, group_id="10001", user_id="2000001")
     query: str = Field(max_length=4_000, description=guide.QUESTION)
@@ -28,7 +28,7 @@ class SectionBody(BaseModel):
 
 
 class ContextBody(Answer):
-    """What a model should know this turn; ``degraded`` names what was unavailable."""
+    """The context that a model gets for this turn; ``degraded`` names the parts that were unavailable."""
 
     model_config = example(
         success=True,

@@ -13,7 +13,7 @@ EVENT_ID = "e5a60718293a4b5c6d7e8f0000000001"
 
 
 class EventBody(BaseModel):
-    """An event; ``score`` is set where it was searched for, ``pain``, ``solution``, ``outcome`` for an experience."""
+    """An event. ``score`` is set in search results; ``pain``, ``solution`` and ``outcome`` are set for experiences."""
 
     model_config = ConfigDict(from_attributes=True)
     id: str
@@ -75,7 +75,7 @@ class EventList(Answer):
 
 
 class Forgotten(Answer):
-    """The id of what was forgotten or removed."""
+    """The id of the forgotten event or removed pin."""
 
     model_config = example(success=True, id=EVENT_ID)
     id: str

@@ -78,7 +78,7 @@ class RevisionList(Answer):
 
 
 class RevisionWanted(RequestBody):
-    """Which past profile shall be restored."""
+    """The id of the past profile to restore."""
 
     model_config = example(revision_id=_REVISION_ID)
     revision_id: str = Field(min_length=1, max_length=128)

@@ -13,7 +13,7 @@ _JOB_ID = "0c3d4e5a60718293a4b5c6d7e8f00001"
 
 
 class StatusBody(Answer):
-    """The status, and the day's model calls and tokens."""
+    """The status of the memory, with the day's model calls and tokens."""
 
     status: core.Status
     calls_today: int
@@ -26,7 +26,7 @@ class StatusBody(Answer):
 
 
 class FailedJobBody(BaseModel):
-    """A failed job with its last error and what can be done; the place is unknown if its file cannot be read."""
+    """A failed job with its last error and what to do about it; the place is unknown if its file is unreadable."""
 
     id: str
     error: str
@@ -72,14 +72,14 @@ class FailedJobList(Answer):
 
 
 class Retry(RequestBody):
-    """Which failed job shall be retried; all without one."""
+    """The failed job to queue again; all of them if no id is given."""
 
     model_config = example(job_id=_JOB_ID)
     job_id: str | None = Field(default=None, min_length=1, max_length=128)
 
 
 class Retried(Answer):
-    """How many jobs wait again."""
+    """The number of jobs that were queued again."""
 
     model_config = example(success=True, retried=1)
     retried: int

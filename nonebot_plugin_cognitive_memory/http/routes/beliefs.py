@@ -30,7 +30,7 @@ Status = Annotated[Literal["active", "deprecated", "all"], Query(description=gui
 async def evolve_group(
     group_id: GroupId, operator: Operator, days: Annotated[int, Query(ge=1, le=366, description=guide.DAYS_READ)] = 1
 ) -> EvolutionAnswer:
-    """Evolve the beliefs of a group; 409 while a run of this group is under way."""
+    """Update the beliefs of a group; 409 while a run of this group is under way."""
     scene = await operator.known_group(group_id)
     run = await operator.memory.evolve(scene, days=days)
     return EvolutionAnswer.of(group_id, datetime.now(operator.settings.zone), run)
@@ -98,5 +98,5 @@ async def restore_belief(memory_id: MemoryId, operator: Operator) -> OneBelief:
 
 @router.put("/{memory_id}/strength", responses=refusals(404, 409))
 async def set_belief_strength(memory_id: MemoryId, operator: Operator, wanted: Strength) -> OneBelief:
-    """Set how strong a belief is."""
+    """Set the strength of a belief."""
     return OneBelief.of(await operator.memory.set_belief_strength(operator.scene(), memory_id, wanted.strength))

@@ -12,6 +12,6 @@ router = DescribedRouter()
 
 @router.post("/context")
 async def build_context(operator: Operator, wanted: Question) -> ContextBody:
-    """Return the memory for a turn in a group, in a private chat, or of a member in a group."""
+    """Return the context for a turn in a group, in a private chat, or of a member in a group."""
     scene = place(operator, wanted.group_id, wanted.user_id)
     return ContextBody.of(await operator.memory.context(scene, wanted.query, budget=wanted.budget))

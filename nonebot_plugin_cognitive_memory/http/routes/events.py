@@ -21,7 +21,7 @@ Kind = Literal["event", "preference", "knowledge", "experience", "message"]
 
 
 class WantedEvents(BaseModel):
-    """Which events are wanted; with ``q`` they are searched, without it those of a place or a person are listed."""
+    """Which events a request wants: with ``q`` a search, without it the list of a place or a person."""
 
     q: str | None = Field(default=None, min_length=1, max_length=4_000, description=guide.QUESTION)
     group_id: str | None = Field(default=None, min_length=1, max_length=LONGEST_ID, description=guide.NARROW_GROUP)

@@ -1,4 +1,4 @@
-"""The route that exports: into a temporary file, which is sent in parts and deleted."""
+"""The route of exports: writes a temporary file, sends it in parts and deletes it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class TemporaryExport:
             raise core.StorageRefused(type(refused).__name__) from refused
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """Yield the agent's lines in chunks of some hundreds, then remove the file; the removal precedes the end."""
+        """Yield the agent's lines in chunks of some hundreds; the file is removed before the client sees the end."""
         parts = self._parts()
         while part := await asyncio.to_thread(next, parts, None):
             yield part

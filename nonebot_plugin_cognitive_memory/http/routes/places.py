@@ -9,9 +9,9 @@ from ..dependencies import OperatorAccess
 
 
 def place(operator: OperatorAccess, group_id: str | None, user_id: str | None) -> core.Scene:
-    """Return the scene of a member for both ids, of a private chat for ``user_id``, the operator's for ``group_id``.
+    """Return a member's scene for both ids, a private chat's for ``user_id``, the operator's for ``group_id``.
 
-    Raises BadArgument without ids.
+    Raises BadArgument without any id.
     """
     if group_id and user_id:
         return core.Scene.group(group_id, user_id, agent=operator.agent)
