@@ -25,7 +25,7 @@ from cognitive_memory_core.text.identity.names import clean_name
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.lexicon import offences
 from cognitive_memory_core.text.statements.sameness import may_be_same
-from cognitive_memory_core.text.time.timewords import time_window
+from cognitive_memory_core.text.time.time_words import time_window
 
 from .measure import Report
 from .profile_lines import add_rows

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from cognitive_memory_core.historian.profiles.line_support import LineSupport
+from cognitive_memory_core.historian.profiles.unsupported_sentences import SupportCheck
 
 from .measure import Report
 
@@ -29,9 +29,9 @@ class Portrayed:
     lines: list[tuple[str, bool]] = field(default_factory=list[tuple[str, bool]])
 
     @property
-    def support(self) -> LineSupport:
+    def support(self) -> SupportCheck:
         """The check of this person's lines."""
-        return LineSupport(self.sources, self.names, NOW)
+        return SupportCheck(self.sources, self.names, NOW)
 
     def of(self, *, is_true: bool) -> list[str]:
         """Return the lines with one label."""

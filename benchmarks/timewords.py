@@ -165,7 +165,7 @@ def _ends(written: Sequence[str]) -> Window:
 
 
 def _ours() -> Reader:
-    module = importlib.import_module("cognitive_memory_core.text.time.timewords")
+    module = importlib.import_module("cognitive_memory_core.text.time.time_words")
 
     def read(query: str, reference: datetime, _language: str) -> Window | None:
         found = module.time_window(query, reference.replace(tzinfo=timezone.utc))

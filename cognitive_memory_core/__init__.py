@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .domain.suggestion import Suggestion
     from .domain.tombstones import Erasure
     from .domain.turn import Turn
+    from .env_variables import merged_settings, nested_settings
     from .errors import (
         AlreadyEvolving,
         BadArgument,
@@ -74,8 +75,7 @@ if TYPE_CHECKING:
     from .text.identity.names import clean_name
     from .text.statements.lexicon import Offence, offences
     from .text.time.time_limits import time_limit
-    from .text.time.timewords import time_window
-    from .variables import merged_settings, nested_settings
+    from .text.time.time_words import time_window
 
 __all__ = [
     "Activity",
@@ -214,8 +214,8 @@ __getattr__ = loaded_on_use(
         "text.identity.names": "clean_name",
         "text.statements.lexicon": "Offence offences",
         "text.time.time_limits": "time_limit",
-        "text.time.timewords": "time_window",
-        "variables": "merged_settings nested_settings",
+        "text.time.time_words": "time_window",
+        "env_variables": "merged_settings nested_settings",
     },
 )
 

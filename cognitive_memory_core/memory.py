@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from .domain.tombstones import Erasure
     from .domain.turn import Turn
     from .listings import Listings
+    from .open_memory import OpenMemory
     from .ports.beliefs import Listing
     from .ports.clock import Clock
     from .ports.ledger import Activity
     from .ports.models import Chat, Embedder, Reranker
-    from .running_memory import RunningMemory
     from .status import Status
     from .wiring import UseCases
 
@@ -73,7 +73,7 @@ class CognitiveMemory:
 
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
-        self._state: RunningMemory | ClosedMemory = ClosedMemory(Live(Settings(enabled=False)), reason)
+        self._state: OpenMemory | ClosedMemory = ClosedMemory(Live(Settings(enabled=False)), reason)
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
 
     @classmethod
@@ -106,7 +106,7 @@ class CognitiveMemory:
             raise BadArgument(sentences.caller.bad_value("reranker", reranker, "有 scores 方法的重排模型"))
         machinery = await asyncio.to_thread(_machinery)
         given = machinery.SuppliedParts(clock=clock, embedder=embedder, chat=chat, reranker=reranker)
-        running = await machinery.RunningMemory.open(Live(settings), Path(data_dir), given)
+        running = await machinery.OpenMemory.open(Live(settings), Path(data_dir), given)
         memory = cls()
         memory._state = running
         try:
@@ -600,7 +600,7 @@ class CognitiveMemory:
 
 
 def _machinery() -> ModuleType:
-    from . import running_memory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
+    from . import open_memory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
     from .text.lexical import word_forms  # noqa: PLC0415  # the same
     from .text.statements import intents  # noqa: PLC0415  # the same
     from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
@@ -610,7 +610,7 @@ def _machinery() -> ModuleType:
     offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
     intents.prepare()
-    return running_memory
+    return open_memory
 
 
 def _transfer() -> ModuleType:

@@ -1,6 +1,7 @@
 """Permanent erasure of a person or a place (``forget_person``, ``forget_place``): nothing restores it.
 
-The rows are deleted from every store at once; a purge (:mod:`.purging`) removes their bytes from the disk soon after.
+The rows are deleted from every store at once; a purge (:mod:`.purge_schedule`) removes their bytes from the
+disk soon after.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from .ports.ledger import (
 from .ports.memo_mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
-from .purging import Purge
+from .purge_schedule import Purge
 from .text.identity.names import clean_name
 from .text.safety.redaction import Redaction
 

@@ -1,4 +1,4 @@
-"""The status report of the memory."""
+"""The status of a memory: state and figures, as one value."""
 
 from __future__ import annotations
 

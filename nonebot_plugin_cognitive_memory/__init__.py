@@ -28,7 +28,7 @@ from .lifecycle import get_memory
 from .record_end_of_turn import consider, record_end
 from .replies.tools import TOOL_GUIDE
 from .scene import find_scene, scene_of
-from .tools import MemoryToolbox, call_tool, tool_guide, tool_schemas
+from .toolbox import MemoryToolbox, call_tool, tool_guide, tool_schemas
 
 __plugin_meta__ = PluginMetadata(
     name=replies.label.PLUGIN_NAME,

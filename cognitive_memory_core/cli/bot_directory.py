@@ -13,9 +13,9 @@ from dotenv import dotenv_values
 
 from .. import sentences
 from ..configuration import Configuration
+from ..env_variables import decoded, merged_settings, nested_settings
 from ..errors import BadArgument
 from ..settings import Settings
-from ..variables import decoded, merged_settings, nested_settings
 from .parser import Parser
 
 PLUGIN = "nonebot_plugin_cognitive_memory"

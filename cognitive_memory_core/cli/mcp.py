@@ -13,8 +13,8 @@ from typing import Any
 from urllib.parse import urlunsplit
 
 from .. import mcp_server, sentences
+from ..adapters.bot_client import BotClient
 from ..adapters.files.directory_owner import is_owned
-from ..adapters.running_bot import RunningBot
 from ..domain.ids import checked_id
 from ..domain.scope import Scene
 from ..errors import CognitiveMemoryError, DirectoryInUse, UnavailableError
@@ -59,7 +59,7 @@ class DirectoryExchange:
         self._settings = bot.settings()
         self._data_dir = bot.data_dir
         token = self._settings.http.token.get_secret_value().strip()
-        self._remote = RunningBot(url, token, user_id=scene.user_id, group_id=scene.group_id) if token else None
+        self._remote = BotClient(url, token, user_id=scene.user_id, group_id=scene.group_id) if token else None
         self._local = MemoryOnDemand(partial(owning, bot, creates=bot.given_dir is not None, background=True))
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:

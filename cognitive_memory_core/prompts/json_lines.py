@@ -13,7 +13,7 @@ from json_repair import repair_json
 from .. import sentences
 from ..errors import BadAnswer
 from .answers import Proposal, Proposals, ProposedAction
-from .values import LONGEST_ANSWER, MOST_ROWS, Row, filled_list, numbers_of, row_of, rows_of, text_of
+from .lenient_values import LONGEST_ANSWER, MOST_ROWS, Row, filled_list, numbers_of, row_of, rows_of, text_of
 
 LONGEST_LINE = 8_192  # characters of one line that is repaired
 LONGEST_TEXT = 2_000  # characters read of a statement or a reason

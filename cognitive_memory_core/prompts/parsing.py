@@ -11,7 +11,7 @@ from ..domain.fact import EventKind
 from ..domain.ids import ID_LENGTH
 from ..errors import BadAnswer
 from .answers import ProfileAnswer, StatementAnswer, TriageAnswer
-from .values import (
+from .lenient_values import (
     Row,
     filled,
     filled_list,

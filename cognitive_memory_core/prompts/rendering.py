@@ -18,7 +18,7 @@ from ..domain.profile import Profile
 from ..domain.turn import shortened
 from ..text.identity.names import NAME_LENGTH, clean_text
 from ..text.safety.prompt_fences import defused
-from ..text.time.timewords import dated_words
+from ..text.time.time_words import dated_words
 from .roster import Roster
 
 MOST_NEIGHBOURS = 8

@@ -19,7 +19,7 @@ from ..domain.scope import Scope
 from ..ports.quality import ExaminedEvent
 from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
 from ..text.statements.lexicon import offences
-from ..text.statements.replacing import LIKE, ValueReading, Weigh, may_replace, tells_of_a_change
+from ..text.statements.replaced_statements import LIKE, ValueReading, Weigh, may_replace, tells_of_a_change
 from ..text.statements.sameness import contradicts, may_be_same
 
 V = TypeVar("V")

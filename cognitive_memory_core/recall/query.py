@@ -21,7 +21,7 @@ from ..text.lexical.frequency import telling
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker
 from ..text.statements.questions import asked_sentences
-from ..text.time.timewords import time_window
+from ..text.time.time_words import time_window
 from .naming import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .values import shown
+from .shown_values import shown
 
 USAGE = "用法："
 OPTIONS = "选项"

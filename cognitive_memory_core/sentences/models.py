@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .settings import model_setting
-from .values import shown
+from .shown_values import shown
 
 MODEL_TOO_SLOW = "模型（{role}）{seconds:g} 秒内没有答完，稍后再试"
 MODEL_AWAY = "模型（{role}）暂时不可用（HTTP {status}），稍后再试"

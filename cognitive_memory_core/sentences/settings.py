@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .values import SHOWN, shown
+from .shown_values import SHOWN, shown
 
 TEMPLATE_UNREADABLE = "prompts/{name}.md 没有使用，先用自带的：它应是普通文件，UTF-8 编码，不空，最多 {limit} 个字符"
 TEMPLATE_WITHOUT_SEPARATOR = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .values import shown
+from .shown_values import shown
 
 STORAGE_REFUSED = "写不进 {path}（{reason}）：请检查磁盘空间和目录权限，这一轮没有记下"
 DIRECTORY_IN_USE = (

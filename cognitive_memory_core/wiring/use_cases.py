@@ -48,7 +48,7 @@ from ..permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentEra
 from ..pinboard import Pinboard
 from ..ports.vectors import NearbyEvents
 from ..profile_history import ProfileHistory
-from ..purging import Purge
+from ..purge_schedule import Purge
 from ..quality.reporting import Reporting
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch

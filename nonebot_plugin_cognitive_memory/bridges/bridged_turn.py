@@ -27,7 +27,7 @@ from ..lifecycle import get_memory
 from ..record_end_of_turn import Source, TurnEnd, consider
 from ..scene import find_scene
 from ..throttled_log import complain
-from ..tools import MemoryToolbox, tool_guide, tool_schemas
+from ..toolbox import MemoryToolbox, tool_guide, tool_schemas
 from .companions import PREFIX
 
 PATIENCE, SHORT_PATIENCE = 15.0, 1.0  # seconds that a companion waits for the memory: as a rule, and after it was late

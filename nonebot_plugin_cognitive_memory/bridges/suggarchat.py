@@ -9,7 +9,7 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..lifecycle import get_memory
-from ..tools import tool_schemas
+from ..toolbox import tool_schemas
 from .bridged_turn import current_turn, running_turn, take
 from .companions import PREFIX, Companion, part_of
 

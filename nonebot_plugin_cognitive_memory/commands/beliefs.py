@@ -11,8 +11,8 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..config import setup
+from ..dependencies import Here
 from ..lifecycle import get_memory
-from ..params import Here
 from .authority import objection
 from .entry import answer, memory_command
 from .forgotten import restored, shown_forgotten

@@ -17,10 +17,10 @@ import cognitive_memory_core as core
 from .. import replies
 from ..capture_outgoing import unrecorded
 from ..config import setup
+from ..dependencies import Here
 from ..erasure import erased_person
 from ..lifecycle import get_memory
 from ..onebot import v11, v12
-from ..params import Here
 from .authority import contradiction
 from .confirmations import call_id, confirmations
 from .entry import answer, memory_command

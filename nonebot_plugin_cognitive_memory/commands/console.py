@@ -8,7 +8,7 @@ from nonebot.adapters import Bot, Event
 from .. import replies
 from ..console import access
 from ..console.mounting import ADDRESS
-from ..params import Here
+from ..dependencies import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
 

@@ -15,8 +15,8 @@ import cognitive_memory_core as core
 from .. import replies
 from ..auto_consider import considerer
 from ..config import setup
+from ..dependencies import Here
 from ..lifecycle import get_memory
-from ..params import Here
 from .authority import objection
 from .consent import forget_asker
 from .entry import answer, memory_command

@@ -13,8 +13,8 @@ import cognitive_memory_core as core
 from .. import replies
 from ..auto_consider import considerer
 from ..config import setup
+from ..dependencies import Here
 from ..lifecycle import get_memory, lifetime
-from ..params import Here
 from .authority import find_admin
 from .entry import answer, memory_command
 from .pictures import PictureAnswer, wants_text

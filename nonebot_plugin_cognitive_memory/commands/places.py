@@ -12,9 +12,9 @@ import cognitive_memory_core as core
 
 from .. import record_end_of_turn, replies
 from ..config import setup
+from ..dependencies import Here
 from ..erasure import erased_place
 from ..lifecycle import get_memory
-from ..params import Here
 from .authority import contradiction, objection
 from .confirmations import call_id, confirmations
 from .entry import answer, memory_command

@@ -12,8 +12,8 @@ import cognitive_memory_core as core
 
 from .. import replies
 from ..config import setup
+from ..dependencies import Here
 from ..lifecycle import get_memory
-from ..params import Here
 from .authority import superuser_objection
 from .entry import answer, memory_command
 from .pictures import PictureAnswer, wants_text

@@ -54,9 +54,9 @@ def test_the_layers_hold() -> None:
         ("core-knows-no-bot", f"{CORE}/errors.py", "import nonebot"),
         ("vendors-inside-adapters", f"{CORE}/memory.py", "import sqlite3"),
         ("domain-is-plain", f"{CORE}/domain/ids.py", "import asyncio"),
-        ("vendors-inside-adapters", f"{CORE}/running_memory.py", "import numpy"),
+        ("vendors-inside-adapters", f"{CORE}/open_memory.py", "import numpy"),
         ("front-door", f"{PLUGIN}/scene.py", f"import {CORE}.domain.scope"),
-        ("front-door", f"{PLUGIN}/scene.py", f"import {CORE}.running_memory"),
+        ("front-door", f"{PLUGIN}/scene.py", f"import {CORE}.open_memory"),
         ("no-cycles", f"{CORE}/domain/ids.py", f"import {CORE}.domain.event"),
     ],
 )

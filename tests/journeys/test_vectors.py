@@ -24,10 +24,10 @@ from cognitive_memory_core import (
     VectorStoreSettings,
 )
 from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_parts import SuppliedParts
 from cognitive_memory_core.recall.nearest import ExactSearch
-from cognitive_memory_core.running_memory import RunningMemory
 from cognitive_memory_core.settings import Live
 from cognitive_memory_core.wiring import opened_adapters
 from tests.support import model_server
@@ -183,7 +183,7 @@ async def test_a_wide_question_wakes_the_process_and_does_not_wait(tmp_path: Pat
     adapters = await opened_adapters(live, tmp_path, SuppliedParts())
     ledger: Any = adapters.ledger
     ledger.index = Wide(ledger.index)
-    engine = RunningMemory(adapters, live)
+    engine = OpenMemory(adapters, live)
     memory = CognitiveMemory()
     memory._state = engine
     try:

@@ -15,7 +15,7 @@ from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
 from .stage import new_id
-from .test_tools import JSON, NAMES, call, somebody, told
+from .test_toolbox import JSON, NAMES, call, somebody, told
 
 PLAIN = {"string", "integer", "boolean", "array"}
 WORDS = {"type", "description", "enum", "items"}

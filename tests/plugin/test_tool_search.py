@@ -55,7 +55,7 @@ async def searched(
     """Return the texts in the tool's answer; ``asked`` are the messages being answered."""
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
     from nonebot_plugin_cognitive_memory.record_end_of_turn import Source, TurnEnd
-    from nonebot_plugin_cognitive_memory.tools import MemoryToolbox
+    from nonebot_plugin_cognitive_memory.toolbox import MemoryToolbox
 
     patch.setattr(lifetime, "memory", memory)
     box = MemoryToolbox(TurnEnd(GROUP, Source("", tuple(asked))))

@@ -13,10 +13,10 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
+from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_parts import SuppliedParts
-from cognitive_memory_core.running_memory import RunningMemory
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 from tests.inmemory import InMemoryLedger
@@ -122,7 +122,7 @@ async def opened(
         adapters = _in_memory(adapters, clock)
     ledger: Any = adapters.ledger
     vectors = ledger.index = WatchedVectors(ledger.index, adapters, witness)
-    engine = RunningMemory(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
+    engine = OpenMemory(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
     reconciler = engine.opened.reconciler
     vectors.reconciler = reconciler if isinstance(reconciler, IndexReconciler) else None
     await engine.opened.consent.load()

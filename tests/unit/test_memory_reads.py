@@ -25,13 +25,13 @@ from cognitive_memory_core.errors import UnknownEvent
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.historian.jobs.intake import Intake
 from cognitive_memory_core.memory_reads import Reads
+from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.belief_search import BeliefSearch
 from cognitive_memory_core.recall.current_names import CurrentNames
 from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import SearchResult
-from cognitive_memory_core.running_memory import RunningMemory
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
@@ -337,7 +337,7 @@ async def test_a_disabled_memory_still_lists() -> None:
 
 @pytest.mark.parametrize(
     ("absent", "real"),
-    [(NullReads, Reads), (NullIntake, Intake), (ClosedMemory, RunningMemory)],
+    [(NullReads, Reads), (NullIntake, Intake), (ClosedMemory, OpenMemory)],
     ids=lambda one: one.__name__,
 )
 def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:

@@ -28,7 +28,7 @@ from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
 from cognitive_memory_core.ports.ledger import Copy
-from cognitive_memory_core.purging import Purge
+from cognitive_memory_core.purge_schedule import Purge
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
 from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles

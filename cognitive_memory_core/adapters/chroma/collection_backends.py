@@ -17,7 +17,7 @@ from chromadb.api.client import AdminClient, Client
 from chromadb.config import Settings
 from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
 
-from .owner import Foreign, Owner
+from .collection_owner import Foreign, Owner
 from .protocol import Start
 
 VERSION: str = chromadb.__version__

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ...ports.vectors import Generation
 from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend, database_of
+from .collection_owner import Foreign
 from .leftovers import clear_generations
-from .owner import Foreign
 from .pointer import Pointer, digest_of
 from .protocol import (
     Answer,

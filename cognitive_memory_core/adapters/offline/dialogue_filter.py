@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ...domain.people import JobContext
 from ...domain.turn import Dialogue
 from .known_people import KnownPeople
-from .worth_remembering import sentences_worth_keeping, statement_length
+from .sentence_filter import sentences_worth_keeping, statement_length
 
 # Measured with benchmarks look: narrower bounds save few calls more and lose several times as many gold facts.
 _LINE, _COUNTED_LINE = 12, 5  # letters told in one line that are worth a call; with a number in it fewer are

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ...domain.event import EventKind
 from ...text.lexical.folding import folded
-from ...text.time.timewords import mentions
+from ...text.time.time_words import mentions
 
 Field = Literal["role", "interests", "tools"]  # the sections of a profile that such a clause may enter
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 
 from ...text.lexical.folding import folded
-from ...text.time.timewords import mentions
+from ...text.time.time_words import mentions
 from .lasting_facts import lasting_clause
-from .worth_remembering import asks, has_content, sentences_worth_keeping
+from .sentence_filter import asks, has_content, sentences_worth_keeping
 
 MOST = 5  # passages of one message
 ENOUGH = 3  # points

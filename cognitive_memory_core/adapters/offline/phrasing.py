@@ -10,9 +10,9 @@ from ...domain.turn import shortened
 from ...text.identity.names import one_line
 from ...text.lexical.folding import folded
 from ...text.names_and_quotations import Spared, occurrences, quoted
-from ...text.replacements import Edit, edited
 from ...text.statements.lexicon import Sighting, offences, sightings, spared_in
-from ...text.time.timewords import datings
+from ...text.text_edits import Edit, edited
+from ...text.time.time_words import datings
 from .known_people import KnownPeople
 
 STATEMENT_LENGTH = 500

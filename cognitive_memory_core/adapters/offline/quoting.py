@@ -15,7 +15,7 @@ from ...text.lexical.folding import folded
 from ...text.names_and_quotations import Spared, occurrences, quoted
 from ...text.statements.lexicon import Sighting, sightings, spared_in
 from ...text.time.time_spans import DAY, TimeSpan
-from ...text.time.timewords import Mention, mentions, resolved
+from ...text.time.time_words import Mention, mentions, resolved
 from .known_people import KnownPeople
 from .phrasing import STATEMENT_LENGTH, is_group_word
 

@@ -20,8 +20,8 @@ from .lasting_facts import begins_with_speaker, ended_states, lasting_clause
 from .memorable_passages import chosen, corrected_line, is_dated, is_serious, retracts
 from .phrasing import Phrasing
 from .quoting import QuotedPassage, Quoting
+from .sentence_filter import kind_of
 from .settling_replies import can_be_settled, settles
-from .worth_remembering import kind_of
 
 CONFIDENCE = 0.6
 _SOON = 8  # lines within which somebody takes back what they said

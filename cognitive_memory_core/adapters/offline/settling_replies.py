@@ -6,7 +6,7 @@ import re
 
 from ...text.lexical.folding import folded
 from .memorable_passages import is_joke, is_short_lived
-from .worth_remembering import asks, has_content
+from .sentence_filter import asks, has_content
 
 LONGEST = 16  # letters of a line that settles another
 _SHORTEST_ANSWERED = 4  # letters of a line that can be settled

@@ -12,9 +12,9 @@ from ...errors import BadAnswer, PermanentError
 from ...ports.models import Ask, Meter
 from ...settings import ModelSettings
 from .answer_text import object_in
-from .answers import answered, sendable
 from .client import ModelClient, PostedRequest
-from .shapes import member, rows
+from .json_access import member, rows
+from .metered_requests import answered, sendable
 
 LONGEST_PROMPT = 200_000  # characters
 AnswerFormat = Literal["tool", "json", "text"]

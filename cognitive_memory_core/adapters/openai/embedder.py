@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from ...ports.models import GUESS, Calibration, Meter, Vector
 from ...settings import EmbeddingSettings
-from .answers import answered, sendable
 from .client import ModelClient, PostedRequest
+from .metered_requests import answered, sendable
 from .vectors import vectors_of
 
 LONGEST_TEXT = 8_000  # characters; stored texts are far shorter, and most models read 8,192 tokens

@@ -11,8 +11,8 @@ import orjson
 
 from ... import sentences
 from ...errors import CognitiveMemoryError, PermanentError, UnavailableError
+from .json_access import member
 from .retry_after import retry_after
-from .shapes import member
 
 _LATER = (408, 425, 429)
 _KEY = (401, 402, 403, 407)

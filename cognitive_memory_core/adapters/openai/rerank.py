@@ -10,9 +10,9 @@ from ... import sentences
 from ...errors import BadAnswer
 from ...ports.models import Meter
 from ...settings import RerankSettings
-from .answers import answered, sendable
 from .client import ModelClient, PostedRequest
-from .shapes import member, place, rows
+from .json_access import member, place, rows
+from .metered_requests import answered, sendable
 
 LONGEST_TEXT = 8_000  # characters
 SECONDS = 4.0  # shorter than a query waits, so that a timeout is seen as the model's

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ... import sentences
 from ...errors import BadAnswer
 from ...ports.models import Vector
-from .shapes import member, place, rows
+from .json_access import member, place, rows
 
 _LARGEST = float(np.finfo(np.float32).max)
 _NOTHING = 1e-30  # norm below which float32 digits determine no direction

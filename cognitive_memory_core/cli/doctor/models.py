@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from ... import sentences
-from ...adapters.openai.answers import answered
 from ...adapters.openai.client import ModelClient, PostedRequest
 from ...adapters.openai.embedder import OpenAIEmbedder
+from ...adapters.openai.metered_requests import answered
 from ...adapters.openai.rerank import HttpReranker
 from ...errors import CognitiveMemoryError
 from ...settings import ChatRole, ModelSettings, RerankSettings, Settings

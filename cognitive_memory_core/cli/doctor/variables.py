@@ -9,9 +9,9 @@ from ipaddress import ip_address
 
 from ... import sentences
 from ...configuration import found_key, setting_keys
+from ...env_variables import FIELD, decoded
 from ...errors import BadArgument
 from ...settings import Settings, dormant_keys, unknown_keys
-from ...variables import FIELD, decoded
 from .findings import ExaminedBot, Finding
 
 PREFIX = FIELD + "__"

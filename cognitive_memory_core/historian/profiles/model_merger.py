@@ -26,9 +26,9 @@ from ...text.identity.names import clean_text, one_line
 from ...text.statements.dated_lines import begins_with_day, once_dated
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, pieces, without
-from .line_support import LineSupport
 from .merge_guard import Grounds, objection
 from .profile_words import words_of
+from .unsupported_sentences import SupportCheck
 
 log = logging.getLogger(__name__)
 
@@ -187,10 +187,10 @@ class _MergeSession:
         return replace(answer, summary=summary, tags=tags, **fields), tuple(left_out)
 
     @property
-    def _support(self) -> LineSupport:
+    def _support(self) -> SupportCheck:
         grounds, zone = self._grounds, self.now.tzinfo
         facts = (dated_fact(fact, zone) for fact in self.facts if not fact.is_withdrawn)
-        return LineSupport(
+        return SupportCheck(
             (*facts, *grounds.notes, *grounds.old.split("\n")), grounds.subject_names, self.now, grounds.old
         )
 

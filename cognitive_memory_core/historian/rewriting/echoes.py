@@ -12,7 +12,7 @@ from ...text.identity.written_ids import short_form
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import index_terms
 from ...text.statements.polarity import weight_of
-from ...text.time.timewords import mentions
+from ...text.time.time_words import mentions
 
 CLAUSE_ENDS = re.compile("[，,；;。！!？?\n]")
 FOUNDED = 0.15  # least share of a statement, by the weight of its words, that its lines hold

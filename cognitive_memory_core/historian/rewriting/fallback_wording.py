@@ -12,7 +12,7 @@ from ...domain.turn import Dialogue, shortened
 from ...ports.models import Historian
 from ...text.identity.names import one_line
 from ...text.statements.lexicon import offences
-from ...text.time.timewords import dated_words, leaning
+from ...text.time.time_words import dated_words, leaning
 from .attribution import RewriteTask
 from .echoes import called, share_in
 from .rewrite_batch import RewriteBatch

@@ -24,7 +24,7 @@ from ...text.statements.corrections import puts_right
 from ...text.statements.episodes import is_episode
 from ...text.statements.lexicon import is_leaning_word, sightings
 from ...text.statements.sameness import may_be_same
-from ...text.time.timewords import mentions
+from ...text.time.time_words import mentions
 
 MOST = 8  # neighbours shown to a model
 LOOKED_AT = 12  # events per search; in private some of them are of groups

@@ -14,7 +14,7 @@ from ...prompts.answers import StatementAnswer
 from ...prompts.library import Task
 from ...text.identity.names import one_line
 from ...text.statements.agreement import disagreements
-from ...text.time.timewords import with_days
+from ...text.time.time_words import with_days
 from .attribution import RewriteTask, borrows, is_translated, speaks_for_another, stated
 from .echoes import called, rests_on
 from .statement_gate import Around, Verdict, judge_amid

@@ -20,7 +20,7 @@ from ...text.safety.empty_answers import says_nothing
 from ...text.safety.prompt_fences import defused
 from ...text.statements.lexicon import Offence, offences
 from ...text.statements.money_amounts import strange_amounts
-from ...text.time.timewords import mentions
+from ...text.time.time_words import mentions
 
 Fault = Literal["empty", "too_long", "unfounded", "language", "amount", "polarity", "question", "figure"]
 

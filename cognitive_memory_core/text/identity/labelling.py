@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from ...domain.people import Person
-from ..time.timewords import mentions
+from ..time.time_words import mentions
 from .callnames import callname, callnames
 from .written_ids import plain
 

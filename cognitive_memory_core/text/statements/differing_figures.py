@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 
 from ..lexical.folding import folded
 from ..time.numerals import worth
+from ..time.time_rules import Lean
 from ..time.time_spans import TimeSpan
-from ..time.timerule import Lean
-from ..time.timewords import Mention, mentions
+from ..time.time_words import Mention, mentions
 
 _SPELT_DIGIT = "零一二两三四五六七八九"
 _DIGIT = f"0-9{_SPELT_DIGIT}"

@@ -11,7 +11,7 @@ from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
 from ..names_and_quotations import Spared, named, quoted
 from ..patterns import Pattern
-from ..time.timewords import READ, is_time, leaning
+from ..time.time_words import READ, is_time, leaning
 
 Kind = Literal["pronoun", "time", "place"]
 

@@ -16,7 +16,7 @@ from ..identity.persons import unsaid
 from ..lexical.folding import folded
 from ..patterns import Pattern
 from ..time.numerals import worth
-from ..time.timewords import mentions
+from ..time.time_words import mentions
 
 _READ = 1_000  # characters of a text that are read
 _A_NO = 2  # tokens: 没有

@@ -5,24 +5,7 @@ from __future__ import annotations
 import re
 
 from .numerals import digits, number
-from .time_spans import (
-    DAY,
-    PARTS_OF_DAY,
-    SPELLINGS,
-    WEEK,
-    TimeSpan,
-    day,
-    days,
-    moment,
-    monday_of,
-    month,
-    shifted,
-    week,
-    weekend,
-    written,
-    year,
-)
-from .timerule import (
+from .time_rules import (
     QUARTERS,
     RELATIVE_YEARS,
     Rule,
@@ -42,6 +25,23 @@ from .timerule import (
     some,
     stepped_quarter,
     weekday,
+)
+from .time_spans import (
+    DAY,
+    PARTS_OF_DAY,
+    SPELLINGS,
+    WEEK,
+    TimeSpan,
+    day,
+    days,
+    moment,
+    monday_of,
+    month,
+    shifted,
+    week,
+    weekend,
+    written,
+    year,
 )
 
 _DAYS = {"大前": -3, "前": -2, "昨": -1, "今": 0, "明": 1, "后": 2, "大后": 3}

@@ -6,8 +6,8 @@ import re
 from datetime import date
 
 from .lunar_calendar import lunar_holiday
+from .time_rules import RELATIVE_YEARS, Rule, TimeFrame, nth_weekday, rule
 from .time_spans import DAY, TimeSpan, days
-from .timerule import RELATIVE_YEARS, Rule, TimeFrame, nth_weekday, rule
 
 _NEAR = 14 * DAY  # range of "before" and "after" a holiday
 _HOLIDAYS: dict[str, tuple[int, int, int]] = {  # month, day, length in days

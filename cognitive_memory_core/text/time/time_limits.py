@@ -12,9 +12,9 @@ from ..patterns import Pattern
 from .hours import clock_at_end, times_of
 from .instants import LATEST
 from .numerals import number
+from .time_rules import Lean
 from .time_spans import DAY
-from .timerule import Lean
-from .timewords import Mention, mentions
+from .time_words import Mention, mentions
 
 LONGEST = 40  # characters
 _UNITS = {

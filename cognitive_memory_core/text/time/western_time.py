@@ -8,8 +8,7 @@ from datetime import date
 
 from .lunar_calendar import lunar_holiday
 from .numerals import number
-from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, week, weekend, year
-from .timerule import (
+from .time_rules import (
     Rule,
     SpanReader,
     TimeFrame,
@@ -28,6 +27,7 @@ from .timerule import (
     stepped_quarter,
     weekday,
 )
+from .time_spans import DAY, WEEK, TimeSpan, day, days, moment, monday_of, month, shifted, week, weekend, year
 
 _MONTH_NAMES = (
     "january february march april may june july august september october november december",

@@ -12,7 +12,7 @@ import pytest
 
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.chroma import ChromaStore
-from cognitive_memory_core.adapters.chroma.owner import FILE, Foreign, Owner
+from cognitive_memory_core.adapters.chroma.collection_owner import FILE, Foreign, Owner
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.vectors import Generation
 from tests.support.builders import an_event

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.text.time.timewords import time_window
+from cognitive_memory_core.text.time.time_words import time_window
 from tests.support.clock import NOON
 
 HOUR = timedelta(hours=1)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from cognitive_memory_core.text.time.timewords import is_time, mentions, time_window, with_dates
+from cognitive_memory_core.text.time.time_words import is_time, mentions, time_window, with_dates
 from tests.support.clock import NOON, SHANGHAI
 
 

@@ -19,7 +19,7 @@ from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.statements import delete, next_revision, select
 from ..records import facts, tombstones
-from ..search.keys import OF_KEY, key_values, keys_in
+from ..records.profile_keys import OF_KEY, key_values, keys_in
 from ..search.read_filter_sql import Filter
 from . import row_deletion
 from .byte_purge import purge

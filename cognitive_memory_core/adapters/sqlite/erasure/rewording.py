@@ -14,8 +14,8 @@ from ....domain.profile import Profile
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, bound, event_of, message_of
 from ..database.statements import LISTED, listed, select, update
 from ..records import beliefs, duplicates, event_rows, profile_index
+from ..records.profile_keys import KEY_COLUMNS, OF_KEY
 from ..search import words
-from ..search.keys import KEY_COLUMNS, OF_KEY
 from ..search.read_filter_sql import Filter
 from . import row_deletion
 from .person_search import PersonSearch

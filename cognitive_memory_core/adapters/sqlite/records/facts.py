@@ -15,8 +15,8 @@ from ....ports.ledger import PendingFacts
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of
 from ..database.statements import LISTED, bounded, delete, insert, listed, select, update
-from ..search.keys import KEY_COLUMNS, OF_KEY, key_values
 from .event_rows import opted_out
+from .profile_keys import KEY_COLUMNS, OF_KEY, key_values
 
 _COLUMNS = ("id", *KEY_COLUMNS, "event_seq", "text", "kind", "happened_at", "noted_us")
 _KEY = ", ".join(f"f.{name}" for name in KEY_COLUMNS)

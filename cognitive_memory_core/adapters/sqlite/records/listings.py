@@ -12,10 +12,10 @@ from ....domain.scope import Scope
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, instant_of, micros, moment_of
 from ..database.statements import bounded, escaped, select
-from ..search.keys import KEY_COLUMNS, key_values
 from ..search.read_filter_sql import listing_filter
 from . import place_lists
 from .profile_index import PROFILE_FIELDS, profile_of
+from .profile_keys import KEY_COLUMNS, key_values
 
 _PAGE = "LIMIT ? OFFSET ?"
 _EVENTS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)

@@ -16,9 +16,9 @@ from ....ports.models import Vector
 from ..database.database import Database
 from ..database.rows import Row, bound, moment_of, vector_of
 from ..database.statements import LISTED, bounded, delete, insert, listed, select, update
-from ..search.keys import KEY_COLUMNS, OF_KEY, key_values
 from ..search.read_filter_sql import Filter
 from ..search.vectors import has_direction
+from .profile_keys import KEY_COLUMNS, OF_KEY, key_values
 
 PROFILE_FIELDS = (*KEY_COLUMNS, "name", "tags", "summary", "updated_at", "source_event_id", "version")
 _COLUMNS = (*PROFILE_FIELDS, "words")

@@ -7,7 +7,7 @@ from sqlite3 import Connection
 
 from ....domain.event import Draft
 from ..database.statements import LISTED, listed, select
-from ..search.keys import KEY_COLUMNS
+from .profile_keys import KEY_COLUMNS
 
 _SAME_PROFILE = " AND ".join(f"g.{name} = facts.{name}" for name in KEY_COLUMNS)
 _NEWER = "n.replaces = o.id AND n.scope = o.scope AND n.sender_id = o.sender_id AND n.at_us >= o.at_us"

@@ -13,13 +13,13 @@ from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
 from ..names_and_quotations import Spared, named, quoted
 from ..patterns import any_of
-from ..replacements import Edit, edited
+from ..text_edits import Edit, edited
 from .chinese_time import CHINESE
 from .holidays import HOLIDAYS
 from .hours import hours_in, latest, narrowed
 from .instants import EARLIEST, LATEST
+from .time_rules import Kind, Lean, Rule, TimeFrame
 from .time_spans import DAY, WEEK, TimeSpan
-from .timerule import Kind, Lean, Rule, TimeFrame
 from .western_time import WESTERN
 
 READ = 2_000  # characters of a text that are read

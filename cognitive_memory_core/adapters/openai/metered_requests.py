@@ -12,7 +12,7 @@ from ... import sentences
 from ...errors import BadAnswer, PermanentError, TooSlow, UnavailableError
 from ...ports.models import Meter
 from .client import ModelClient, PostedRequest
-from .shapes import member
+from .json_access import member
 
 LARGE = 65_536  # bytes from which an answer is parsed in a thread
 _MOST_TOKENS = 1_000_000_000

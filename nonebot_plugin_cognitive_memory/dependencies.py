@@ -15,7 +15,7 @@ from .event_message import find_message, plain_text
 from .lifecycle import get_memory
 from .record_end_of_turn import Source, TurnEnd, consider
 from .scene import find_scene, scene_of
-from .tools import MemoryToolbox
+from .toolbox import MemoryToolbox
 
 
 async def current_scene(bot: Bot, event: Event) -> core.Scene:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.profile_lines import NOW, Portrayed, labelled_profiles
-from cognitive_memory_core.historian.profiles.line_support import LineSupport
+from cognitive_memory_core.historian.profiles.unsupported_sentences import SupportCheck
 
 PEOPLE = list(labelled_profiles())
 FACTS = ("糖糖(3320185567) 对花生过敏", "糖糖(3320185567) 每月8号交房租1650元", "糖糖(3320185567) 住在南京，做测试")
-SUPPORT = LineSupport(FACTS, ("糖糖", "3320185567"), NOW)
+SUPPORT = SupportCheck(FACTS, ("糖糖", "3320185567"), NOW)
 
 
 @pytest.mark.parametrize("person", PEOPLE, ids=lambda person: person.names[0])
@@ -60,7 +60,7 @@ def test_a_tag_needs_a_word_of_a_fact() -> None:
 def test_what_stood_in_the_profile_stands_by_itself() -> None:
     """A line of the old profile is its own support, also one that the words of a fact would not carry."""
     old = "性子慢，回话前要想很久"
-    assert LineSupport((*FACTS, old), ("糖糖",), NOW).supported(old) == old
+    assert SupportCheck((*FACTS, old), ("糖糖",), NOW).supported(old) == old
     assert SUPPORT.supported(old) == ""
 
 
@@ -73,6 +73,6 @@ def test_a_sentence_without_its_beginning_goes_whole() -> None:
 def test_a_profile_does_not_speak_as_a_line_of_chat(text: str) -> None:
     """New clauses with 我 or a relative day are left out, though a fact quotes them; those of the old profile stay."""
     fact = f"阿棠(2000001)：“{text}”"
-    assert text not in LineSupport((fact, "对花生过敏"), ("阿棠",), NOW).supported(text)
-    assert LineSupport((fact, "对花生过敏", text), ("阿棠",), NOW, text).supported(text) == text
-    assert LineSupport((fact,), ("阿棠",), NOW).supported(fact) == fact
+    assert text not in SupportCheck((fact, "对花生过敏"), ("阿棠",), NOW).supported(text)
+    assert SupportCheck((fact, "对花生过敏", text), ("阿棠",), NOW, text).supported(text) == text
+    assert SupportCheck((fact,), ("阿棠",), NOW).supported(fact) == fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....domain.profile import ProfileKey
 from ....domain.scope import Scope
 from ..database.rows import bound
-from .read_filter_sql import Filter
+from ..search.read_filter_sql import Filter
 
 KEY_COLUMNS = ("agent", "entity_type", "group_id", "user_id")
 OF_KEY = " AND ".join(f"{name} = ?" for name in KEY_COLUMNS)

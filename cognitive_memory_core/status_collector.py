@@ -17,7 +17,7 @@ from .wiring import UseCases
 
 
 @dataclass(frozen=True)
-class StatusReport:
+class StatusCollector:
     """Collects figures and present errors from the components."""
 
     use_cases: UseCases

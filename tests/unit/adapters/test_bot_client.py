@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.running_bot import RunningBot
+from cognitive_memory_core.adapters.bot_client import BotClient
 from cognitive_memory_core.errors import MistakeError, UnavailableError
 
 TOKEN = "canary-token"
@@ -47,7 +47,7 @@ def answering(status: int, body: bytes) -> Iterator[tuple[str, list[dict[str, An
 async def test_the_place_is_sent_with_every_request() -> None:
     """A request carries the token, the person and the group in its headers, and the method in its body."""
     with answering(200, b'{"jsonrpc": "2.0", "id": 1, "result": {"content": []}}') as (url, asked):
-        bot = RunningBot(f"{url}/", TOKEN, user_id="u 1\u4e00", group_id="10001")
+        bot = BotClient(f"{url}/", TOKEN, user_id="u 1\u4e00", group_id="10001")
         assert await bot.ask("tools/call", {"name": "memory_list"}) == {"content": []}
     headers = {name.lower(): value for name, value in asked[0]["headers"].items()}
     assert (asked[0]["path"], asked[0]["method"]) == ("/memory/mcp", "tools/call")
@@ -68,7 +68,7 @@ async def test_the_place_is_sent_with_every_request() -> None:
 async def test_what_a_bot_refuses(status: int, body: bytes, said: str) -> None:
     """Any other answer is one sentence on what to do, without the token."""
     with answering(status, body) as (url, _), pytest.raises(UnavailableError, match=said) as refused:
-        await RunningBot(url, TOKEN, user_id="1", group_id="").ask("tools/call", {})
+        await BotClient(url, TOKEN, user_id="1", group_id="").ask("tools/call", {})
     assert TOKEN not in str(refused.value)
 
 
@@ -76,11 +76,11 @@ async def test_an_error_of_the_protocol() -> None:
     """An error of the protocol is the caller's mistake, with the bot's own words."""
     body = '{"error": {"code": -32002, "message": "没有这份侧写"}}'.encode()
     with answering(200, body) as (url, _), pytest.raises(MistakeError, match="没有这份侧写"):
-        await RunningBot(url, TOKEN, user_id="1", group_id="").ask("resources/read", {})
+        await BotClient(url, TOKEN, user_id="1", group_id="").ask("resources/read", {})
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "ftp://127.0.0.1", "no address"])
 async def test_a_bot_that_cannot_be_reached(url: str) -> None:
     """An address where nobody answers, or that is none, is named."""
     with pytest.raises(UnavailableError, match="连不上"):
-        await RunningBot(url, TOKEN, user_id="1", group_id="").ask("tools/call", {})
+        await BotClient(url, TOKEN, user_id="1", group_id="").ask("tools/call", {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cognitive_memory_core.text.statements.replacing import ValueReading, may_replace, tells_of_a_change
+from cognitive_memory_core.text.statements.replaced_statements import ValueReading, may_replace, tells_of_a_change
 
 LINES = Path(__file__).with_name("replaced_pairs.tsv").read_text("utf-8").splitlines()
 ROWS = [line.split("\t") for line in LINES if line and not line.startswith("#")]

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from ...domain.event import EventKind
 from ...text.lexical.folding import folded
 from ...text.statements.episodes import is_episode
-from ...text.time.timewords import mentions
+from ...text.time.time_words import mentions
 
 MOST = 5  # sentences per message
 _SHORTEST = 4  # letters and digits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cognitive_memory_core.text.replacements import Edit, edited
+from cognitive_memory_core.text.text_edits import Edit, edited
 
 
 def test_edits_are_made_where_they_were_found() -> None:

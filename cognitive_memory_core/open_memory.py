@@ -20,11 +20,11 @@ from .ports.ledger import Activity
 from .ports.supplied_parts import SuppliedParts
 from .settings import Live, Settings
 from .status import Status
-from .status_report import StatusReport
+from .status_collector import StatusCollector
 from .wiring import Adapters, UseCases, opened_adapters
 
 
-class RunningMemory:
+class OpenMemory:
     """The running components of an open memory. :meth:`start` and :meth:`stop` are idempotent."""
 
     def __init__(self, adapters: Adapters, settings: Live[Settings]) -> None:
@@ -34,7 +34,7 @@ class RunningMemory:
         self._loops: list[asyncio.Task[None]] = []
 
     @classmethod
-    async def open(cls, settings: Live[Settings], data_dir: Path, given: SuppliedParts) -> RunningMemory:
+    async def open(cls, settings: Live[Settings], data_dir: Path, given: SuppliedParts) -> OpenMemory:
         """Open a data directory as its only owner; the caller must call :meth:`close`."""
         running = cls(await opened_adapters(settings, data_dir, given), settings)
         try:
@@ -90,7 +90,7 @@ class RunningMemory:
 
     async def activity(self, scene: Scene, days: int) -> Activity:
         """Count what is stored of a place (for an operator: of all) in total and for each of the last ``days``."""
-        return await StatusReport(self._use_cases).activity(scene, days)
+        return await StatusCollector(self._use_cases).activity(scene, days)
 
     async def evolve_groups(self, within: float) -> int:
         """Update the beliefs of the groups that are due, spread over ``within`` seconds; return how many groups."""
@@ -102,7 +102,7 @@ class RunningMemory:
 
     async def status(self) -> Status:
         """Return the status; if the ledger is unavailable, its figures are zero and ``last_error`` says so."""
-        return await StatusReport(self._use_cases).status(reason=self.reason)
+        return await StatusCollector(self._use_cases).status(reason=self.reason)
 
     def reconsider(self) -> None:
         """Wake the loops whose pauses depend on settings, after a change of settings."""

@@ -12,7 +12,7 @@ from ...text.statements.agreement import Line
 from ...text.statements.differing_figures import differing_figures
 from ...text.statements.lexicon import is_talk, offences, spared_in
 from ...text.statements.sameness import contradicts
-from ...text.time.timewords import leaning
+from ...text.time.time_words import leaning
 from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, without, words_of
 
 SENTENCE = 0.3  # least share of a sentence that its sources say, each clause compared with the source nearest to it
@@ -25,7 +25,7 @@ _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 
 
 @dataclass(frozen=True)
-class LineSupport:
+class SupportCheck:
     """The sources of a new profile: its facts and the lines of the old profile.
 
     Names and ids of the subject support nothing, because every text about the subject holds them. ``now`` is the wall

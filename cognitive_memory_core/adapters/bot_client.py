@@ -23,7 +23,7 @@ REFUSALS: Mapping[int, str] = {
 }
 
 
-class RunningBot:
+class BotClient:
     """Forwards MCP requests to a bot; the person and the place are sent as headers with every request."""
 
     def __init__(self, url: str, token: str, *, user_id: str, group_id: str) -> None:
