@@ -1,4 +1,4 @@
-"""Builds the context of a turn: all parts are read concurrently, and an unavailable part is left out."""
+"""Builds the context of a turn: reads all parts concurrently and leaves out those that are unavailable."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ DEGRADED = ("embedding", "vectors", "lexical", "rerank", "profiles", "ledger", "
 
 
 class ContextBuilder:
-    """Builds the context of a turn. An unavailable or slow part is left out within the time limit, without an error."""
+    """Builds the context of a turn; leaves out a part that fails or is late, and raises no error for it."""
 
     def __init__(  # noqa: PLR0913  # all that a context rests on, ports first
         self,
@@ -97,7 +97,7 @@ class ContextBuilder:
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
     ) -> Explanation:
-        """Build the same context and return it with its search candidates; ``settings`` replace those in force."""
+        """Build the same context and return it with its search candidates; ``settings`` replace the present ones."""
         used = settings or self._settings.current
         trace, lines = SearchTrace(used), SearchTrace(used)
         context = await self._built(scene, text, budget, used, (trace, lines))
@@ -172,7 +172,7 @@ class ContextBuilder:
         return [memo for memo in self._waiting_memos(scope) if memo.user_id not in hidden]
 
     async def _read(self, parts: Sequence[PartReader[Any]]) -> list[PartRead]:
-        """Read the parts concurrently and return them in the given order; a late part is replaced by its fallback."""
+        """Read the parts concurrently; return them in the given order, with fallbacks for late ones."""
         answers = [part.start() for part in parts]
         if waited := [answer for answer in answers if answer is not None]:
             await finished(self._patience, waited)
@@ -191,7 +191,7 @@ class ContextBuilder:
         return PartReader(asked, (), shown, lambda: shown((), "ledger"))
 
     def _profiles_of(self, scene: Scene, query: Query) -> PartReader[TurnProfiles]:
-        """Return a reader of the profiles of asker, people named and group; "profiles" is unavailable if one fails."""
+        """Return a reader of the profiles of asker, people named and group; if one fails, "profiles" is degraded."""
         named = _named(query, scene, self._access.hidden_people)
 
         def shown(found: TurnProfiles) -> list[PartRead]:
@@ -264,7 +264,7 @@ class ContextBuilder:
     async def _lines_of(
         self, read_filter: ReadFilter, query: Query, settings: Settings, trace: SearchTrace
     ) -> QuotedLines:
-        """Find lines of the log, more than will be shown, because sources of shown events are dropped later."""
+        """Find more lines of the log than will be shown, because sources of shown events are dropped later."""
         asked = settings.query
         if self._quotations is None or not asked.auto_messages_k:
             return QuotedLines()
@@ -286,7 +286,7 @@ class ContextBuilder:
         return PartReader(lambda: said, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
-        """Yield the quotations that may be shown; following lines that may not be shown are removed."""
+        """Yield the quotations that the scene may see, without following lines that it may not see."""
         for one in quotations:
             if self._access.admits_lines(scene, one.lines):
                 yield one
@@ -331,7 +331,7 @@ def _profile_lines(profile: Profile | None, name: str) -> tuple[str, ...]:
 
 
 def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]:
-    """Return the people known in the group whom a question names, except the asker and the people ``without``."""
+    """Return the people known in the group whom a query names, except the asker and those in ``without``."""
     if scene.kind != "group":
         return []
     people = query.names.people
@@ -340,14 +340,14 @@ def _named(query: Query, scene: Scene, without: Collection[str]) -> list[Person]
 
 
 def _known_people(scene: Scene, query: Query) -> KnownPlaces:
-    """Return the people that the query read for the scene's place; no place if that list may be incomplete."""
+    """Return the people of the scene's place that were read for the query; no place if the list may be incomplete."""
     names = query.names
     are_all = names.are_known and len(names.people) < MOST_PEOPLE
     return {scene.scope: names.people} if are_all and _has_place(scene) else NO_PLACES
 
 
 def _without_sources(found: Sequence[PartRead], limit: int, trace: SearchTrace) -> list[PartRead]:
-    """Keep the best ``limit`` quoted messages that are no sources of the events shown."""
+    """Keep the best ``limit`` quoted messages from which no shown event was made."""
     sources = frozenset[LineKey]().union(*(one.made_of for one in found))
     return [_without_shown_sources(one, sources, limit, trace) for one in found]
 
@@ -365,7 +365,7 @@ def _without_shown_sources(read: PartRead, sources: Collection[LineKey], limit: 
 
 
 def _followed(quotations: Sequence[Quotation], shown: Collection[LineKey]) -> list[Quotation]:
-    """Keep the following lines of the best quotations that are not ``shown`` elsewhere, each of them once."""
+    """Keep following lines for the best quotations only; each line once, and none that is ``shown`` elsewhere."""
     seen = set(shown)
     chosen = [replace(one, following=()) for one in quotations]
     for at, one in enumerate(quotations[:FOLLOWED]):

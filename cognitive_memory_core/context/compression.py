@@ -1,4 +1,4 @@
-"""Fits a long dialogue into a token budget: the oldest lines are summarised, the newest are kept unchanged."""
+"""Fits a long dialogue into a token budget: summarises the oldest lines and keeps the newest unchanged."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ class Summariser(Protocol):
 
 @dataclass(frozen=True)
 class Compressor:
-    """Compresses dialogues. Without a summariser, or if it fails, only the newest lines that fit are kept."""
+    """Compresses dialogues; without a summariser, or if it fails, keeps only the newest lines that fit."""
 
     summariser: Summariser | None = None
     hide: Callable[[str], str] = str
     patience: float = PATIENCE
 
     async def compress(self, lines: Sequence[Message], budget: int) -> str:
-        """Return a summary of the older lines and the newest as ``name(id)：text``, together at most ``budget`` tokens.
+        """Return a summary of older lines and the newest lines as ``name(id)：text``, in at most ``budget`` tokens.
 
-        More lines use the tokens that the summary leaves free, so some lines may be in the summary, too.
+        If the summary is short, its free tokens take more lines, so that some lines may be in the summary, too.
         """
         said = await asyncio.to_thread(_said, lines)
         kept = _newest(said, budget)
@@ -69,7 +69,7 @@ class Compressor:
         return "\n".join(one.shown for one in kept)
 
     async def _summary(self, summariser: Summariser, lines: Sequence[Message], room: int) -> str:
-        """Return the summary to be shown, in whole sentences and at most ``room`` tokens; "" if there is none.
+        """Return the summary to show, in whole sentences of at most ``room`` tokens in all; "" if there is none.
 
         It is put inside quotation marks that it cannot close, so that a command in the chat is not read as a command.
         """
@@ -115,7 +115,7 @@ def checked_dialogue(messages: object) -> tuple[Message, ...]:
 
 
 def admitted(lines: Sequence[Message], admit: Admit) -> tuple[Message, ...]:
-    """Apply ``admit`` to the lines of each place and return those it keeps, oldest first."""
+    """Return the lines that ``admit`` keeps, oldest first; it is called once for the lines of each place."""
     scopes = dict.fromkeys(line.scene.scope for line in lines)
     left: list[Message] = []
     for scope in scopes:
@@ -142,7 +142,7 @@ def _speaker(line: Message) -> str:
 
 
 def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
-    """Return the newest lines whose total cost fits, each whole."""
+    """Return the newest lines that fit in ``room`` tokens together, each whole."""
     kept: list[_ShownLine] = []
     for one in reversed(said):
         room -= one.cost
@@ -153,12 +153,12 @@ def _newest(said: Sequence[_ShownLine], room: int) -> list[_ShownLine]:
 
 
 def _head(text: str, room: int) -> str:
-    """Return the leading whole sentences of a text that fit."""
+    """Return the leading whole sentences of a text that fit in ``room`` tokens."""
     return _first(sentences_of(text), room)
 
 
 def _fitting(summary: str, room: int) -> str:
-    """Return the leading part of a summary that fits, cut at a full stop or a semicolon."""
+    """Return the leading part of a summary that fits in ``room`` tokens, cut at a full stop or a semicolon."""
     if token_count(summary) <= room:
         return summary
     head = _first((part for one in sentences_of(summary) for part in _CLAUSE_ENDS.split(one)), room)

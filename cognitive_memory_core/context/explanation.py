@@ -1,4 +1,4 @@
-"""A context with the candidates of its searches, to explain why something was recalled or not."""
+"""A context with the candidates of its searches, which explain why something was recalled or not."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..recall.trace import Candidate, LineCandidate
 class Explanation:
     """A context as a model gets it, the candidates of its search of events, and the tokens of each of its sections.
 
-    Candidates are ordered by final score; those left out follow, each with the step that dropped it. ``lines`` are the
-    lines of the log that were considered, in the same order.
+    Candidates are ordered by final score; after them come those that a step of the search dropped, each with that step.
+    ``lines`` are the lines of the log that were considered, in the same order.
     """
 
     context: Context

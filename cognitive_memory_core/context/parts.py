@@ -1,4 +1,4 @@
-"""One part of a context: how it is read, and what stands for it if a store or a model is unavailable."""
+"""One part of a context: how it is read, and its fallback if a store or a model is unavailable."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PartRead:
 
 @dataclass(frozen=True)
 class TurnEvents:
-    """The events found for a turn, those that replace them, and what was unavailable during the search."""
+    """The events found for a turn, the events that replace them (``newer``), and the parts that were unavailable."""
 
     found: Sequence[Event] = ()
     newer: Sequence[Event] = ()
@@ -39,10 +39,10 @@ class TurnEvents:
 
 @dataclass(frozen=True)
 class PartReader(Generic[T]):
-    """Reads one part of the context from a store, and renders the answer.
+    """Reads one part of the context from a store, and renders it.
 
-    ``read`` is None if nothing is to be read: ``unread`` is rendered then. ``fallback`` stands for an answer that is
-    late or failed.
+    If ``read`` is None, nothing is read and ``unread`` is rendered. If reading is late or fails, ``fallback`` returns
+    the part.
     """
 
     read: Callable[[], Awaitable[T]] | None
@@ -51,11 +51,11 @@ class PartReader(Generic[T]):
     fallback: Callable[[], list[PartRead]]
 
     def start(self) -> asyncio.Future[T] | None:
-        """Start the read; a read of the ledger is a future already and needs no task."""
+        """Start to read; None if nothing is to be read. A read of the ledger is a future already and needs no task."""
         return asyncio.ensure_future(self.read()) if self.read else None
 
     def rendered(self, answer: asyncio.Future[Any] | None) -> list[PartRead]:
-        """Render the answer; return the fallback if it is late, or if a store or model was unavailable."""
+        """Render what was read; return the fallback if reading is not done, or if a store or model was unavailable."""
         if answer is not None and (not answer.done() or answer.cancelled()):
             return self.fallback()
         try:

@@ -1,4 +1,4 @@
-"""Renders the block put before the model: quoted lines in a fixed order, in a fence that no stored text can close."""
+"""Renders the block put before the model: lines in a fixed order, in a fence that no stored text can close."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def event_lines(events: Iterable[Event], zone: tzinfo, replaced: Collection[str]
 
 
 def quotation_lines(quotations: Iterable[Quotation], people: Mapping[str, Person], zone: tzinfo) -> tuple[str, ...]:
-    """Show lines of the log with their day and time, their speaker, what they reply to and what was said next.
+    """Render lines of the log with day and time, speaker, the line that each replies to, and the lines after it.
 
     ``people`` gives the present names by id. The speaker's own words come last and contain no corner bracket, so that
     no text can pass for another line's speaker, for what it replies to or for what was said next.
@@ -148,7 +148,7 @@ def _body_lines(summary: str) -> list[str]:
 
 
 def _shortened(lines: Iterable[str]) -> list[str]:
-    """Keep whole lines up to a total length, or the beginning of the first line if it is longer."""
+    """Keep the first lines up to :data:`SHORT_PROFILE` characters in all; of a longer first line its beginning."""
     kept: list[str] = []
     left = SHORT_PROFILE
     for line in lines:
@@ -200,7 +200,7 @@ def _unbracketed(text: str) -> str:
 
 
 def _attribution(event: Event) -> str:
-    """Return the speaker as a prefix if the text is not absolute or does not name its speaker; else ""."""
+    """Return the speaker as a prefix for the text; "" if the text begins with the speaker and is absolute."""
     if not event.sender_id:
         return ""
     speaker = Person(event.sender_id, clean_name(event.sender_name)).label
@@ -210,7 +210,7 @@ def _attribution(event: Event) -> str:
 
 
 def _begins_with_speaker(event: Event, speaker: str) -> bool:
-    """Return whether a statement begins with its speaker; if no name is known, any name with the id counts."""
+    """Return whether a statement begins with its speaker; if the name is unknown, with any name before the id."""
     if event.sender_name:
         return event.text.startswith(speaker)
     return bool(re.match(rf"[^\s，。：:、()（）]{{1,{NAME_LENGTH}}}\({re.escape(event.sender_id)}\)", event.text))

@@ -31,7 +31,7 @@ class ModelSummariser:
     settings: Live[Settings]
 
     async def summary(self, lines: Sequence[Message], tokens: int) -> str:
-        """Summarise a dialogue in about ``tokens`` tokens; raises as :meth:`Chat.ask`, BadAnswer for foreign ids."""
+        """Summarise a dialogue in about ``tokens`` tokens; raises as :meth:`Chat.ask`, or BadAnswer for unknown ids."""
         summary = ""
         pieces = list(_pieces(lines))[-MOST_PIECES:]
         for piece in pieces:
@@ -56,7 +56,7 @@ class ModelSummariser:
 
 
 def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
-    """Split a dialogue into pieces small enough to be shown in full, unless one line alone is too long."""
+    """Split a dialogue into pieces that a prompt shows in full, unless a single line is too long for one."""
     piece: list[Message] = []
     length = 0
     for line in lines:
@@ -70,7 +70,7 @@ def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
 
 
 def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
-    """Raise BadAnswer for a summary with unknown ids, or with one person's id beside the name of another."""
+    """Raise BadAnswer for a summary with unknown ids, or with one person's id behind another person's name."""
     bearers: dict[str, set[str]] = {}
     for line in lines:
         if line.sender_id and (name := clean_name(line.scene.user_name)):

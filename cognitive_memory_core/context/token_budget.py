@@ -19,7 +19,7 @@ SHARES: Mapping[Kind, float] = MappingProxyType({"profiles": 0.35, "events": 0.3
 
 @dataclass(frozen=True)
 class Part:
-    """A section to be fitted, the kind whose share of the budget it uses, and whether its newest lines come last."""
+    """A section to be fitted, the kind that sets its share of the budget, and whether its newest lines come last."""
 
     kind: Kind
     section: Section
@@ -30,9 +30,9 @@ def fitted(parts: Sequence[Part], budget: int) -> tuple[Section, ...]:
     """Return the non-empty sections, in order, cut so that their block has at most ``budget`` tokens.
 
     Each kind has a share of the budget. Tokens that one part does not use are passed to the parts that were cut, in the
-    order of the parts. Whole sentences are cut from the least relevant end: the last lines first, or the first
-    lines if the newest come last. Token counts are added up line by line, each rounded up, so the block never has
-    more.
+    order of the parts. Whole sentences are cut from the least relevant end: the last lines first, or the first lines if
+    the newest come last. Token counts are added up line by line, each rounded up, so the block never exceeds the
+    budget.
     """
     room = budget - _fence_cost()
     if sum(section_tokens(part.section) for part in parts) <= room:  # as in most turns

@@ -1,4 +1,4 @@
-"""Search over the beliefs of a group, and selection of those to show in a turn."""
+"""Searches the beliefs of a group, and selects those to show in a turn."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class BeliefSearch:
     settings: Live[Settings]
 
     async def find(self, scope: Scope, query: str, *, limit: int, threshold: float, worded: Worded) -> list[BeliefHit]:
-        """Return active beliefs, asleep ones included, of at least this score, best first.
+        """Return active beliefs with a score of at least ``threshold``, best first, also those too weak to be shown.
 
         ``worded`` returns a belief with hidden words redacted, or None if it must not be shown; such words never match.
         """
@@ -54,7 +54,10 @@ class BeliefSearch:
         return [hit for hit in hits if hit.score >= threshold][: max(limit, 0)]
 
     async def of_turn(self, scope: Scope, query: str, worded: Worded) -> TurnBeliefs:
-        """Return the beliefs to show: rules that the turn may break, then by relevance and strength; none asleep."""
+        """Return the beliefs to show: first rules that the turn may break, then by relevance and strength.
+
+        Beliefs that are asleep (too weak) are left out.
+        """
         hits = [hit for hit in await self._scored(scope, query, worded) if not hit.belief.is_asleep]
         broken = [hit for hit in hits if hit.score >= TELLING and forbids(hit.belief.statement)]
         others = sorted((hit for hit in hits if hit not in broken), key=_weight, reverse=True)

@@ -31,10 +31,10 @@ class Pair:
 
 
 class LowPriorityEmbedder(Embedder, Protocol):
-    """An Embedder that also embeds queries at low priority."""
+    """An Embedder with a method for queries that nobody waits for."""
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed queries after all interactive ones."""
+        """Embed queries, letting every query that somebody waits for go first."""
         ...
 
 
@@ -115,7 +115,10 @@ def shipped() -> list[Pair]:
 
 
 def calibration_of(pairs: Sequence[Pair], questions: Sequence[Vector], statements: Sequence[Vector]) -> Calibration:
-    """Return the medians; unrelated pairs are of one language, because all cosines across languages are low."""
+    """Return the median cosine of pairs, and of a question with other answers in its language.
+
+    Other languages do not count, because all cosines across languages are low.
+    """
     rows = list(zip(pairs, questions, statements, strict=True))
     akin = [_cosine(question, statement) for _, question, statement in rows]
     strangers: list[float] = []

@@ -26,7 +26,7 @@ class CurrentNames:
     """Puts people's present names into events, hits, beliefs and profiles, and adds names to log lines that lack one.
 
     While the name book is unavailable, texts keep the names with which they were written. ``known`` maps places to
-    their people, if the caller has read them already; the book is not read for these places.
+    people that the caller has read already; for these places the book is not read.
     """
 
     book: NameBook
@@ -39,7 +39,7 @@ class CurrentNames:
     async def of_events(self, events: Sequence[Event], known: KnownPlaces = NO_PLACES) -> list[Event]:
         """Return events with the present names of people in their texts and as their senders.
 
-        Of lines of the log only the senders without a name are named: OneBot v12 tells a name after the first line.
+        A line of the log only gets a name if its sender has none: OneBot v12 tells a name after the first line.
         """
         stated = [event for event in events if event.kind != "message" or _is_nameless(event)]
         scopes = {event.scope for event in stated}

@@ -32,7 +32,7 @@ async def with_timeout(seconds: float, awaitable: Awaitable[T]) -> T:
 
 
 async def finished(seconds: float, answers: Collection[asyncio.Future[Any]]) -> None:
-    """Wait until all futures are done, at most ``seconds``; cancel late ones without waiting for tasks to finish."""
+    """Wait at most ``seconds`` until all futures are done, then cancel the others without waiting for their ends."""
     for answer in answers:
         answer.add_done_callback(seen)
     try:
@@ -48,7 +48,7 @@ async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:
 
 
 async def shielded(awaitable: Awaitable[T]) -> T:
-    """Return the result; if the caller is cancelled, the work runs to its end, so that breakers count its outcome."""
+    """Return the result; work whose caller is cancelled goes on to its end, so that breakers count its outcome."""
     task = asyncio.ensure_future(awaitable)
     task.add_done_callback(seen)
     return await asyncio.shield(task)

@@ -2,7 +2,7 @@
 
 In a chat an answer seldom repeats the question: "who will do it" is answered by "me" two lines later. So each line
 also gets, at a lower weight, the terms of its neighbours, of the line it replies to, and of its session's topic.
-A remark of a monologue in a private chat stands for itself: its own words count as in BM25.
+In a private chat where one side alone speaks (a monologue) a line's own words count as in BM25, and others lend little.
 """
 
 from __future__ import annotations
@@ -83,10 +83,9 @@ def hits_of(
 ) -> list[Hit]:
     """Score all lines of the passages against the query's terms, best first; lines of score 0 are left out.
 
-    At most ``most`` hits are returned; None returns all.
-
-    A hit's relevance is in [0, 1]; ``neighbours`` holds the adjacent lines. Lines from ``asked_since`` on may be the
-    query itself: if they repeat it, their terms do not count for other lines. ``asides`` are terms of little weight.
+    Return at most ``most`` hits (None: all). A hit's relevance is in [0, 1]; ``neighbours`` are the adjacent lines.
+    Lines from ``asked_since`` on may be the query itself: if they repeat it, their terms do not count for other lines.
+    ``asides`` are terms of little weight.
     """
     lines = list(_lines(passages))
     worths = _worths(terms, lines, weights, asked_since, asides) if lines else []
@@ -109,7 +108,8 @@ def parts_of(
 ) -> dict[tuple[Scope, str], Parts]:
     """Map scope and id of each line to what each part adds to its score, in the order of ``PARTS``.
 
-    A part is the difference of the score with and without its weight, all later parts being 0; the sum is the score.
+    What a part adds is the score with its weight minus the score without, while all later parts are 0; the sum of all
+    is the score.
     """
     lines = list(_lines(passages))
     bare = replace(weights, label=0.0, window=0.0, reply=0.0, session=0.0)
@@ -128,7 +128,10 @@ def _gains(reached: Sequence[float]) -> list[float]:
 
 
 def _lines(passages: Iterable[Passage]) -> Iterator[_TalkLine]:
-    """Yield the lines of the passages in order, with numbers; lines between passages of one session may be missing."""
+    """Yield the lines of the passages in order, with the numbers of passage, session and topic.
+
+    Passages of one session share its number, even if lines between them are missing.
+    """
     session, size, last, place = 0, 0, None, None
     for number, passage in enumerate(sorted((one for one in passages if one), key=_place_and_time)):
         before, place = place, passage[0].scene.scope
@@ -146,7 +149,7 @@ def _place_and_time(passage: Passage) -> tuple[str, float]:
 
 @dataclass(frozen=True)
 class _Measure:
-    """How terms count for a line: their weights, the weight of the whole query, and the saturation by length."""
+    """How terms count for a line: their weights, the weight of the whole query, and the damping by line length."""
 
     rarity: Mapping[str, float]
     whole: float
@@ -154,13 +157,13 @@ class _Measure:
     usual_length: float = 0.0  # of a line, in terms; 0: the length of a line does not matter
 
     def damping(self, line: _TalkLine) -> float:
-        """Return the count of a term that reaches half of its weight in this line."""
+        """Return the number of occurrences at which a term reaches half of its greatest weight in this line."""
         if not self.usual_length:
             return self.weights.saturation
         return self.weights.saturation * (1.0 + _LENGTH_SHARE * (len(line.said) / self.usual_length - 1.0))
 
     def score(self, line: _TalkLine, covered: float) -> float:
-        """Return the score in [0, 1] of a line that covers this weight of the query."""
+        """Return the score in [0, 1] of a line that contains terms of the weight ``covered`` of the query."""
         share = min(saturated(covered / self.whole, COVERAGE_SATURATION), 1.0)
         return share if self.usual_length else share * _substance(line, self.weights)
 
@@ -172,7 +175,7 @@ def _worths(
     asked_since: datetime | None,
     asides: frozenset[str],
 ) -> list[float]:
-    """Return each line's score in [0, 1]: its coverage of the query times its substance."""
+    """Return each line's score in [0, 1]: the part of the query that it covers, times a factor for its length."""
     asked = frozenset(terms)
     said = [line.said & asked for line in lines]
     labels = [(line.label & asked) - words for line, words in zip(lines, said, strict=True)]
@@ -189,7 +192,7 @@ def _worths(
 def _of_talk(
     asked: frozenset[str], asides: frozenset[str], words: Sequence[Sequence[frozenset[str]]], weights: Weights
 ) -> _Measure:
-    """Return the measure of lines of a talk: terms weigh by their rarity here and in the language."""
+    """Return how terms count in talk of several people: by their rarity in these lines and in the language."""
     having, lines = Counter(chain.from_iterable(chain.from_iterable(words))), len(words[0])
     rarity = {
         term: _rarity(term, having.get(term, 0), lines, weights) * (ASIDE if term in asides else 1.0) for term in asked
@@ -204,7 +207,7 @@ def _of_remarks(
     said: Sequence[frozenset[str]],
     weights: Weights,
 ) -> _Measure:
-    """Return the measure of remarks of a monologue, as in BM25: by rarity here and by length."""
+    """Return how terms count in a monologue, as in BM25: by their rarity in these lines and by the line's length."""
     having = Counter(chain.from_iterable(said))
     rarity = {term: _rarity_of(having.get(term, 0), len(lines)) * (ASIDE if term in asides else 1.0) for term in asked}
     return _Measure(rarity, _whole(rarity), weights, sum(len(line.said) for line in lines) / len(lines) or 1.0)
@@ -220,7 +223,7 @@ def _coverage(
     measures: Sequence[_Measure],
     monologues: frozenset[tuple[int, int]],
 ) -> list[float]:
-    """Return the weight of the query's terms that each line covers.
+    """Return for each line the weight of the query's terms that it covers.
 
     ``words`` are for each line the terms that it says, those of its label, and those that it lends to other lines.
     The terms of a topic are summed once for all its lines; the sum is corrected for terms that a line has itself.
@@ -251,7 +254,7 @@ def _shared(
 ) -> Mapping[tuple[int, int], frozenset[str]]:
     """Map each topic to the terms that its lines lend to each other; a monologue in a private chat lends none.
 
-    What one person remarks there in a row need not belong together; an answer belongs to its question.
+    What one person says there in a row need not belong together, unlike an answer and its question.
     """
     shared: dict[tuple[int, int], set[str]] = defaultdict(set)
     for line, terms in zip(lines, lending, strict=True):
@@ -272,7 +275,7 @@ def _monologues(lines: Iterable[_TalkLine]) -> frozenset[tuple[int, int]]:
 def _near(
     lines: Sequence[_TalkLine], lending: Sequence[frozenset[str]], weights: Weights
 ) -> Sequence[Sequence[tuple[frozenset[str], float]]]:
-    """Return, for each line, sets of terms that it borrows, each with its weight.
+    """Return, for each line, the sets of terms that it borrows from other lines, each with its weight.
 
     A line borrows from the lines next to it, from the line that it answers and from those that answer it. ``lending``
     has the terms that each line lends.
@@ -305,7 +308,7 @@ def _replies(lines: Sequence[_TalkLine]) -> Iterator[tuple[int, int]]:
 def _counts(
     said: Iterable[str], label: Iterable[str], near: Iterable[tuple[frozenset[str], float]], weights: Weights
 ) -> dict[str, float]:
-    """Return how much each term counts for a line: said by itself, in its label, or in the lines near it."""
+    """Return how much each term counts for a line: terms that it says, terms of its label, terms of lines near it."""
     counts = dict.fromkeys(said, 1.0)
     for term in label:
         counts[term] = counts.get(term, 0.0) + weights.label
@@ -326,7 +329,7 @@ def _rarity_of(having: int, lines: int) -> float:
 
 
 def _is_echo(line: _TalkLine, measure: _Measure, asked_since: datetime | None) -> bool:
-    """Return whether a recent line repeats the query, exactly or nearly."""
+    """Return whether a line said at ``asked_since`` or later repeats the query, exactly or nearly."""
     if asked_since is None or line.message.sent_at < asked_since:
         return False
     rarity = measure.rarity

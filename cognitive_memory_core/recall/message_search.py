@@ -96,7 +96,7 @@ class MessageSearch:
 
 
 def _wide(read_filter: ReadFilter) -> ReadFilter:
-    """Return the read filter for surrounding lines, which admits everything that the scene may read."""
+    """Return the read filter for surrounding lines, which admits all that the scene may read."""
     return replace(read_filter, user_id="", kinds=(), window=None)
 
 
@@ -105,7 +105,7 @@ def _is_short(passages: Sequence[Passage]) -> bool:
 
 
 def _readable(passages: Sequence[Passage], read_filter: ReadFilter) -> list[Passage]:
-    """Remove lines that the scene must not read, whichever store returned them."""
+    """Remove lines that the scene may not read, even if the store returned them."""
     wide = _wide(read_filter)
     return [tuple(line for line in passage if wide.admits_line(line)) for passage in passages]
 

@@ -1,4 +1,4 @@
-"""Detection of the people that a query names: by a current or earlier name in its place, or by id."""
+"""Detects the people whom a query names: by a present or former name in its place, or by id."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _ID = re.compile(r"(?<![0-9A-Za-z_-])(?:(@|\()\s?)?([0-9A-Za-z_-]{1,128})(?![0-9
 
 @dataclass(frozen=True)
 class Names:
-    """Index of the names of people in one place; ``people`` are by id. ``are_known``: the name book could be read."""
+    """An index of the names of people in one place; ``people`` maps ids to people.
+
+    ``are_known`` is False if the name book could not be read.
+    """
 
     bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
@@ -37,7 +40,7 @@ class Names:
 
     @classmethod
     def of(cls, people: Iterable[Person]) -> Names:
-        """Index people with all their names; a short form or a part shared by several people is left out."""
+        """Index people by all their names; a short form or part of a name counts only if one person alone has it."""
         full: dict[str, set[str]] = {}
         short: dict[str, set[str]] = {}
         known = {person.id: person for person in islice(people, MOST_PEOPLE)}
@@ -55,7 +58,7 @@ class Names:
         return cls(bearers, known, lengths, _by_character(known.values()), are_known=True)
 
     def named(self, said: str) -> frozenset[str]:
-        """Return the ids of the people that a text names. Ids take precedence over names, longer names over shorter."""
+        """Return the ids of the people that a text names; ids win over names, and longer names over shorter ones."""
         text = callname(said[:READ])
         written = [match for match in _ID.finditer(text) if self._is_id(match[1] or "", match[2])]
         for match in reversed(written):
@@ -63,7 +66,7 @@ class Names:
         return frozenset((*(match[2] for match in written), *self._called(text), *self._titled(text)))
 
     def _is_id(self, mark: str, token: str) -> bool:
-        """Return whether a token is an id: of a known person, or, if marked by "@" or "(", any long number."""
+        """Return whether a token is the id of a known person or, after "@" or "(", any long number."""
         is_long = len(token) >= BARE_ID
         return (token in self.people and (is_long or bool(mark))) or (bool(mark) and is_long and token.isdecimal())
 
@@ -78,7 +81,7 @@ class Names:
                     break
 
     def _titled(self, text: str) -> Iterator[str]:
-        """Yield the id of each person named by a title and one character of the name; full names are not considered."""
+        """Yield the id of each person named by a title with one character of the name, unless it is in a full name."""
         for at, character in titled(text):
             is_named = any(text[at : at + size] in self.bearers for size in self.lengths.get(text[at : at + 2], ()))
             if character in self.titled and not is_named:
@@ -106,7 +109,7 @@ def names_of(person: Person) -> Names:
 
 @dataclass(frozen=True)
 class NameReadLimits:
-    """Seconds that a query waits for the names of its place, seconds that they are cached, and the cache size."""
+    """Seconds that a query waits for the names of its place, seconds for which they are cached, and the cache size."""
 
     patience: float = 0.25
     lifetime: float = 10.0
@@ -121,7 +124,7 @@ class _NamesRead:
     task: asyncio.Task[Names]
 
     def serves(self, now: float, lifetime: float) -> bool:
-        """Return whether the read can be used: it is pending, or recent and successful; it may have found no names."""
+        """Return whether the read is pending, or recent and successful; it may have found no names."""
         if not self.task.done():
             return True
         return now - self.began_at < lifetime and not self.task.cancelled() and self.task.result().are_known
@@ -145,7 +148,7 @@ class KnownNames:
         self._reads.clear()
 
     def drop(self, scopes: Iterable[Scope] | None = None) -> None:
-        """Drop the cached names of places (None: of all) after names were recorded there; pending reads, too."""
+        """Drop cached and pending reads of these places (None: of all), because names were recorded there."""
         for scope in list(self._reads) if scopes is None else scopes:
             self._reads.pop(scope, None)
 

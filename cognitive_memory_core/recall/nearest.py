@@ -1,4 +1,4 @@
-"""Routes a query to exact search or, if there are too many vectors, to the vector store."""
+"""Sends a query to exact search or, if there are too many vectors, to the vector store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 
 
 class ExactSearch(NearbyEvents, Protocol):
-    """Exact search over all vectors, which reports whether a read filter admits too many rows for it."""
+    """Exact search over all vectors; it tells if there are too many for it."""
 
     async def is_wide(self, read_filter: ReadFilter) -> bool:
         """Return whether the vectors that the filter admits are too many to be compared in memory."""
@@ -23,19 +23,19 @@ class ExactSearch(NearbyEvents, Protocol):
 
 
 class NearestVectors:
-    """NearbyEvents over exact search and vector store; without the store a search is slower, but equally complete."""
+    """NearbyEvents over exact search and vector store; without the store a search is slower and finds the same."""
 
     def __init__(self, exact: ExactSearch, wide: VectorIndex, events: EventLedger) -> None:
-        """Search ``exact``, or ``wide`` if there are too many rows for it; ``events`` resolves the ids of ``wide``."""
+        """Create over ``exact`` search and the store ``wide``, which returns ids; ``events`` loads their events."""
         self._exact = exact
         self._wide = wide
         self._events = events
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
-        """Return events with their cosine, best first; ids unknown to the ledger are skipped.
+        """Return the nearest events with their cosines, best first; ids unknown to the ledger are skipped.
 
-        A neighbour graph may miss rows hidden behind many equal ones, so a result shorter than ``limit`` is searched
-        again exactly.
+        The store may miss rows hidden behind many equal ones, so if it finds fewer than ``limit``, exact search is
+        used.
         """
         if await self._exact.is_wide(read_filter):
             with contextlib.suppress(UnavailableError, BadArgument):

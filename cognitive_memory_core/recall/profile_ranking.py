@@ -55,7 +55,7 @@ class ProfileQuestion:
 
 
 def is_wanted(row: IndexedProfile, scene: Scene, entity_type: EntityType | None) -> bool:
-    """Return whether a profile has the requested type; in a group, "user" includes members."""
+    """Return whether a profile has the requested type; in a group, "user" includes profiles of members."""
     kind = row.profile.key.entity_type
     is_here = scene.kind == "group" and entity_type == "user" and kind == "member"
     return entity_type is None or kind == entity_type or is_here
@@ -85,7 +85,7 @@ def ranked(
 
 
 def one_a_person(hits: Iterable[ProfileHit], scene: Scene, entity_type: EntityType | None) -> list[ProfileHit]:
-    """In a group, keep of each person's member profile and shared profile only the better hit."""
+    """Return the hits, best first; in a group, of a person's member profile and shared profile only the better one."""
     if scene.kind != "group" or entity_type == "member":
         return list(hits)
     best: dict[str, ProfileHit] = {}
@@ -99,6 +99,6 @@ def _fused(similarity: float | None, lexical: float, weight: float) -> float:
 
 
 def _matched(terms: Sequence[str], profiles: Sequence[Profile], among: int) -> list[float]:
-    """Return each profile's coverage of the query, in [0, 1]; terms are weighted by rarity in ``among`` profiles."""
+    """Return the share of the query that each profile covers, in [0, 1], by rarity of terms in ``among`` profiles."""
     texts = [frozenset(index_terms("\n".join((one.name, *one.tags, one.summary)))) for one in profiles]
     return [saturated(share) for share in covered(terms, texts, among)]

@@ -34,7 +34,7 @@ INLINE = 4  # profiles compared on the event loop in a few milliseconds; more ar
 class ProfileReadLimits:
     """Limits of profile reads; times in seconds.
 
-    A turn waits for a file until ``patience`` seconds after its read began, at most. A finished read is reused for
+    A turn waits for a file at most ``patience`` seconds from the beginning of the read. A finished read is reused for
     ``lifetime`` seconds; at most ``held`` reads are cached.
     """
 
@@ -74,8 +74,9 @@ class TurnProfiles:
 class ProfileReader:
     """Reads profiles and writes nothing.
 
-    Profiles of opted-out people, unreadable and empty ones, and those that still contain withdrawn facts are treated as
-    missing. Withdrawals are checked before the profile is read, so that no profile read before a withdrawal is shown.
+    Left out are profiles of people who opted out, unreadable and empty ones, and those from which withdrawn facts have
+    yet to be removed. Withdrawals are looked up before a profile is read, so that none read before a withdrawal is
+    shown.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917  # all that reading profiles rests on, ports first
@@ -90,7 +91,7 @@ class ProfileReader:
         facts: FactBook,
         names: CurrentNames | None = None,
     ) -> None:
-        """Read a store and search its index with an embedder; ``facts`` lists the profiles that hold withdrawn facts.
+        """Create over a store and its index; ``facts`` lists the profiles from which facts have yet to be removed.
 
         ``names`` puts present names into a profile's text; without it the names remain as they were written.
         """
@@ -105,7 +106,7 @@ class ProfileReader:
         self._reads: OrderedDict[ProfileKey, _ProfileRead] = OrderedDict()
 
     async def find(self, scene: Scene, key: ProfileKey) -> Profile | None:
-        """Return a profile redacted and with present names; None if it is missing (see the class).
+        """Return a profile, redacted and with present names; None if there is none or the class leaves it out.
 
         Raises NotPermitted if the scene may not read it (even if there is none), UnavailableError if a store fails.
         """
@@ -150,12 +151,12 @@ class ProfileReader:
         return [replace(hit, profile=await self._named(hit.profile)) for hit in best]
 
     async def of_turn(self, scene: Scene, named: Sequence[str] = ()) -> TurnProfiles:
-        """Return the profiles of a scene's speaker, group and people named; a file is read once in 2 seconds at most.
+        """Return the profiles of a scene's speaker, of its group and of the people named in a turn.
 
-        An operator and people who opted out have none; a private chat has no group. ``named`` are ids of people who
-        are known in the group by name; they are ignored outside groups. A file that fails or takes longer than a second
-        is left out; its read continues for the next turn. Raises UnavailableError if withdrawn facts cannot be looked
-        up.
+        None for an operator, for people who opted out, and for the group of a private chat. ``named`` are ids of people
+        whose names are known in the group; they are ignored outside groups. A file is read at most once in 2 seconds.
+        One that fails or takes longer than a second is left out; its read goes on for the next turn. Raises
+        UnavailableError if withdrawn facts cannot be looked up.
         """
         keys_to_update, hidden_people = await self._facts.keys_to_update(), self._access.hidden_people
         is_left_out = scene.kind == "operator" or scene.user_id in hidden_people
@@ -180,7 +181,7 @@ class ProfileReader:
     async def _first(
         self, scene: Scene, keys: Sequence[ProfileKey], hidden: Collection[ProfileKey]
     ) -> tuple[Profile | None, bool]:
-        """Return the first existing profile of the keys, and whether all reads succeeded."""
+        """Return the first of these profiles that exists and is not hidden; and False if a read failed."""
         for key in keys:
             try:
                 if key not in hidden and (found := await self._recent(scene, key)):
@@ -194,7 +195,7 @@ class ProfileReader:
         self._reads.clear()
 
     async def _is_known(self, scene: Scene, key: ProfileKey) -> bool:
-        """Return whether a shared profile's person is known in the asking group; an id alone gives no access."""
+        """Return whether the asking group knows a shared profile's person, because an id alone gives no access."""
         if scene.kind != "group" or key.entity_type != "user" or key.user_id == scene.user_id:
             return True
         rows = await self._index.readable(scene, {key.user_id}, self._embedder.fingerprint)
@@ -210,7 +211,7 @@ class ProfileReader:
         return await self._names.of_profile(profile) if self._names else profile
 
     def _opened(self, scene: Scene, key: ProfileKey) -> ProfileKey | None:
-        """Return the key of a member's shared profile, which is preferred to the member profile; None if not shared."""
+        """Return the key of the shared profile to prefer to a member's; None if the person does not share it."""
         is_shared = key.entity_type == "member" and self._access.is_shared(key.user_id)
         return ProfileKey.user(key.user_id, scene.agent) if is_shared else None
 

@@ -1,4 +1,4 @@
-"""Query parsing: the terms of the current message, the people and time that it names, and its intent.
+"""Parses a query: the terms of the current message, the people and time that it names, and its intent.
 
 :func:`narrowed` makes the read filters of further searches for the time and people that a query names.
 """
@@ -34,11 +34,11 @@ _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 @dataclass(frozen=True)
 class Query:
-    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` the past time it names.
+    """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` is the past time it names.
 
-    ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``intent`` is
-    the kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我. ``names`` are
-    those known in the place. ``asides`` are the terms of the sentences around a question that it does not contain.
+    ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``intent`` is the
+    kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我. ``names`` are those
+    known in the place. ``asides`` are the terms of sentences around a question that the question does not contain.
     """
 
     text: str
@@ -52,9 +52,9 @@ class Query:
 
 
 def narrowed(read_filter: ReadFilter, query: Query) -> Iterator[ReadFilter]:
-    """Yield a read filter for the time, and one for each person, that a query names, unless already restricted.
+    """Yield a read filter for the time, and one for each person, that a query names, unless the filter has one already.
 
-    A search with it finds rows that others would keep out of the result of a large place.
+    A search with it finds rows that the other rows of a large place would crowd out.
     """
     if query.window is not None and read_filter.window is None:
         yield replace(read_filter, window=query.window)
@@ -87,7 +87,7 @@ def query_of(
 
 
 def _window(said: str, reference: datetime, names: Names) -> Interval | None:
-    """Return the window that a text names; None if there is none. A person's name such as 周末 is no time."""
+    """Return the window that a text names; None if it names none. A person's name such as 周末 is not a time."""
     window = time_window(said, reference)
     if window is None:
         return None
@@ -96,12 +96,12 @@ def _window(said: str, reference: datetime, names: Names) -> Interval | None:
 
 
 def _begun(window: Interval | None, reference: datetime) -> Interval | None:
-    """Return a window, or None if it lies in the future: statements about it can have been made at any time."""
+    """Return the window; None if it lies in the future, about which something may have been said at any time."""
     return window if window is not None and window.start < reference else None
 
 
 def _intent(lines: list[str]) -> Intent:
-    """Return the intent of a batch: that of the last line whose intent is not "general"."""
+    """Return the intent of the last line that has another than "general"; "general" if none has."""
     line_intents = map(intent_of, reversed(lines[-LINES:]))
     after: list[Intent] = [intent for intent in line_intents if intent != "general"]
     return after[0] if after else "general"

@@ -30,7 +30,8 @@ Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
 class Quotation:
     """A line of the log, as an Event of kind "message", with related lines that the scene may read.
 
-    ``replied`` is the line that it replies to, ``following`` are the one or two after it in the same session.
+    ``replied`` is the line to which it replies, or None; ``following`` are one or two lines after it in the same
+    session.
     """
 
     said: Event
@@ -39,7 +40,7 @@ class Quotation:
 
     @property
     def lines(self) -> tuple[Event, ...]:
-        """The line, the one that it replies to and those that follow it, as Events."""
+        """The line, the line to which it replies, and the lines that follow it, as Events."""
         return (self.said, *(line.as_event() for line in (self.replied, *self.following) if line))
 
     @property
@@ -48,7 +49,7 @@ class Quotation:
         return self.said.scope, self.said.id
 
     def followed_by(self, kept: Callable[[Message], bool]) -> Quotation:
-        """Return the quotation with the following lines that are kept."""
+        """Return the quotation with only those following lines for which ``kept`` is true."""
         return replace(self, following=tuple(filter(kept, self.following)))
 
 
@@ -63,7 +64,7 @@ class QuotedLines:
 
 @dataclass(frozen=True)
 class QuotationSearch:
-    """What to select: at most ``limit`` messages scored above ``floor``, not the newest ``window`` of the place."""
+    """What to select: at most ``limit`` messages scored above ``floor``, none of the newest ``window`` of the place."""
 
     limit: int
     window: int
@@ -120,7 +121,7 @@ class Quotations:
         return frozenset((scene.scope, message_id) for message_id in await self._window(scene.scope, window))
 
     async def _replied(self, read_filter: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
-        """Return the lines that the hits reply to, if the scene may read them."""
+        """Return the lines to which the hits reply, as far as the scene may read them."""
         wanted: dict[Scope, list[str]] = {}
         for hit in hits:
             if hit.reply_to:
@@ -132,7 +133,7 @@ class Quotations:
 
 
 def _following(hit: Hit, newest: frozenset[LineKey]) -> tuple[Message, ...]:
-    """Return the lines that follow a hit in its session, up to the newest of the place."""
+    """Return the lines that follow a hit in its session and are not among the place's newest."""
     said, lines, last = hit.event, list[Message](), hit.event.happened_at
     for line in hit.neighbours:
         if line.sent_at >= said.happened_at and line.id != said.id:

@@ -1,4 +1,4 @@
-"""Fusion and ranking of two candidate lists. Pure functions over hits; none modifies its arguments."""
+"""Fuses two candidate lists into one and ranks it. Pure functions over hits; none modifies its arguments."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def fused(
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
-    """Keep hits whose relevance is positive and at least ``min_relevance``; the score does not matter."""
+    """Keep hits with a positive relevance of at least ``min_relevance``, whatever their score."""
     return [hit for hit in hits if hit.relevance >= min_relevance and hit.relevance > 0.0]
 
 
@@ -85,7 +85,7 @@ def reranked(hits: Sequence[Hit], scores: Sequence[float]) -> list[Hit] | None:
 
 
 def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> list[Hit]:
-    """Return the hits with ``more`` events added, each of which has at least this relevance."""
+    """Return the hits with the events ``more``, each of which gets at least ``relevance``, even if it was a hit."""
     found = {_identity(hit.event): hit for hit in hits}
     for event in more:
         hit = found.get(_identity(event))
@@ -97,9 +97,9 @@ def widened(hits: Iterable[Hit], more: Iterable[Event], relevance: float) -> lis
 
 
 def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
-    """Lower the score of hits outside the time that the query names; none is dropped.
+    """Lower the score of hits outside the window that the query names; none is dropped.
 
-    If no hit lies in the window, it is ignored.
+    If no hit lies in the window, the scores do not change.
     """
     hits = list(hits)
     if window is None or not any(hit.event.happened_at in window for hit in hits):
@@ -108,14 +108,14 @@ def preferring(hits: Iterable[Hit], window: Interval | None) -> list[Hit]:
 
 
 def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) -> list[Hit]:
-    """Raise hits said by or about named people, in proportion to the share of these people that a hit involves."""
+    """Raise the score of hits said by or about named people, more if they involve more of these people."""
     if not people or not boost:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
 
 
 def counting(hits: Iterable[Hit], asked: str, boost: float = NUMBER) -> list[Hit]:
-    """Raise hits that contain a number, if the question asks for one."""
+    """Raise the score of hits that contain a number, if the question asks for one."""
     if not asks_for_number(asked):
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + boost * holds_number(hit.event.text))
@@ -134,7 +134,7 @@ def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit
 
 
 def backed(hits: Iterable[Hit], lines: Mapping[SourceLine, float]) -> list[Hit]:
-    """Raise hits whose source lines a search of the log found, too; ``lines`` holds the scores of the lines found.
+    """Raise the score of hits from whose source lines a search of the log found some; ``lines`` has the lines' scores.
 
     Both scores count as independent evidence: ``1 - (1 - score) * (1 - line's score)``. A line is scored with
     the lines around it, which are not part of the event.
@@ -188,7 +188,7 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
 
 
 def newer_first(events: Iterable[Event]) -> list[Event]:
-    """Order statements of one person on one topic newest first, among their positions; other events do not move.
+    """Order a person's statements on one topic newest first, in the positions that they have; others stay.
 
     Such statements may contradict each other. Which one replaces another is known only if a model said so
     (:func:`followed`).
@@ -206,7 +206,7 @@ def newer_first(events: Iterable[Event]) -> list[Event]:
 
 
 def followed(events: Sequence[Event], newer: Iterable[Event], limit: int) -> tuple[list[Event], frozenset[str]]:
-    """Insert before each event those that replace it; return at most ``limit`` events, and the ids of replaced ones."""
+    """Insert before each event the events that replace it; return at most ``limit``, and the ids of replaced ones."""
     shown: list[Event] = []
     successors: dict[str, list[Event]] = {}
     for one in newer:
@@ -229,14 +229,14 @@ def _is_same_matter(one: Event, other: Event) -> bool:
 
 @dataclass
 class _Candidate:
-    """A candidate hit of :func:`diversified`, and its largest overlap with the hits it was compared with so far."""
+    """A candidate of :func:`diversified`, with its largest overlap with the first ``compared`` chosen hits."""
 
     hit: Hit
     compared: int = 0
     overlap: float = 0.0
 
     def reduced_score(self, chosen: Sequence[frozenset[str]], diversity: float) -> float:
-        """Compare with the terms of the hits chosen since the last call; return the score reduced by the overlap."""
+        """Return the score reduced by the overlap with chosen hits; compare only those chosen since the last call."""
         words = _words(self.hit.event)
         overlaps = [overlap(words, of_one) for of_one in chosen[self.compared :]]
         self.overlap, self.compared = max(self.overlap, *overlaps), len(chosen)
@@ -290,7 +290,7 @@ def _best_line(event: Event, lines: Mapping[SourceLine, float]) -> float:
 
 
 def _with_witness(score: float, line: float) -> float:
-    """Return the factor by which the score of a source line raises that of its event."""
+    """Return the factor by which the score ``line`` of a source line raises the score of its event."""
     return (1.0 - (1.0 - _clamped(score)) * (1.0 - _clamped(line))) / score if line > 0.0 and score > 0.0 else 1.0
 
 

@@ -1,4 +1,4 @@
-"""Hybrid retrieval: dense and lexical search run concurrently, and either may be unavailable."""
+"""Hybrid retrieval: search by meaning and by words run concurrently, and either may be unavailable."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ CandidateSearch = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
 
 
 class FoundLines(Protocol):
-    """What a search of the log found for a query."""
+    """The lines of the log that a search found for a query."""
 
     @property
     def scores(self) -> Mapping[SourceLine, float]:
@@ -75,7 +75,10 @@ class SearchResult:
 
 @dataclass
 class _SearchLeg:
-    """One leg of a running search, by meaning or by words: its candidates (None: none yet) and the name of its part."""
+    """One half of a running search, by meaning or by words, with its candidates; ``part`` is its name in ``degraded``.
+
+    ``rows`` is None until candidates are found.
+    """
 
     part: str
     rows: list[Scored] | None = None
@@ -83,11 +86,11 @@ class _SearchLeg:
 
     @property
     def degraded(self) -> tuple[str, ...]:
-        """Return the leg's part as unavailable; empty once the leg is complete."""
+        """Return the name of this half as unavailable; () once it is complete."""
         return () if self.is_whole else (self.part,)
 
     async def run(self, search: Awaitable[None]) -> None:
-        """Run the search; an unavailable part ends it early without an error."""
+        """Run the search; if a store or model is unavailable, it ends early without an error."""
         with contextlib.suppress(*AWAY):
             await search
             self.is_whole = True
@@ -95,7 +98,7 @@ class _SearchLeg:
 
 @dataclass(frozen=True)
 class _SearchRequest:
-    """The arguments of a search and the settings at its start."""
+    """The arguments of a search, and the settings at its beginning."""
 
     read_filter: ReadFilter
     query: Query
@@ -116,14 +119,14 @@ class _SearchRequest:
 
     @property
     def more(self) -> int:
-        """Return how many extra candidates are fetched for the time, and for each person, that the query names."""
+        """Return the limit of further candidates for the time, and for each person, that the query names."""
         return min(self.candidates, NARROWED)
 
     def outnumbered(self, rows: Sequence[Scored]) -> list[ReadFilter]:
-        """Return the read filters of :func:`narrowed` that admit too few of a leg's candidates.
+        """Return the read filters of :func:`narrowed` that admit too few of the candidates in ``rows``.
 
-        Too few are fewer than the search may return. A leg with fewer candidates than its limit has found every row;
-        the result is empty then.
+        Too few are fewer than the search may return. Empty if there are fewer candidates than the limit, because then
+        every row was found.
         """
         if len(rows) < self.candidates:
             return []
@@ -148,7 +151,7 @@ class _SearchRequest:
 
     @property
     def about(self) -> list[ReadFilter]:
-        """Return a read filter for each person that an identity query ("who is ...") asks about.
+        """Return a read filter for each person whom an identity query ("who is ...") asks about.
 
         Empty for other queries.
         """
@@ -197,7 +200,7 @@ class Retriever:
         self._clock = clock
 
     async def asked(self, text: str, scene: Scene, *, addressed: bool | None = None) -> Query:
-        """Parse a query asked in a scene now; a failing name book is treated as empty."""
+        """Parse a query asked in a scene now; if the name book fails, it counts as empty."""
         reference = self._clock.now().astimezone(self._settings.current.zone)
         read = partial(query_of, text, scene, reference, await self._names.at(scene), addressed=addressed)
         return await asyncio.to_thread(read) if len(text) > LONG else read()
@@ -242,7 +245,7 @@ class Retriever:
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
     async def replacing(self, read_filter: ReadFilter, events: Iterable[Event]) -> list[Event]:
-        """Return the events that replace the given ones, and those that replace them; none if the ledger fails."""
+        """Return the events that replace the given ones, those that replace these, and so on; [] without the ledger."""
         found: dict[str, Event] = {}
         asked = [event.id for event in events]
         end = asyncio.get_running_loop().time() + self._patience * LAST_LOOK
@@ -254,7 +257,7 @@ class Retriever:
         return list(found.values())
 
     async def _judged(self, request: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
-        """Return the best hits, and only these, with the scores of the reranker; all hits unchanged if it fails."""
+        """Return the best hits only, with the reranker's scores; without one, or if it fails, all hits unchanged."""
         asked = request.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
         if self._reranker is None or not asked.enable_rerank or few or not hits:
@@ -269,7 +272,7 @@ class Retriever:
         return SearchResult(tuple(hits), ("rerank",)) if judged is None else SearchResult(tuple(judged))
 
     async def _with_newest_of_people(self, request: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
-        """Add the newest events of the people that an identity query asks about if it has few relevant hits."""
+        """Add the newest events of the people whom an identity query asks about, if there are few relevant hits."""
         if not request.about or sum(hit.relevance >= request.least for hit in hits) >= min(FEW, request.limit):
             return SearchResult(tuple(hits))
         end = max(end, asyncio.get_running_loop().time() + self._patience * LAST_LOOK)
@@ -283,7 +286,7 @@ class Retriever:
         return SearchResult(tuple(widened(hits, newest, request.least)))
 
     async def _legs(self, request: _SearchRequest) -> tuple[_SearchLeg, _SearchLeg]:
-        """Run both legs concurrently; each has the candidates that it found within the time limit."""
+        """Run both halves of the search concurrently; return each with the candidates that it found in time."""
         dense, words = _SearchLeg("embedding"), _SearchLeg("lexical")
         searches = (
             asyncio.create_task(dense.run(self._by_meaning(request, dense))),
@@ -312,7 +315,7 @@ class Retriever:
 
 
 async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Mapping[SourceLine, float]:
-    """Return the scores of log lines; none if their search fails or is late."""
+    """Return the scores of the log lines found; {} if their search fails or is late."""
     if lines is None:
         return {}
     try:
@@ -322,7 +325,7 @@ async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Map
 
 
 async def _asked(ask: CandidateSearch, request: _SearchRequest, leg: _SearchLeg) -> None:
-    """Search for candidates, then for more of each named time or person with too few rows among them."""
+    """Search for candidates, then further ones for each named time or person of which there are too few."""
     leg.rows = await ask(request.read_filter, request.candidates)
     more = [ask(narrow, request.more) for narrow in request.outnumbered(leg.rows)]
     for found in await asyncio.gather(*more) if more else ():
@@ -336,7 +339,7 @@ def _with(rows: Sequence[Scored], more: Sequence[Scored]) -> list[Scored]:
 
 
 async def _off_loop(rows: int, work: Callable[[], Result]) -> Result:
-    """Run small work directly and large work in a thread."""
+    """Run work on few rows directly, and on many rows in a thread."""
     return await asyncio.to_thread(work) if rows > INLINE else work()
 
 
@@ -351,7 +354,7 @@ def _when(event: Event) -> datetime:
 def _joined(
     request: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
 ) -> tuple[Hit, ...]:
-    """Fuse the two searches, without hits of a relevance below ``least``.
+    """Fuse the two searches, and drop hits of a relevance below ``least``.
 
     Every row is checked against the read filter, whichever store returned it.
     """
@@ -361,7 +364,7 @@ def _joined(
 
 
 def _promising(request: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
-    """Order hits by relevance and by the time, people and kind that the query names, not by age."""
+    """Order hits by relevance and by their fit to the time, people and kind that the query names, not by age."""
     timely = trace.note("time", preferring(above(hits, 0.0), request.query.window))
     named = trace.note("people", naming(timely, request.query.people))
     return trace.note("kind", leaning(named, request.intent_weights.kinds))
@@ -370,7 +373,7 @@ def _promising(request: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace 
 def _chosen(
     request: _SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
 ) -> tuple[Hit, ...]:
-    """Choose the best hits by relevance, query fit, age and source lines, without duplicates and near-duplicates."""
+    """Choose the best hits by relevance, fit to the query, age and source lines; leave out near-duplicates."""
     relevant = trace.note("relevance", above(hits, request.floor))
     aged = trace.note("age", decayed(_promising(request, relevant, trace), request.decay, now))
     distinct = trace.note("duplicates", collapsed(trace.note("lines", backed(aged, said))))

@@ -39,10 +39,10 @@ class Search:
         self._sources = sources
 
     async def find(self, read_filter: ReadFilter, text: str, *, top_k: int) -> SearchResult:
-        """Return at most ``top_k`` hits of the read filter's kinds, best first; log lines only for kind "message".
+        """Return at most ``top_k`` hits of the read filter's kinds, best first; log lines only for the kind "message".
 
-        If events are searched, too, the scores of lines are lowered. A line from which an event was made is replaced by
-        that event, whose score is then at least :data:`TRACED` times that of the line.
+        If the filter also has kinds of events, the scores of lines are lowered, and a line from which an event was made
+        is replaced by that event, whose score is then at least :data:`TRACED` times that of the line.
         """
         query = await self._events.asked(text, read_filter.scene)
         if "message" not in read_filter.kinds:
@@ -62,7 +62,7 @@ class Search:
         return await self._messages.search(lines, query, top_k=top_k, decay=self._settings.current.query.tool_decay)
 
     async def _traced(self, read_filter: ReadFilter, known: Sequence[Hit], said: Sequence[Hit]) -> list[Hit]:
-        """Add the events made from the lines found; each scores at least :data:`TRACED` times its best line."""
+        """Add the events made from the lines ``said``; each scores at least :data:`TRACED` times its best line."""
         lines = {_key(hit): hit for hit in said}
         if self._sources is None or not lines:
             return list(known)
@@ -90,7 +90,7 @@ def _raised(known: Hit | None, event: Event, line: Hit) -> Hit:
 
 
 def _best(events: Sequence[Hit], said: Iterable[Hit], limit: int) -> tuple[Hit, ...]:
-    """Merge hits of events and of lines, best first, without the source lines of found events."""
+    """Merge hits of events and of lines, best first, without lines from which a found event was made."""
     told = {key for hit in events for key in _sources_of(hit.event)}
     lines = (replace(hit, score=hit.score * LINE) for hit in said if _key(hit) not in told)
     return tuple(sorted((*events, *lines), key=lambda hit: -hit.score))[:limit]

@@ -1,4 +1,4 @@
-"""Term coverage of a query by a text: the basis of all lexical scores."""
+"""The share of a query's terms that a text contains: the basis of all scores of word search."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | 
 
 
 def saturated(coverage: float, half_point: float = SATURATION) -> float:
-    """Return a coverage in [0, 1] on a saturation curve: 0 and 1 stay; a smaller ``half_point`` raises the middle."""
+    """Map a coverage in [0, 1] to a saturation curve: 0 and 1 stay; a smaller ``half_point`` raises the middle."""
     return coverage * (1.0 + half_point) / (coverage + half_point)
 
 

@@ -22,7 +22,7 @@ LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "sh
 
 @dataclass
 class SearchTrace:
-    """A record of one search: the hits after each step. Its ``settings``, if given, replace those in force.
+    """A record of one search: the hits after each step. Its ``settings``, if given, replace the present ones.
 
     ``parts`` are the parts of each line's score (:func:`parts_of`); only a search of the log has them.
     """
@@ -32,13 +32,13 @@ class SearchTrace:
     steps: dict[Step, tuple[Hit, ...]] = field(default_factory=dict[Step, tuple[Hit, ...]])
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:
-        """Record the hits after a step unless it was recorded before; return the hits."""
+        """Record the hits after a step, at its first call for this step only; return the hits."""
         self.steps.setdefault(step, tuple(hits))
         return list(hits)
 
     @property
     def is_kept(self) -> bool:
-        """Whether the record will be read."""
+        """True: somebody will read the record, so the steps must be recorded."""
         return True
 
 
@@ -47,11 +47,11 @@ class _NoTrace(SearchTrace):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the record will be read."""
+        """False: nobody reads the record, so no step needs to be recorded."""
         return False
 
     def note(self, step: Step, hits: Sequence[Hit]) -> list[Hit]:  # noqa: ARG002  # the signature of a trace
-        """Return the hits."""
+        """Record nothing; return the hits."""
         return hits if isinstance(hits, list) else list(hits)
 
 
@@ -60,7 +60,7 @@ NO_TRACE: SearchTrace = _NoTrace()
 
 @dataclass(frozen=True)
 class Candidate:
-    """One event that a search considered, with its score taken apart.
+    """One event that a search considered, with the parts of its score.
 
     ``relevance`` is computed from ``similarity`` and ``lexical``, or is the reranker's score (``judged``, None without
     one). ``relevance`` times all ``factors``, given in their order, is ``score``. ``rank`` is the position in the
@@ -89,7 +89,7 @@ def candidates_of(trace: SearchTrace) -> list[Candidate]:
 
 @dataclass(frozen=True)
 class LineCandidate:
-    """One line of the log that a context considered, with its score taken apart.
+    """One line of the log that a context considered, with the parts of its score.
 
     The sum of ``parts`` is ``relevance``; times all ``factors`` it is ``score``. ``rank`` is the position among the
     lines shown, from 1 on; 0 if the line is not shown, and ``cut`` names the step that dropped it.
@@ -154,7 +154,7 @@ def _candidate(key: _Key, places: _Places, rank: int) -> Candidate:
 
 
 def _is_judged(places: _Places) -> bool:
-    """Return whether a reranker was used: candidates were dropped by it, or have another relevance."""
+    """Return whether a reranker changed the relevance of any candidate."""
     found, judged = places.get("found", {}), places.get("judged", {})
     return any(found[key].relevance != hit.relevance for key, hit in judged.items() if key in found)
 
