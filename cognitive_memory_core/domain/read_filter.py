@@ -30,7 +30,10 @@ class ReadFilter:
         return (
             event.scope.readable_by(self.scene, sender_id=event.sender_id)
             and event.retired_at is None
-            and self._narrows_to(event)
+            and (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects))
+            and (not self.group_id or self.group_id == event.group_id)
+            and (not self.kinds or event.kind in self.kinds)
+            and (self.window is None or event.happened_at in self.window)
             and not (self.without and self.without.intersection((event.sender_id, *event.subjects)))
         )
 
@@ -46,12 +49,4 @@ class ReadFilter:
             and not (
                 self.without and self.without.intersection((sender_id, scene.user_id if line.is_bot else sender_id))
             )
-        )
-
-    def _narrows_to(self, event: Event) -> bool:
-        return (
-            (not self.user_id or self.user_id in (event.sender_id, event.user_id, *event.subjects))
-            and (not self.group_id or self.group_id == event.group_id)
-            and (not self.kinds or event.kind in self.kinds)
-            and (self.window is None or event.happened_at in self.window)
         )

@@ -1,7 +1,7 @@
 """Owns the connections: one writing thread and a few reading threads, all off the event loop.
 
-Reads submitted within three iterations of the event loop are sent to a reading thread together. Writes that wait for
-the writing thread share a transaction and its sync (group commit), each in its own savepoint.
+Reads submitted within three iterations of the event loop are sent to a reading thread together, and see one snapshot.
+Writes that wait for the writing thread share a transaction and its sync (group commit), each in its own savepoint.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from .... import sentences
 from ....cancellation import completed
 from ....errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from . import migrations
 from .request_batches import DatabaseRequest, RequestBatches
+from .snapshots import SnapshotConnection, snapshot
 
 READERS = 3
 READS_TOGETHER = 12  # per trip: those of one context; the reads of several at once are spread over the threads
@@ -38,6 +39,7 @@ _FAILED_READS = (sqlite3.DatabaseError, ValueError)  # ValueError: a damaged row
 
 P = ParamSpec("P")
 T = TypeVar("T")
+C = TypeVar("C", bound=Connection)
 Check = Callable[[], None]
 
 
@@ -51,7 +53,7 @@ class Database:
         self._read_only = read_only
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
-        self._readers: SimpleQueue[Connection] = SimpleQueue()
+        self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
         self._writing = ThreadPoolExecutor(1, "ledger-writer")
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
         self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
@@ -142,7 +144,8 @@ class Database:
             self._writer = None
 
     def _read_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
-        with self._a_reader() as connection:
+        """Carry out requests on one snapshot of the file; a failed request fails alone."""
+        with self._a_reader() as connection, snapshot(connection):
             for request in requests:
                 request.carry_out(connection)
 
@@ -153,7 +156,7 @@ class Database:
             return work(connection, *args, **kwargs)
 
     @contextmanager
-    def _a_reader(self) -> Generator[Connection, None, None]:
+    def _a_reader(self) -> Generator[SnapshotConnection, None, None]:
         connection = self._readers.get()  # never blocks: there are as many connections as threads
         try:
             yield connection
@@ -275,7 +278,7 @@ def _writer(path: Path) -> Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     _restrict_to_owner(path)
-    connection = _connection(path.absolute().as_uri() + "?mode=rw")
+    connection = _connection(path.absolute().as_uri() + "?mode=rw", Connection)
     with ExitStack() as undo:
         undo.callback(connection.close)
         _refuse_damage(connection)
@@ -296,9 +299,9 @@ def _restrict_to_owner(path: Path) -> None:
             path.with_name(path.name + ending).chmod(0o600)
 
 
-def opened_for_reading(path: Path) -> Connection:
+def opened_for_reading(path: Path) -> SnapshotConnection:
     """Open a connection that cannot write."""
-    connection = _connection(path.absolute().as_uri() + "?mode=ro")
+    connection = _connection(path.absolute().as_uri() + "?mode=ro", SnapshotConnection)
     with ExitStack() as undo:
         undo.callback(connection.close)
         connection.execute("PRAGMA query_only = ON")
@@ -307,8 +310,13 @@ def opened_for_reading(path: Path) -> Connection:
     return connection
 
 
-def _connection(uri: str) -> Connection:
-    return sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+def _connection(uri: str, kind: type[C]) -> C:
+    return cast(
+        "C",
+        sqlite3.connect(
+            uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
+        ),
+    )
 
 
 def _refuse_reading_alone(connection: Connection) -> None:

@@ -12,7 +12,7 @@ from ....domain.message import Message, Passage
 from ....domain.read_filter import ReadFilter
 from ....domain.scope import Scope
 from ..database.database import Database
-from ..database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, message_of, message_values, micros
+from ..database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, found_message, message_of, message_values, micros
 from ..database.statements import LISTED, bounded, insert, listed, new_seq, select
 from ..search import words
 from ..search.passages import passages_around
@@ -122,7 +122,7 @@ def _recent(
     if without:
         clause, values = f"{clause} AND user_id NOT IN {LISTED}", [*values, listed(without)]
     query = select(_FIELDS, "messages e", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
-    newest_first = [message_of(row) for row in connection.execute(query, (*values, limit))]
+    newest_first = [found_message(row) for row in connection.execute(query, (*values, limit))]
     return newest_first[::-1]
 
 

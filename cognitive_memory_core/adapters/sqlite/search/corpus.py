@@ -11,10 +11,9 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ....domain.event import Event
-from ....domain.message import Message
 from ....domain.read_filter import ReadFilter
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
+from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
 from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
@@ -53,29 +52,22 @@ class Corpus(Generic[T]):
 
     def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
         """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
-        found = ((row[0], self.read(row[1:])) for row in rows)
-        return {seq: item for seq, item in found if self.admits(read_filter, item)}
+        read, admits = self.read, self.admits
+        return {row[0]: item for row in rows if admits(read_filter, item := read(row[1:]))}
 
     def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
         """Return, by seq and in the given order, those of the rows that the read filter admits."""
-        if not seqs:
-            return {}
-        found = self.admitted(read_filter, connection.execute(self._by_seq, (listed(seqs),)))
-        return {seq: found[seq] for seq in seqs if seq in found}
+        known, read, admits = rows_read(connection, self.table), self.read, self.admits
+        if missing := [seq for seq in seqs if seq not in known]:
+            for row in connection.execute(self._by_seq, (listed(missing),)):
+                known[row[0]] = read(row[1:])
+        return {seq: item for seq in seqs if (item := known.get(seq)) is not None and admits(read_filter, item)}
 
     def seqs_within(self, connection: Connection, read_filter: ReadFilter) -> NDArray[np.int64]:
         """Return the seqs of all rows that the read filter admits."""
         clause, values = self.filter_of(read_filter)
         found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
         return np.fromiter((row[0] for row in found), np.int64, len(found))
-
-
-def _admits_event(read_filter: ReadFilter, event: Event) -> bool:
-    return read_filter.admits(event)
-
-
-def _admits_message(read_filter: ReadFilter, message: Message) -> bool:
-    return read_filter.admits_line(message)
 
 
 def _place_of(read_filter: ReadFilter) -> Filter | None:
@@ -89,7 +81,7 @@ EVENTS = Corpus(
     EVENT_FIELDS,
     sql_filter,
     found_event,
-    _admits_event,
+    ReadFilter.admits,
     EVENT_WORDS_FROM,
     event_terms,
     _place_of,
@@ -100,7 +92,7 @@ MESSAGES = Corpus(
     MESSAGE_FIELDS,
     message_filter,
     found_message,
-    _admits_message,
+    ReadFilter.admits_line,
     MESSAGE_WORDS_FROM,
     message_terms,
     _place_of,

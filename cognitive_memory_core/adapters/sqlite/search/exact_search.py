@@ -219,8 +219,8 @@ def _empty(connection: Connection, place: VectorPlace, form: Form) -> Slice:
 
 
 def _renewed(connection: Connection, place: VectorPlace, form: Form, old: Slice) -> Slice:
-    changes = changes_of(connection, place, form, old.until)
-    return old.after(changes) if len(changes.touched) or not old.is_whole else old
+    changes = changes_of(connection, place, form, old.until, is_more=not old.is_whole)
+    return old if changes is None else old.after(changes)
 
 
 def _admitted(connection: Connection, read_filter: ReadFilter, first: Mapping[int, float]) -> list[tuple[Event, float]]:

@@ -19,6 +19,7 @@ from ....text.lexical.terms import SEARCHED
 SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
 _READ = 32_768  # postings of a question, a millisecond or two: the commonest terms of a large place are left out
 _ALWAYS_READ = 8  # terms that are read, however common
+_FLOAT_BYTES = 8
 _MOST_COUNTED = np.iinfo(np.uint8).max
 Terms = NDArray[np.int64]
 Seqs = NDArray[np.int64]
@@ -71,7 +72,8 @@ class Postings:
     @property
     def bytes(self) -> int:
         """The size in bytes."""
-        return self.seqs.nbytes + self.lengths.nbytes + sum(segment.bytes for segment in self.segments)
+        lengths = self.lengths.nbytes + len(self.lengths) * _FLOAT_BYTES  # with what is derived from them
+        return self.seqs.nbytes + lengths + sum(segment.bytes for segment in self.segments)
 
     def having(self, rows: Sequence[tuple[int, Sequence[str]]]) -> Postings:
         """Return the postings with new rows (seq and terms) added.
@@ -116,14 +118,19 @@ class Postings:
         for segment, (begin, end) in zip(self.segments, runs, strict=True):
             at = _positions_in(begin, end)
             rows, counts = segment.rows[at], segment.counts[at].astype(np.float64)
-            gains = np.repeat(rarity, end - begin) * counts * (SATURATION + 1) / (counts + self._damping(rows))
+            gains = np.repeat(rarity, end - begin)
+            gains *= counts
+            gains *= SATURATION + 1
+            gains /= counts + self._damping[rows]
             read.append(rows)
             weights.append(gains)
         scores = np.bincount(np.concatenate(read), np.concatenate(weights), len(self.seqs))
         return scores.astype(np.float64, copy=False)  # they are, with weights
 
-    def _damping(self, rows: Rows) -> NDArray[np.floating[Any]]:
-        return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths[rows] / self._usual_length)
+    @cached_property
+    def _damping(self) -> NDArray[np.floating[Any]]:
+        """The count of a term that reaches half of its weight, for each row."""
+        return SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths / self._usual_length)
 
     @cached_property
     def _usual_length(self) -> float:

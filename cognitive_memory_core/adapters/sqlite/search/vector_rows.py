@@ -29,9 +29,16 @@ class VectorPlace:
     filter: Filter
 
 
-def changes_of(connection: Connection, place: VectorPlace, form: Form, since: Position) -> Changes:
-    """Return the next changes of a place's vectors after a position, at most :data:`CHUNK` of them."""
+def changes_of(
+    connection: Connection, place: VectorPlace, form: Form, since: Position, *, is_more: bool
+) -> Changes | None:
+    """Return the next changes of a place's vectors after a position, at most :data:`CHUNK` of them.
+
+    None if there is none; if ``is_more`` is expected, their end is a change, too.
+    """
     found = _changed_events(connection, place.filter, since)
+    if not found and not is_more:
+        return None
     seqs = np.fromiter((seq for seq, _ in found), np.int64, len(found))
     rows = list(_rows(connection, place.fingerprint, _among(seqs))) if found else []
     is_last = len(found) < CHUNK

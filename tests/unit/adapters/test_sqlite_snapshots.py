@@ -1,0 +1,101 @@
+"""Tests of snapshots: the reads of one trip see one state of the ledger, and nothing outlives it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from sqlite3 import Connection
+
+import pytest
+
+from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import Database, opened_for_reading
+from cognitive_memory_core.adapters.sqlite.database.snapshots import snapshot
+from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS
+from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnavailableError
+from tests.support.builders import GROUP, a_draft, an_event
+
+COUNT, ADD = "SELECT count(*) FROM jobs_done", "INSERT INTO jobs_done VALUES (?, 0)"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return the path of a ledger in a new folder."""
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture
+async def database(path: Path) -> AsyncIterator[Database]:
+    """Open a ledger's database."""
+    opened = await Database.open(path)
+    yield opened
+    await opened.close()
+
+
+def count(connection: Connection) -> int:
+    """Return how many jobs are done."""
+    return connection.execute(COUNT).fetchone()[0]
+
+
+async def test_the_reads_of_one_trip_see_one_state(path: Path, database: Database) -> None:
+    """What is written between two reads of a trip is seen by neither, and by the next trip."""
+
+    def count_then_add(connection: Connection) -> int:
+        before = count(connection)
+        with closing(sqlite3.connect(path)) as other, other:
+            other.execute(ADD, ("beside",))
+        return before
+
+    assert await asyncio.gather(database.read(count_then_add), database.read(count)) == [0, 0]
+    assert await database.read(count) == 1
+
+
+async def test_a_trip_leaves_no_snapshot_behind(path: Path, database: Database) -> None:
+    """After a trip, also one with a failed read, the log can be emptied."""
+
+    def fail(connection: Connection) -> int:
+        count(connection)
+        raise sqlite3.OperationalError("disk I/O error")
+
+    failed, read = await asyncio.gather(database.read(fail), database.read(count), return_exceptions=True)
+    assert isinstance(failed, UnavailableError)
+    assert read == 0
+    await database.write(lambda connection: connection.execute(ADD, ("job",)))
+    await database.empty_log()
+    assert not path.with_name("ledger.db-wal").stat().st_size
+
+
+async def test_a_row_shared_by_a_trip_is_still_checked_for_each_read(path: Path) -> None:
+    """A row that one read of a trip was shown is withheld from another read that may not see it."""
+    ledger = await SqliteLedger.open(path)
+    await ledger.events.commit(a_draft(an_event("乌龙茶")))
+    await ledger.close()
+    with closing(opened_for_reading(path)) as connection, snapshot(connection):
+        assert [event.text for event in EVENTS.at(connection, ReadFilter(GROUP), [1]).values()] == ["乌龙茶"]
+        assert connection.rows["events"]
+        assert not EVENTS.at(connection, ReadFilter(Scene.group("other", "someone")), [1])
+
+
+async def test_rows_are_kept_for_their_snapshot_only(path: Path) -> None:
+    """A row that changed is read anew by the next trip, and by reads outside any."""
+    ledger = await SqliteLedger.open(path)
+    await ledger.events.commit(a_draft(an_event("乌龙茶")))
+    await ledger.close()
+
+    def text_of(connection: Connection) -> str:
+        return EVENTS.at(connection, ReadFilter(GROUP), [1])[1].text
+
+    with closing(opened_for_reading(path)) as connection, closing(sqlite3.connect(path)) as writer:
+        with snapshot(connection):
+            assert text_of(connection) == "乌龙茶"
+        for text in ("红茶", "绿茶"):
+            with writer:
+                writer.execute("UPDATE events SET text = ?", (text,))
+            assert text_of(connection) == text
+        with snapshot(connection):
+            assert text_of(connection) == "绿茶"
