@@ -247,6 +247,23 @@ async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
     await ledger.close()
 
 
+@pytest.mark.parametrize("failing", range(3))
+async def test_of_writes_that_share_a_transaction_only_the_failing_one_is_undone(path: Path, failing: int) -> None:
+    """Whichever of several writes of one transaction fails, the others are stored and nothing of it is."""
+
+    def written(connection: Connection, number: int) -> None:
+        connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES (?, 0)", (str(number),))
+        if number == failing:
+            raise LookupError
+
+    ledger = await SqliteLedger.open(path)
+    writes = (ledger._database.write(written, number) for number in range(3))
+    outcomes = await asyncio.gather(*writes, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes] == [LookupError if n == failing else type(None) for n in range(3)]
+    assert await ledger.consent.opted_out() == {str(number) for number in range(3)} - {str(failing)}
+    await ledger.close()
+
+
 async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None:
     """A cancelled write is either executed completely or not at all."""
     ledger = await SqliteLedger.open(path)

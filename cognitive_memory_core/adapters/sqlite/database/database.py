@@ -167,7 +167,8 @@ class Database:
         """Carry out requests in one transaction; a failed request rolls back only its own changes."""
         writer = self._owned()
         with self._translated(writing=True), _transaction(writer):
-            for request in requests:
+            _carry_out_first(writer, requests[0])
+            for request in requests[1:]:
                 _carry_out_whole(writer, request)
             self._check()
 
@@ -254,6 +255,18 @@ def _transaction(connection: Connection) -> Generator[None, None, None]:
             _roll_back(connection)
 
 
+def _carry_out_first(connection: Connection, request: DatabaseRequest[Any]) -> None:
+    """Carry out the first request of a transaction; it needs no savepoint, because nothing is rolled back with it.
+
+    Raises the failure if SQLite rolled back the transaction because of it.
+    """
+    request.carry_out(connection)
+    if request.failure is not None:
+        _refuse_rolled_back(connection, request.failure)
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN IMMEDIATE")
+
+
 def _carry_out_whole(connection: Connection, request: DatabaseRequest[Any]) -> None:
     """Carry out a request in a savepoint of the transaction; on failure roll back the savepoint only.
 
@@ -262,10 +275,14 @@ def _carry_out_whole(connection: Connection, request: DatabaseRequest[Any]) -> N
     connection.execute("SAVEPOINT request")
     request.carry_out(connection)
     if request.failure is not None:
-        if not connection.in_transaction:
-            raise request.failure
+        _refuse_rolled_back(connection, request.failure)
         connection.execute("ROLLBACK TO request")
     connection.execute("RELEASE request")
+
+
+def _refuse_rolled_back(connection: Connection, failure: BaseException) -> None:
+    if not connection.in_transaction:
+        raise failure
 
 
 def _roll_back(connection: Connection) -> None:

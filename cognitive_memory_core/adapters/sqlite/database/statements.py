@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from sqlite3 import Connection
+from sqlite3 import Connection, Cursor
+from typing import cast
 
 MOST = 1_000_000  # maximum rows of one call
 LISTED = "(SELECT value FROM json_each(?))"  # any number of values as one parameter
@@ -53,9 +54,9 @@ def next_revision(connection: Connection) -> int:
     return connection.execute("SELECT value FROM meta WHERE key = 'revision'").fetchone()[0]
 
 
-def new_seq(connection: Connection) -> int:
-    """Return the seq of the row that was just inserted."""
-    return connection.execute("SELECT last_insert_rowid()").fetchone()[0]
+def new_seq(inserted: Cursor) -> int:
+    """Return the seq of the row that a statement has just inserted."""
+    return cast("int", inserted.lastrowid)
 
 
 def _marks(count: int) -> str:

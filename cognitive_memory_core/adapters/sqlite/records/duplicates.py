@@ -22,7 +22,9 @@ def active_duplicate(connection: Connection, event: Event) -> int | None:
 
 
 def active_event_of_id(connection: Connection, event: Event, event_id: str | None) -> int | None:
-    """Return the seq of the active event with this id, if its scope and sender are the same."""
+    """Return the seq of the active event with this id, if its scope and sender are the same; None without an id."""
+    if event_id is None:
+        return None
     query = "SELECT seq FROM events WHERE id = ? AND scope = ? AND sender_id = ? AND retired_at IS NULL"
     twin = connection.execute(query, bound(event_id, event.scope.key, event.sender_id)).fetchone()
     return None if twin is None else twin[0]

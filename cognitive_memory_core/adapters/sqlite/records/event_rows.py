@@ -61,8 +61,7 @@ def sources_left(connection: Connection, event: Event) -> set[str]:
 def add(connection: Connection, event: Event, sources: Iterable[str]) -> int:
     """Insert an event whose id is new, with its words and sources; return its row number (``seq``)."""
     values = event_values(event)
-    connection.execute(insert("events", EVENT_COLUMNS), values)
-    seq = new_seq(connection)
+    seq = new_seq(connection.execute(insert("events", EVENT_COLUMNS), values))
     add_sources(connection, seq, sources)
     _add_subjects(connection, seq, event)
     words.add_event(connection, seq, event_of(values[: len(EVENT_FIELDS)]))  # re-read to index the row as stored

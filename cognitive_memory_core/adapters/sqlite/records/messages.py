@@ -100,9 +100,10 @@ def _append(connection: Connection, message: Message) -> bool:
     if connection.execute(query, place).fetchone() is not None:
         return False
     query = insert("messages", MESSAGE_COLUMNS, "ON CONFLICT DO NOTHING")
-    is_new = connection.execute(query, message_values(message)).rowcount > 0
+    inserted = connection.execute(query, message_values(message))
+    is_new = inserted.rowcount > 0
     if is_new:
-        seq = new_seq(connection)
+        seq = new_seq(inserted)
         words.add_message(connection, seq, message)
         hidden_lines.note(connection, [(seq, message)])
     return is_new

@@ -48,8 +48,7 @@ def add(connection: Connection, decision: SuggestionDecision, erased: Tombstones
     known = connection.execute(select("1", "decisions", "id = ?"), bound(decision.id)).fetchone()
     if known or not events:
         return False
-    connection.execute(insert("decisions", DECISION_COLUMNS), _values(decision))
-    seq = new_seq(connection)
+    seq = new_seq(connection.execute(insert("decisions", DECISION_COLUMNS), _values(decision)))
     rows = [(seq, event[0]) for event in events]
     connection.executemany(insert("decision_events", ("decision_seq", "event_seq")), rows)
     return True
