@@ -1,1 +1,1 @@
-"""The write path: makes statements, events and profiles of what was said; reading them is ``recall``."""
+"""The write path: makes statements, events and profiles from what was said; ``recall`` reads them."""

@@ -1,4 +1,4 @@
-"""Decides whether the machine's clock is trusted, before anything is deleted for its age."""
+"""Decides whether the machine's clock can be trusted, before anything is deleted because of its age."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClockWatch:
     """Compares the clock with the stored trusted time, across restarts, and with a monotonic timer.
 
     A clock that jumped by more than :data:`JUMP`, or that has no history, is trusted once it has run steadily for
-    :data:`STEADY` seconds, over several restarts if needed. Until then nothing is deleted for its age.
+    :data:`STEADY` seconds, over several restarts if needed. Until then nothing is deleted because of its age.
     """
 
     def __init__(self, clock: Clock, book: ClockStore, *, elapsed: Callable[[], float] = time.monotonic) -> None:
@@ -44,7 +44,7 @@ class ClockWatch:
         self.loop = BackgroundLoop("clock watch", self._round)
 
     async def load(self) -> None:
-        """Load the trusted time; redate tombstones that a wrong clock dated, once it is corrected.
+        """Load the trusted time; once a wrong clock was corrected, change the dates of tombstones that it wrote.
 
         If the ledger is unavailable, the background loop tries again.
         """
@@ -58,12 +58,12 @@ class ClockWatch:
             self.loop.trouble.note(away)
 
     def now(self) -> datetime:
-        """Return the later of clock and trusted time, which is normally after every recorded instant."""
+        """Return the later of clock and trusted time; normally no recorded instant is later."""
         now = self._clock.now()
         return now if self._believed is None else max(now, self._believed)
 
     def horizon(self) -> datetime:
-        """Return an instant that has certainly passed; ages that lead to deletion are measured from it."""
+        """Return an instant that has certainly passed; the age of what may be deleted is measured from it."""
         self._check_for_jump()
         return NEVER if self._believed is None else min(self._clock.now(), self._believed)
 
@@ -88,7 +88,7 @@ class ClockWatch:
 
     @property
     def _may_correct_dates(self) -> bool:
-        """Whether stored dates in the future were written by a wrong clock and may be corrected."""
+        """Whether stored dates in the future may be corrected, because a wrong clock wrote them."""
         return self._has_history if self._believed is None else self._believed == self._seen
 
     def _check_for_jump(self) -> bool:

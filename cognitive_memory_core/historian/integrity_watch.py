@@ -15,13 +15,13 @@ log = logging.getLogger(__name__)
 
 
 class IntegrityWatch:
-    """Has the ledger examined soon after the start, and once a week; what is damaged is named in the status.
+    """Starts an examination of the ledger soon after the start and once a week; the status names damaged parts.
 
-    Nothing is repaired and nothing stops: the rest of the ledger works.
+    Nothing is repaired and nothing stops, because the rest of the ledger works.
     """
 
     def __init__(self, examiner: LedgerExaminer) -> None:
-        """Examine with ``examiner``, for the first time :data:`AFTER` seconds after the start of the loop."""
+        """Examine by ``examiner``, first :data:`AFTER` seconds after the start of the loop."""
         self._examiner = examiner
         self._first_rest = AFTER
         self.trouble = ErrorState(LEDGER_ROWS)
@@ -35,7 +35,7 @@ class IntegrityWatch:
         return EVERY
 
     async def examine(self) -> None:
-        """Examine the ledger now, and keep what is damaged as the trouble."""
+        """Examine the ledger now; record damage as the error state, which ends if a complete examination finds none."""
         examined = await self._examiner.examine(LONGEST)
         if examined.damages:
             self.trouble.tell(sentences.storage_errors.rows_damaged(examined.damages))

@@ -27,10 +27,10 @@ class Bury:
 
 
 def decision(error: Exception, attempts: int, *, retries: int, spread: float) -> Requeue | Bury:
-    """Decide after the ``attempts``-th try failed; ``spread`` in [0, 1] is the jitter.
+    """Decide what to do after try number ``attempts`` failed; ``spread`` in [0, 1] is the jitter.
 
     An unavailable store or endpoint does not count as an attempt. Every other error does, including unexpected ones
-    and a timed-out answer, which may be billed and may never arrive.
+    and an answer that timed out, which may be billed and may never arrive.
     """
     is_away = isinstance(error, UnavailableError) and not isinstance(error, TooSlow)
     if not is_away and (isinstance(error, PermanentError) or attempts > retries):

@@ -19,7 +19,7 @@ ALIKE = 0.999
 
 @dataclass(frozen=True)
 class Examined:
-    """Result for one slice of rows: those that a search by their own vector misses, and whether it was the last."""
+    """The result for one slice of rows: how many were checked, which no search finds, and if the slice was the last."""
 
     asked: int
     unfindable: tuple[EmbeddedEvent, ...]
@@ -27,29 +27,32 @@ class Examined:
 
 
 class IndexCheck:
-    """Checks a generation against the ledger: by a sample across it, and slice by slice over all rows.
+    """Checks a generation against the ledger: by a sample of its rows, or all rows slice by slice.
 
-    The position of the slices is stored in the checkpoint book beside the generation's checkpoint, so that a new
-    process continues there; after the last row the check starts over.
+    The position of the next slice is stored in the checkpoint book beside the generation's checkpoint, so that a new
+    process continues there; after the last slice the check starts over.
     """
 
     def __init__(self, store: VectorStore, ledger: VectorLedger, book: CheckpointBook, fingerprint: str) -> None:
-        """Check a store against a ledger's vectors of one model."""
+        """Create for a store and the ledger's vectors of one model."""
         self._store = store
         self._ledger = ledger
         self._book = book
         self._fingerprint = fingerprint
 
     async def sample_is_found(self, generation: Generation, upto: Checkpoint) -> bool:
-        """Return whether all rows of a sample are found; it has no row that is not listed or changed after ``upto``."""
+        """Return whether a search finds each row of a sample by its own vector.
+
+        The sample has no row that the store does not list, and none that changed after ``upto``.
+        """
         listed = await self._store.listed(generation)
         rows = {row.event.id: row for row in await self._sample(upto) if row.event.id in listed}
         return not await self.unfindable(generation, list(rows.values()))
 
     async def examine(self, generation: Generation, upto: Checkpoint) -> Examined:
-        """Search for the next slice of the rows not changed after ``upto``, and store the position.
+        """Check the next slice of the rows that did not change after ``upto``, and store the position.
 
-        A slice with a row that is not found is checked again next time.
+        If a search does not find a row, the position stays, so that the slice is checked again next time.
         """
         at = await self._book.checkpoint(_position_key(generation)) or Checkpoint()
         changes = await self._ledger.changes(self._fingerprint, at, SLICE)
@@ -62,7 +65,7 @@ class IndexCheck:
         return Examined(len(rows), tuple(unfindable), is_last)
 
     async def unfindable(self, generation: Generation, rows: Sequence[EmbeddedEvent]) -> list[EmbeddedEvent]:
-        """Return the rows that are not found by their own vectors."""
+        """Return the rows that a search by their own vectors does not find."""
         return [row for row in rows if not await self._is_found(generation, row)]
 
     async def _sample(self, upto: Checkpoint) -> list[EmbeddedEvent]:
@@ -89,7 +92,7 @@ def _position_key(generation: Generation) -> str:
 
 
 def _sample_positions(first: Checkpoint, last: Checkpoint) -> list[Checkpoint]:
-    """Return the starting points of the samples: the start of the ledger, its last rows, and some between.
+    """Return the positions in the ledger at which samples start: the first rows, the last rows, and some between.
 
     Rows that were written together share a revision; their ``seq`` tells them apart.
     """

@@ -11,7 +11,7 @@ IDLE_SECONDS = 120.0  # since the last need: queries come in bursts, and a start
 
 
 class IndexSleep:
-    """Decides when the vector store is started and stopped, by missing rows, queries and time."""
+    """Decides when the vector store is started and stopped, by the number of missing rows, by queries and by time."""
 
     def __init__(self, elapsed: Callable[[], float]) -> None:
         """Start asleep; ``elapsed`` returns seconds of a monotonic clock."""
@@ -23,16 +23,16 @@ class IndexSleep:
         self.is_asleep = True
 
     def note_question(self) -> None:
-        """Record a query that needs the store: it starts a sleeping store and keeps a running one."""
+        """Record a query that needs the store: a sleeping store is to be started, a running one to go on."""
         self._is_asked = True
         self.note_need()
 
     def note_need(self) -> None:
-        """Record that the running store was needed, so that it stays running for the full idle time."""
+        """Record that the running store was needed, so that its idle time begins anew."""
         self._needed_at = self._elapsed()
 
     def hurry(self) -> None:
-        """Make :meth:`sleep_left` return 0 at its next call if even one row is missing."""
+        """Make the next call of :meth:`sleep_left` return 0 if even one row is missing."""
         self._is_hurried = True
 
     def wake(self) -> None:
@@ -47,7 +47,7 @@ class IndexSleep:
         self.is_asleep = True
 
     def sleep_left(self, behind: int) -> float:
-        """Return for how many seconds a store that lacks ``behind`` rows may stay asleep; 0 if it is due now."""
+        """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
         is_hurried, self._is_hurried = self._is_hurried, False
         if self._is_asked or behind >= ROWS_BEHIND or (is_hurried and behind):
             self._is_asked = False
@@ -60,5 +60,5 @@ class IndexSleep:
         return max(0.0, self._behind_since + SECONDS_BEHIND - self._elapsed())
 
     def idle_left(self) -> float:
-        """Return for how many seconds a store without queries stays running; 0 if it should stop."""
+        """Return the seconds for which a running store without queries goes on; 0 if it should stop now."""
         return max(0.0, self._needed_at + IDLE_SECONDS - self._elapsed())

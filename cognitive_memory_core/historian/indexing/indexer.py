@@ -26,8 +26,8 @@ Waiting = tuple[str, str]  # an event's id and text
 class Indexer:
     """Embeds events without a vector in batches; if the embedder fails, they wait and none is lost.
 
-    A text that the model refuses, or answers badly while others succeed, is skipped for an hour. Vectors that the
-    ledger could not store are kept and written later, so that no text is embedded twice.
+    A text that the model refuses, or answers badly while it answers others well, is skipped for an hour. Vectors that
+    the ledger could not store are kept and written later, so that no text is embedded twice.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Indexer:
         batch: int = BATCH,
         elapsed: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Embed events of a ledger, up to ``batch`` texts a step; ``on_stored`` is called after new vectors."""
+        """Create for a ledger; a step embeds up to ``batch`` texts. ``on_stored`` is called after storing vectors."""
         self._embedder = embedder
         self._ledger = ledger
         self._on_stored = on_stored
@@ -66,7 +66,7 @@ class Indexer:
         return max(await self._ledger.lag(self._embedder.fingerprint) - len(self._refused), 0)
 
     async def step(self) -> int:
-        """Embed one batch; return how many events it held."""
+        """Embed one batch; return the number of its events."""
         await self._save()
         self._retry_skipped()
         waiting = await self._ledger.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
@@ -83,7 +83,7 @@ class Indexer:
         return 0.0 if is_full else SKIPPED_FOR  # events that came meanwhile have nudged the loop, and come together
 
     async def _blame_model_or_texts(self) -> None:
-        """Treat an unavailable model as a refusal of the texts if it failed repeatedly but embeds a plain text."""
+        """After several failures of the model, test it with a plain text; if it answers, the texts count as refused."""
         self._blaming = REFUSALS
         if self._away >= PATIENT:
             await self._embedder.embed_documents([PLAIN_TEXT])
@@ -102,7 +102,7 @@ class Indexer:
             await self._keep(batch, vectors)
 
     async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
-        """Halve a batch to find the text that makes it fail; raise if too many calls in a row fail."""
+        """Embed a refused batch in halves to find the texts that make it fail; raise after too many failures."""
         self._fruitless += 1
         if self._fruitless > self._fruitless_at_most:
             raise refused
@@ -129,7 +129,10 @@ class Indexer:
         self._on_stored()
 
     async def _skip_failing_texts(self, looked_at: int) -> None:
-        """Embed each suspect text once more and skip those that fail; if all failed, check a plain text first."""
+        """Embed each suspect text once more and skip those that fail.
+
+        If every text of the batch is suspect, embed a plain text first, so that a failing model raises instead.
+        """
         if self._suspects and len(self._suspects) == looked_at:
             await self._embedder.embed_documents([PLAIN_TEXT])
         for event_id, text in self._suspects:
@@ -143,6 +146,6 @@ class Indexer:
                 await self._keep([(event_id, text)], vectors)
 
     def _retry_skipped(self) -> None:
-        """Make the texts due again that were skipped for an hour."""
+        """Stop skipping the texts whose hour is over."""
         now = self._elapsed()
         self._refused = {event_id: until for event_id, until in self._refused.items() if until > now}

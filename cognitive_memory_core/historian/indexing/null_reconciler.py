@@ -10,12 +10,12 @@ from ...ports.ledger import VectorLedger
 
 
 class NullReconciler:
-    """Does nothing for the methods of a reconciler; the vectors exist in the ledger only."""
+    """Implements a reconciler by doing nothing; the vectors exist in the ledger only."""
 
     loops: tuple[BackgroundLoop, ...] = ()
 
     def __init__(self, ledger: VectorLedger, fingerprint: str) -> None:
-        """Count the vectors of one model in a ledger."""
+        """Create for a ledger and the model of this fingerprint, whose vectors are counted."""
         self._ledger = ledger
         self._fingerprint = fingerprint
 
@@ -26,7 +26,7 @@ class NullReconciler:
         """Do nothing."""
 
     async def lag(self) -> int:
-        """Return 0: no store follows the ledger."""
+        """Return 0, because no store has to follow the ledger."""
         return 0
 
     async def state(self) -> IndexState:
@@ -38,4 +38,4 @@ class NullReconciler:
         return len(await self._ledger.embedded_ids(self._fingerprint))
 
     async def remove_from_index(self, event_ids: Sequence[str]) -> None:
-        """Do nothing: the ledger has erased the vectors."""
+        """Do nothing, because the ledger has erased the vectors already."""

@@ -1,10 +1,10 @@
-"""Keeps a vector store equal to the ledger: applies its changes, and builds a new generation where one is needed.
+"""Keeps a vector store equal to the ledger: applies the ledger's changes, and builds a new generation where needed.
 
-It also starts and stops the store (see :mod:`.index_sleep`). Changes made while the store slept are written before it
-serves again.
+It also starts and stops the store (see :mod:`.index_sleep`). Changes made while the store was stopped are written
+before it answers searches again.
 
-A new generation replaces one of another model or store version, one that is damaged or lost, and one that holds erased
-rows. The old generation serves while the new one is built.
+A new generation replaces one of another model or store version, one that is damaged or lost, and one that has erased
+rows. The old generation answers searches while the new one is built.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MAX_REPAIRED = 0.1  # share of missing rows above which a rebuild is cheaper
 
 @dataclass
 class _GenerationInUse:
-    """A generation and the checkpoint up to which it follows the ledger."""
+    """A generation, and the checkpoint that says up to which change of the ledger it is complete."""
 
     generation: Generation
     checkpoint: Checkpoint
@@ -49,7 +49,7 @@ class _GenerationInUse:
 
 
 class IndexReconciler:
-    """A VectorIndex over the generation in use; it serves only while that generation is known to be complete."""
+    """A VectorIndex over the generation in use; it answers only while that generation is known to be complete."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class IndexReconciler:
         *,
         checked_a_day: int = CHECKED_A_DAY,
     ) -> None:
-        """Follow a ledger's vectors of one model; each day search for ``checked_a_day`` rows by their own vectors."""
+        """Follow a ledger's vectors of one model; check by searches whether ``checked_a_day`` rows a day are found."""
         self._store = store
         self._ledger = ledger
         self._book = book
@@ -97,9 +97,9 @@ class IndexReconciler:
         self.loop.hurry()
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
-        """Search the generation in use; raises UnavailableError while it may be incomplete.
+        """Search the generation in use; raises UnavailableError while the generation may be incomplete.
 
-        If the store sleeps, it is started for later queries; this query is refused without waiting for the start.
+        If the store is stopped, this query is refused at once, and the store is started for later ones.
         """
         self._sleep.note_question()
         serving = self._serving
@@ -110,7 +110,7 @@ class IndexReconciler:
         return await self._store.nearest(serving.generation, vector, read_filter, limit)
 
     async def lag(self) -> int:
-        """Return how many rows the generation in use lacks, also while it sleeps; all rows if there is none."""
+        """Return how many rows the generation in use lacks, even if the store is stopped; all if there is none."""
         serving = self._serving
         if serving is None and not await self._ledger.dimensions(self._fingerprint):
             return 0
@@ -119,7 +119,7 @@ class IndexReconciler:
         )
 
     async def _mark_asleep(self) -> Checkpoint:
-        """Return how far the index was brought before its process ended; the start if it is lost or being opened."""
+        """Return up to which change the stopped store is complete; the first one if it is lost or being opened."""
         if not self._sleep.is_asleep or not await self._store.is_there():
             return Checkpoint()
         return await self._book.furthest() or Checkpoint()
@@ -137,7 +137,7 @@ class IndexReconciler:
         return "awake" if self._serving is not None else "waking"
 
     async def follow(self) -> None:
-        """Bring the index up to date with the ledger: start the store, then open, build or update as needed."""
+        """Make the index equal to the ledger: start the store, then open, build or update a generation as needed."""
         if not self._is_needed(await self._dimensions()):
             return  # nothing to index yet: the store is not started
         if not self._is_opened or self._is_unfit(await self._dimensions()):
@@ -151,9 +151,9 @@ class IndexReconciler:
     async def rebuild(self, *, afresh: bool = False) -> int:
         """Build a generation from the ledger and put it in use; return its number of rows.
 
-        A call joins a build that is already running. With ``afresh`` the build starts after the call, so that it holds
-        nothing erased before. The old generation serves meanwhile if it can. An interrupted build loses nothing and
-        starts over. An empty ledger gets an empty generation, so that no row of the last one remains.
+        If a build is running, wait for that one; with ``afresh`` another build starts after the call, so that it
+        contains nothing erased before. Meanwhile the old generation answers if it can. An interrupted build loses
+        nothing and starts over. An empty ledger gets an empty generation, so that no row of the last one remains.
         """
         is_under_way = self._growing is not None and not afresh
         wanted = self._begun if is_under_way else self._begun + 1
@@ -167,7 +167,7 @@ class IndexReconciler:
     async def reconcile(self) -> int:
         """Compare the rows of the generation in use with those of the ledger; return how many were wrong.
 
-        A few are repaired; if many are missing, the next :meth:`follow` builds a new generation.
+        A few wrong rows are repaired; if many are missing, the next :meth:`follow` builds a new generation.
         """
         serving = self._serving
         if serving is None:
@@ -178,10 +178,10 @@ class IndexReconciler:
         return wrong
 
     async def examine(self) -> int:
-        """Search for the next rows of the generation in use by their own vectors; return how many, 0 when done.
+        """Check the next rows of the generation in use by a search for their own vectors; return how many, 0 when done.
 
-        A single row that is not found is rewritten. If there are more, or if the store keeps failing at the same rows,
-        the next :meth:`follow` builds a new generation.
+        If a search does not find a single row, that row is rewritten. If it misses more, or if the store keeps failing
+        at the same rows, the next :meth:`follow` builds a new generation.
         """
         async with self._turn:
             if self._serving is None or self._left_to_ask <= 0:
@@ -207,7 +207,7 @@ class IndexReconciler:
         return seen.asked
 
     async def _is_repaired(self, serving: _GenerationInUse, unfindable: Sequence[EmbeddedEvent]) -> bool:
-        """Rewrite a single row and return whether it is found now; return False for several rows, which mean damage."""
+        """Rewrite a row that no search finds; return whether one finds it now, False for several rows (damage)."""
         if len(unfindable) > MAX_UNFINDABLE:
             return False
         await self._store.remove(serving.generation, [row.event.id for row in unfindable])
@@ -219,7 +219,7 @@ class IndexReconciler:
         self.nudge()
 
     async def remove_from_index(self, event_ids: Sequence[str]) -> None:
-        """Remove erased events; if the store fails, its generation is no longer used."""
+        """Remove erased events; if the store fails, stop using its generation."""
         async with self._turn:
             for copy in (self._serving, self._growing):
                 if copy is not None and event_ids:
@@ -234,11 +234,11 @@ class IndexReconciler:
             self.loop.trouble.note(away)
 
     def _stop_serving(self) -> None:
-        """Stop serving until the store is opened again."""
+        """Answer no searches until the store was opened again."""
         self._serving, self._is_opened = None, False
 
     async def _open(self) -> None:
-        """Open the store; use its generation only if it is complete and from this model."""
+        """Open the store; use its generation only if that is complete and from this model."""
         self._sleep.wake()
         self._stop_serving()
         generation = await self._store.open()
@@ -260,10 +260,10 @@ class IndexReconciler:
         return copy if is_whole else None
 
     async def _is_same_as_before_sleep(self, copy: _GenerationInUse) -> bool:
-        """Bring a generation up to date if it was in use before the store slept; return False if it was not.
+        """Return whether this generation was in use before the store was stopped; if so, bring it up to date.
 
-        Nothing but the store can have changed it in the meantime, so it is not compared row by row here. The store
-        checked it on opening, and the daily comparison still follows.
+        Only the store can have changed it meanwhile, so it is not compared row by row here: the store checked it on
+        opening, and the daily comparison still follows.
         """
         slept, self._complete_before_sleep = self._complete_before_sleep, ""
         if slept != copy.generation.build_id:
@@ -282,7 +282,7 @@ class IndexReconciler:
         return bool(dimensions or self._serving or self._must_go)
 
     def _is_unfit(self, dimensions: int) -> bool:
-        """Return whether a new generation is needed; for an empty ledger any dimensions fit."""
+        """Return whether a new generation is needed; with ``dimensions`` 0 (an empty ledger) any dimensions fit."""
         serving = self._serving
         return serving is None or self._must_go or dimensions not in (0, serving.generation.dimensions)
 
@@ -336,7 +336,7 @@ class IndexReconciler:
         log.info("%s", sentences.log.INDEX_IN_USE.format(generation=copy.generation.number))
 
     async def _keep_serving(self) -> None:
-        """Keep the old generation up to date while the next one is built; if an update fails, stop serving from it."""
+        """Update the generation in use while the next one is built; if that fails, stop using it."""
         if self._serving is None:
             return
         try:
@@ -350,7 +350,7 @@ class IndexReconciler:
             pass
 
     async def _has_applied_changes(self, copy: _GenerationInUse) -> bool:
-        """Write the next changes and store the checkpoint; return False if there are none."""
+        """Write the next changes and store the checkpoint; return False if there were none."""
         async with self._turn:
             return await self._has_applied_some(copy)
 
@@ -388,11 +388,11 @@ class IndexReconciler:
             checkpoint = changes[-1].checkpoint
 
     async def round(self) -> float:
-        """Do what is due; return after how many seconds the next round is due.
+        """Do what is due; return in how many seconds the next round is due.
 
-        A sleeping store is left alone until it is due. A running store is brought up to date, compared with the ledger
-        once a day, spot-checked with some rows, and stopped when idle. The comparison and the spot checks neither start
-        the store nor keep it running.
+        A store that is stopped stays so until it is due. A running store is brought up to date, compared with the
+        ledger once a day, spot-checked with some rows, and stopped when idle. The comparison and the spot checks
+        neither start the store nor keep it running.
         """
         if self._sleep.is_asleep and (left := self._sleep.sleep_left(await self.lag())):
             return min(left, UNTIL_NUDGED)

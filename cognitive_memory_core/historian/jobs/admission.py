@@ -1,4 +1,4 @@
-"""Rate limits per person and per place, checked before a turn or dialogue is cleaned or written."""
+"""Rate limits per person and per place, applied before a turn or dialogue is cleaned or written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Allowance:
-    """A bucket holds ``burst`` tokens and gains ``per_minute`` tokens a minute."""
+    """The size of a token bucket: it has at most ``burst`` tokens and gains ``per_minute`` tokens a minute."""
 
     per_minute: float
     burst: int
@@ -38,7 +38,7 @@ class Allowance:
 
 
 class TokenBuckets:
-    """One token bucket per key, full at first. Only the instant at which a bucket is full again is kept for each."""
+    """One token bucket per key, full at first. For each bucket only the instant at which it is full again is stored."""
 
     def __init__(self) -> None:
         """Start with full buckets."""
@@ -46,7 +46,7 @@ class TokenBuckets:
         self._sweep_at = MANY
 
     def __len__(self) -> int:
-        """Count the buckets that are not known to be full."""
+        """Return the number of stored buckets; one that was not used for long is full and may be dropped."""
         return len(self._full_at)
 
     def wait(self, key: Hashable, allowance: Allowance, now: float) -> float:
@@ -65,7 +65,7 @@ class TokenBuckets:
 
 @dataclass
 class Admission:
-    """Admits turns and dialogues within ``queue.turns_per_minute`` and ``queue.turn_burst``; counts what is refused.
+    """Admits turns and dialogues within ``queue.turns_per_minute`` and ``queue.turn_burst``; counts those refused.
 
     Turns are limited per place and per person. Dialogues are limited per place, in buckets of their own, so that they
     do not use up the turns of a place.
@@ -78,7 +78,7 @@ class Admission:
     _logged_at: float = field(default=-math.inf, init=False)
 
     def admit_turn(self, scene: Scene) -> None:
-        """Take a token of the place and one of the person; raise QueueFull, and take neither, if either has none."""
+        """Take a token of the place and one of the person; if either has none, take neither and raise QueueFull."""
         bounds, now = self.settings.current.queue, self.elapsed()
         if not bounds.turns_per_minute:
             return

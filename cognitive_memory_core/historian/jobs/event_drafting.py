@@ -1,4 +1,4 @@
-"""Builds the events that a job writes, with their facts for profiles; writes nothing itself."""
+"""Builds the events of a job, with their facts for profiles; writes nothing itself."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .own_words_into_profiles import Feeding, admins_in, facts_of
 
 
 def drafted(job: Job, statements: Sequence[Statement], job_context: JobContext, settings: Settings) -> Draft:
-    """Build a draft whose event ids derive from the job, so that a replay writes the same rows."""
+    """Build a draft; the ids of its events derive from the job, so that processing a job twice writes the same rows."""
     feeding = Feeding(job.work.scene, settings, job_context, frozenset(admins_in(job)))
     written = [(said, _event(job, index, said, job_context)) for index, said in enumerate(statements) if said.text]
     return Draft(

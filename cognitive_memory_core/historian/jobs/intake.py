@@ -35,7 +35,7 @@ LARGE = 10_000  # characters from which cleaning runs in a thread
 
 @dataclass(frozen=True, kw_only=True)
 class Intake:
-    """Applies consent, then rate limits, then size limits, and stores what remains."""
+    """Applies consent, then rate limits, then size limits to what is handed in, and stores what remains."""
 
     queue: WatchedQueue
     events: EventLedger
@@ -56,7 +56,7 @@ class Intake:
             self.buffer.take(replace(message, text=said))
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
-        """Record the names of a scene's person and group, unless what the person said then would not be recorded."""
+        """Record the names of a scene's person and group, unless a message of that time would not be recorded."""
         if self._may_keep(scene, heard_at):
             await self.buffer.note_name(scene, heard_at)
 
@@ -103,7 +103,7 @@ class Intake:
             return await self._considered(dialogue)
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
-        """Remove a message from the log and from waiting jobs, and retire the events that rest on it alone."""
+        """Remove a message from the log and from waiting jobs, and retire the events that have no other source."""
         try:
             await self.buffer.withdraw(scope, message_id, self.clock.now())
         finally:
@@ -111,7 +111,7 @@ class Intake:
             self.on_withdrawn()
 
     async def learned(self, scene: Scene, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of ``message_ids`` that a job, in any state, or an event of the place already covers."""
+        """Return those of ``message_ids`` that are in a job of any state, or sources of an event of the place."""
         wanted = frozenset(message_ids)
         if not wanted:
             return wanted
@@ -128,7 +128,7 @@ class Intake:
         return job_id
 
     async def _prepared(self, work: Turn | Dialogue) -> tuple[Turn | Dialogue, bool]:
-        """Return the work to be stored, cleaned, cut and without people who opted out; and whether anything was cut."""
+        """Return the work cleaned, cut and without people who opted out; and whether anything was cut."""
         cleaned = await asyncio.to_thread(_cleaned, work) if _length(work) > LARGE else _cleaned(work)
         return self.consent.admitted(cleaned).within(self._limits)
 
@@ -175,14 +175,14 @@ def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
 
 
 def _length(work: Turn | Dialogue) -> int:
-    """Return how many characters of a turn or dialogue must be cleaned; long ones are cleaned in a thread."""
+    """Return the number of characters to be cleaned in a turn or dialogue, by which the caller chooses a thread."""
     if isinstance(work, Dialogue):
         return sum(len(line.text) for line in work.messages)
     return len(work.memo) + len(work.source_message) + sum(map(len, work.observations))
 
 
 def _roughly_cut(text: str) -> str:
-    """Cut a text to somewhat more than may be stored, and clean it."""
+    """Cut a text to somewhat more than may be stored, then clean it, because cleaning may shorten it."""
     return clean_text(text[:ROUGH_LENGTH])
 
 

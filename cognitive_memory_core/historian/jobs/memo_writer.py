@@ -1,4 +1,4 @@
-"""Memos: stored in the ledger, and copied to ``end_summaries.json``, which programs without this memory read."""
+"""Memos: stored in the ledger, and copied to ``end_summaries.json`` for programs that do not use this memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COPIED_AGAIN = 200  # memos; far more than are made between two writes of the co
 
 @dataclass(frozen=True)
 class MemoWriter:
-    """Keeps each memo in the ledger and in its copy."""
+    """Stores each memo in the ledger, and then in the copy."""
 
     notes: NoteBook
     mirror: MemoMirror
@@ -27,9 +27,9 @@ class MemoWriter:
         await self.mirror.copy(memo)
 
     async def copy_latest(self) -> None:
-        """Copy the latest memos again: the copy lacks some if a process was killed between two writes.
+        """Copy the latest memos again, because the copy lacks some if a process was killed between the two writes.
 
-        Memos that cannot be read stay as they were copied.
+        If they cannot be read from the ledger, the copy stays as it is.
         """
         try:
             latest = await self.notes.latest_memos(COPIED_AGAIN)

@@ -1,4 +1,4 @@
-"""Decides whose profiles a statement feeds: only its speaker's own, and a group's on the word of several people."""
+"""Decides for which profiles a statement is a fact: its speaker's, and the group's if several people say so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..rewriting.claims_of_one_person import LEAST_SUPPORT
 
 @dataclass(frozen=True)
 class Feeding:
-    """The scene of a job's statements, the settings, and the group's admins: they decide whose profiles are fed."""
+    """What decides for which profiles a job's statements are facts: its scene, the settings, and the group's admins."""
 
     scene: Scene
     settings: Settings
@@ -29,7 +29,7 @@ class Feeding:
 
 
 def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
-    """Yield the facts of a statement about its speaker and its group; it never feeds another person's profile."""
+    """Yield the facts of a statement about its speaker and about its group; never a fact about another person."""
     scene, settings = feeding.scene, feeding.settings
     if not said.is_absolute or said.confidence < settings.historian.min_confidence:
         return
@@ -42,7 +42,7 @@ def facts_of(said: Statement, event: Event, feeding: Feeding) -> Iterator[Fact]:
 
 
 def _is_supported(said: Statement, admins: Collection[str]) -> bool:
-    """Return whether an admin, or several people, said what is stated about their group."""
+    """Return whether an admin or several people said what a statement says about their group."""
     backers = {*said.backers, *([said.speaker] if said.speaker else [])}
     return len(backers) >= LEAST_SUPPORT or not backers.isdisjoint(admins)
 
@@ -57,7 +57,7 @@ def admins_in(job: Job) -> Iterator[str]:
 
 
 def _is_of_speaker(said: Statement, event: Event) -> bool:
-    """Return whether speakers state it of themselves; reports and statements about the group do not count."""
+    """Return whether people state it of themselves; reports, and statements about the group, do not count."""
     speaker = event.sender_id
     if not said.is_own or said.speaker != speaker or speaker not in said.subjects:
         return False
@@ -66,9 +66,9 @@ def _is_of_speaker(said: Statement, event: Event) -> bool:
 
 
 def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
-    """Return the key of the profile that a speaker's facts feed: the user's in private or if ``sharing`` is "shared".
+    """Return the key of the profile that a speaker's facts change.
 
-    In a group without sharing it is the member's.
+    It is the user's in private or if ``sharing`` is "shared", else the member's.
     """
     if scene.kind == "private" or settings.sharing == "shared":
         return ProfileKey.user(speaker, scene.agent)
@@ -76,7 +76,7 @@ def own_key(scene: Scene, speaker: str, settings: Settings) -> ProfileKey:
 
 
 def group_fact(scene: Scene, event: Event, backers: Sequence[Person] = ()) -> Fact:
-    """Return a fact for a group's profile, with the ids of those who said it, because all members see the profile."""
+    """Return a fact for a group's profile; it names who said it, because all members see the profile."""
     labels = [one.label for one in backers or (Person(event.sender_id, event.sender_name),) if one.id]
     is_told = not labels or event.text.startswith(labels[0])
     speakers = sentences.context.SPEAKERS.join(labels)

@@ -40,9 +40,9 @@ def _empty_progress() -> Progress[list[Statement]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Pipeline:
-    """Stores the memo, makes the statements, then commits once. Processing a job twice writes it once.
+    """Stores the memo, makes the statements, then commits them. A job that is processed twice is written once.
 
-    Neighbours are searched only if a model is asked.
+    Neighbours are searched only if a model will be asked.
     """
 
     historian: Historian
@@ -60,7 +60,7 @@ class Pipeline:
     async def process(
         self, job: Job, *, is_last_try: bool = False, on_last_call: Callable[[], None] = lambda: None
     ) -> None:
-        """Store the results of a job, except those of people who opted out or were erased after it was accepted.
+        """Store the results of a job, except those of people who opted out or were erased since the job was accepted.
 
         On the last try, a job whose model answers badly or too late is stored without that answer. ``on_last_call`` is
         called after the last model call, before the commit.
@@ -79,7 +79,7 @@ class Pipeline:
         return None
 
     async def _without_hidden_lines(self, work: Turn | Dialogue) -> Turn | Dialogue:
-        """Return the work without hidden lines, and without observations if all source lines of the turn are hidden."""
+        """Return the work without hidden lines, and a turn whose source lines are all hidden without observations."""
         if isinstance(work, Dialogue):
             return replace(work, messages=await self.log.shown(work.messages))
         lines = [line for line in work.recent_messages if isinstance(line, Message)]
@@ -96,7 +96,7 @@ class Pipeline:
         return scene.user_id in self.consent.opted_out or self.consent.is_erased(scene, job.happened_at)
 
     async def _statements_once(self, job: Job, job_context: JobContext) -> list[Statement]:
-        """Return the statements of a job; those that an earlier try made are used again without a model call."""
+        """Return the statements of a job; if an earlier try made them, use these without a model call."""
         statements = self._progress.find(job.work, job_context)
         if statements is None:
             of_one_job = replace(self, neighbourhood=self.neighbourhood.of_one_job())
@@ -105,14 +105,14 @@ class Pipeline:
         return statements
 
     async def backed_statements(self, job: Job, job_context: JobContext) -> list[Statement]:
-        """Make the statements of a job, with who backs them; nothing is written."""
+        """Make the statements of a job, with the people who back them; write nothing."""
         names = called(job_context)
         found = await self._statements(job, job_context)
         backed = [await self._with_backers(said, job, names) for said in found]
         return [vouched(judged(said, names), job_context) for said in backed]
 
     async def _with_backers(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
-        """Add to a statement about the group, as its backers, the people who said the same in earlier jobs."""
+        """Add to a statement about the group, as backers, the people who said the same in earlier jobs."""
         if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
             return said
         own = said.backers or tuple(filter(None, (said.speaker,)))
@@ -121,7 +121,7 @@ class Pipeline:
         return replace(said, backers=(*own, *others)) if others else said
 
     async def _keep_memo(self, job: Job) -> None:
-        """Store the memo; this precedes every model call, so that memos never wait for one."""
+        """Store the memo before any model is called, so that memos never wait for a model."""
         if isinstance(job.work, Turn) and job.work.memo:
             await self.memos.keep(memo_of(job))
 

@@ -41,7 +41,7 @@ class HistorianWorker:
         *,
         on_stored: Callable[[], None],
     ) -> None:
-        """Process a queue; ``on_stored`` is called after every job whose events are stored."""
+        """Process the jobs of a queue; ``on_stored`` is called after each job whose events were stored."""
         self._queue = queue
         self._pipeline = pipeline
         self._settings = settings
@@ -58,7 +58,7 @@ class HistorianWorker:
 
     @property
     def last_error(self) -> str:
-        """The latest lasting error of jobs, models or queue; "" if there is none."""
+        """The latest error of jobs, models or queue that has not ended; "" if there is none."""
         return latest(self.error_states)
 
     @property
@@ -103,7 +103,7 @@ class HistorianWorker:
         return self._settings.current.historian
 
     async def _round(self) -> float:
-        """Claim due jobs; unless nudged, first look for job files that other processes added."""
+        """Claim due jobs; first look for job files that other processes added, unless a nudge started this round."""
         is_nudged, self._is_nudged = self._is_nudged, False
         await self._return()
         if not is_nudged:
@@ -125,7 +125,7 @@ class HistorianWorker:
         return busy - len(self._storing) < most and busy < most + MAX_STORING
 
     def _note_last_call(self, claim: Claim) -> None:
-        """Record that a job has made its last model call, so that the next job may begin."""
+        """Record that a job has made its last model call, so that another job may start."""
         self._storing.add(claim.ticket)
         self.nudge()
 
@@ -148,7 +148,7 @@ class HistorianWorker:
         self.nudge()
 
     async def _requeue_running(self) -> None:
-        """Cancel the running jobs and requeue their claims; requeueing a job that has completed has no effect."""
+        """Cancel the running jobs and put their claims back in the queue, which has no effect for completed jobs."""
         in_hand = dict(self._hands)
         for task in in_hand:
             task.cancel()
@@ -159,7 +159,7 @@ class HistorianWorker:
             await completed(self._try_to_return())
 
     async def _try_to_return(self) -> None:
-        """Requeue unreturned claims; if the queue refuses, the loop retries, or recovery does at the next start."""
+        """Put cancelled claims back in the queue; if it refuses, the loop retries or the next start recovers them."""
         try:
             await self._return()
         except UnavailableError as refused:
@@ -204,7 +204,7 @@ class HistorianWorker:
             await self._queue.bury(claim, outcome.error)
 
     async def _retry_until_done(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Repeat a queue operation until the disk accepts it; give up on stop: recovery at the next start then acts."""
+        """Repeat a queue operation until the disk accepts it; give up on stop, as the next start recovers the job."""
         while True:
             try:
                 await act()
@@ -218,7 +218,7 @@ class HistorianWorker:
 
 
 class _Outages:
-    """Tracks failures of single jobs apart from outages of a model or store that affect all jobs.
+    """Distinguishes failures of single jobs from outages of a model or store that affect all jobs.
 
     An outage logs one line when it begins and one when it ends, however many jobs it requeues. It ends when one of
     those jobs is done, or when no job waits.
@@ -247,13 +247,13 @@ class _Outages:
         self.jobs.tell(said, is_logged=True)
 
     def clear(self, job_id: str) -> None:
-        """End the error state of single jobs; end the outage, too, if it is one that had requeued this job."""
+        """Record that a job is done: end the error state of jobs and, if it was requeued by an outage, the outage."""
         self.jobs.end()
         if job_id in self._turned_back:
             self._turned_back.clear()
             self.away.end()
 
     def end(self) -> None:
-        """End an outage because no job waits any more."""
+        """End an outage, because no job waits any more."""
         self._turned_back.clear()
         self.away.end()

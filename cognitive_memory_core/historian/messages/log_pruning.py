@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class LogPruning:
-    """Bounds the message log once an hour, and runs the purge of erased data."""
+    """Deletes old messages from the log once an hour, and runs the purge of erased data."""
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class LogPruning:
         horizon: Callable[[], datetime],
         purge: Callable[[], Awaitable[object]] | None = None,
     ) -> None:
-        """Prune a log by its age at ``horizon``, an instant that has certainly passed.
+        """Create for a log; ``horizon`` returns an instant that has certainly passed, from which ages are measured.
 
         ``purge`` decides itself whether it is due, and does not raise.
         """
@@ -40,7 +40,7 @@ class LogPruning:
         self.run = self.loop.run
 
     async def _round(self) -> float:
-        """Prune, then purge; the purge also runs if pruning fails, and the loop then retries soon."""
+        """Delete old messages, then purge; if deleting fails, purge nevertheless and let the loop retry soon."""
         try:
             await self.prune()
             await self.shrink()
@@ -54,7 +54,7 @@ class LogPruning:
         await self._log.prune(self._horizon() - timedelta(days=self._settings.current.capture.log_days))
 
     async def shrink(self) -> None:
-        """Delete the oldest messages over ``capture.log_max_mb``; write a log line the first time."""
+        """Delete the oldest messages until the log is within ``capture.log_max_mb``; log this the first time."""
         most = self._settings.current.capture.log_max_mb
         if not most:
             return

@@ -23,7 +23,7 @@ LONGEST_PAUSE = 30.0  # seconds between two tries while the log is unavailable
 
 
 class MessageBuffer:
-    """Buffers messages until they are written; never raises on capture. Beyond its capacity, drops are counted."""
+    """Buffers messages until they are written; taking one never raises. A full buffer drops and counts messages."""
 
     def __init__(
         self, message_log: HidingLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
@@ -50,13 +50,13 @@ class MessageBuffer:
         self.loop.nudge()
 
     async def note_name(self, scene: Scene, heard_at: datetime) -> None:
-        """Record the names of a scene's person and group; unwritten messages of theirs without a name get it, too."""
+        """Record the names of a scene's person and group, and put them on their unwritten messages without a name."""
         async with self._turn:
             self._unwritten.name(scene)
             await self._sightings.note([(scene, heard_at)])
 
     async def flush(self) -> bool:
-        """Write everything that is buffered now; return False if the log is unavailable, and keep it buffered then.
+        """Write everything that is buffered now; if the log is unavailable, keep it buffered and return False.
 
         It is written in pieces, so that other writes of the ledger can run between them.
         """
@@ -73,7 +73,7 @@ class MessageBuffer:
     ) -> list[Message]:
         """Return the newest messages of a place, oldest first, including unwritten ones; does not wait for a write.
 
-        Lines of the people ``without``, and the bot's lines to them, neither appear nor count.
+        Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
         """
         if limit <= 0:
             return []
@@ -97,7 +97,7 @@ class MessageBuffer:
         return frozenset(newest)
 
     async def _shown(self, unwritten: list[Message]) -> list[Message]:
-        """Remove hidden lines; if the log is unavailable, remove all lines of the bot."""
+        """Return the messages without hidden ones; if the log is unavailable, without all lines of the bot."""
         try:
             return await self._log.shown(unwritten) if unwritten else []
         except UnavailableError as refused:
@@ -105,7 +105,7 @@ class MessageBuffer:
             return [item for item in unwritten if not item.is_bot]
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return the given messages of a place as far as they exist, oldest first, including unwritten ones.
+        """Return those of the given messages that exist in a place, oldest first, including unwritten ones.
 
         Raises UnavailableError if the log cannot be read, so that an unread message is not taken for a missing one.
         """
@@ -121,7 +121,7 @@ class MessageBuffer:
         return await self._log.learned(scope, message_ids)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> None:
-        """Remove a message that its sender withdrew, unwritten or logged, and retire events that rest on it alone."""
+        """Remove a message that its sender withdrew, unwritten or logged; retire events that have no other source."""
         self._unwritten.keep(lambda item: item.id != message_id or item.scene.scope != scope)
         await self._log.withdraw(scope, message_id, at)
 

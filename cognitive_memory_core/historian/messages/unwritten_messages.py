@@ -19,7 +19,7 @@ class UnwrittenMessages:
     """A bounded buffer; when it is full, the oldest message of the fullest place is dropped and counted."""
 
     def __init__(self, capacity: int = CAPACITY, place_capacity: int = PLACE_CAPACITY) -> None:
-        """Hold up to ``capacity`` messages in all and ``place_capacity`` of one place."""
+        """Create empty, for up to ``capacity`` messages in all and ``place_capacity`` of one place."""
         self.dropped = 0  # since the start
         self.newest = 0  # number of the last message added
         self._capacity = capacity
@@ -58,14 +58,14 @@ class UnwrittenMessages:
         self.dropped += 1
 
     def of(self, scope: Scope) -> list[Message]:
-        """Return the messages of a place, oldest first; of messages with the same id the first one."""
+        """Return the messages of a place, oldest first; if several have the same id, the first of them."""
         once: dict[str, Message] = {}
         for _, message in self._places.get(scope, ()):
             once.setdefault(message.id, message)
         return list(once.values())
 
     def has_waited(self, number: int) -> bool:
-        """Return whether a message with this number or a lower one is still buffered."""
+        """Return whether any message with at most this number is still buffered; numbers grow in order of arrival."""
         return any(lines[0][0] <= number for lines in self._places.values())
 
     def piece(self, limit: int) -> list[Message]:

@@ -28,7 +28,7 @@ NOTHING = ProfileContent((), "")
 
 @dataclass(frozen=True)
 class EntityMerge:
-    """Merges one entity; the caller must not merge the same entity twice at a time.
+    """Merges the facts of one entity into its profile; must not run twice at a time for the same entity.
 
     ``name_of`` returns the name of a group, or of a person whom the name book does not know there, or "".
     ``is_left_out`` returns whether the facts of a key must wait. ``on_written`` is called after every profile write.
@@ -46,7 +46,7 @@ class EntityMerge:
     on_written: Callable[[], None]
 
     async def merge(self, key: ProfileKey, on_last_call: Callable[[], None] = lambda: None) -> None:
-        """Merge the waiting facts into their profile; errors of merger and stores pass through and lose no fact.
+        """Merge the waiting facts into their profile; errors of merger and stores are raised and lose no fact.
 
         The file is written before the facts are recorded as merged, so that an interrupted merge is repeated.
         ``on_last_call`` is called after the last model call, before the profile is written.
@@ -106,7 +106,7 @@ class EntityMerge:
         await self.book.mark_merged(key, facts)
 
     async def _known_name(self, key: ProfileKey) -> str:
-        """Return the name by which the name book knows a person in the place of their profile, or ""."""
+        """Return a person's name from the name book, in the place of the profile; "" if none, or for a group."""
         if key.entity_type == "group":
             return ""
         is_member = key.entity_type == "member"
@@ -116,7 +116,7 @@ class EntityMerge:
 
 
 def _newest_source(facts: Sequence[Fact], old: Profile | None) -> str:
-    """Return the id of the latest event, not withdrawn, that a profile contains; "" if there is none."""
+    """Return the id of the newest event in a profile that is not withdrawn; "" if there is none."""
     gone = {fact.event_id for fact in facts if fact.is_withdrawn}
     known = [old.source_event_id if old else "", *(fact.event_id for fact in facts)]
     return next((one for one in reversed(known) if one not in gone), "")

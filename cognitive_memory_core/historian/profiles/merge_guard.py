@@ -30,7 +30,7 @@ _QUOTED = 40  # characters of a clause quoted in the feedback
 
 @dataclass(frozen=True)
 class Objection:
-    """The reason to reject a profile, and the feedback for the model."""
+    """The reason for which a profile is rejected, and the feedback for the model."""
 
     kind: Kind
     feedback: str
@@ -40,8 +40,8 @@ class Objection:
 class Grounds:
     """What can justify a new profile: the old profile and the new facts. ``subject_names`` are names and ids.
 
-    ``limit`` is the maximum number of characters; an old profile over it may be condensed. ``notes`` are lines of the
-    old profile that the rules wrote verbatim. ``withdrawn`` texts must not be in the new profile in any wording.
+    ``limit`` is the maximum number of characters; an old profile that exceeds it may be condensed. ``notes`` are lines
+    of the old profile that the rules wrote verbatim. The new profile must not state ``withdrawn`` texts in any wording.
     """
 
     old: str
@@ -82,7 +82,10 @@ def _contradiction(new: str, grounds: Grounds) -> Objection | None:
 
 
 def _contradicted_clauses(new: str, grounds: Grounds) -> tuple[str, str] | None:
-    """Return a new clause and the old one that it contradicts; None if there is none, or facts explain each of them."""
+    """Return a clause of the new profile and the old clause that it contradicts, without a fact that explains it.
+
+    None if there are no such clauses.
+    """
     names = terms_of(grounds.subject_names)
     explained = words_of((*grounds.given, *grounds.withdrawn)) - names
     before = {clause: without(words_of([clause]), names) for clause in clauses_of(grounds.old)}
@@ -97,7 +100,7 @@ def _contradicted_clauses(new: str, grounds: Grounds) -> tuple[str, str] | None:
 
 @dataclass(frozen=True)
 class _Content:
-    """Terms of the profile ``new``, of ``old`` and its ``notes``, of notes and facts (``given``), of withdrawn claims.
+    """The terms of the profiles ``new`` and ``old``, of ``notes``, of notes and facts (``given``), of withdrawn claims.
 
     Names are excluded. Withdrawn notes do not count as notes.
     """
@@ -110,7 +113,7 @@ class _Content:
 
     @classmethod
     def of(cls, new: str, grounds: Grounds) -> _Content:
-        """Collect the terms without names, which every text about the subject holds."""
+        """Collect the terms, without names, which every text about the subject has."""
         names = terms_of(grounds.subject_names)
         gone = terms_of(grounds.withdrawn) - names
         texts = ([new], [grounds.old], grounds.given)
@@ -119,24 +122,24 @@ class _Content:
 
     @property
     def is_unrelated(self) -> bool:
-        """Whether too little of the new profile comes from the old one or the facts."""
+        """Whether too little of the new profile comes from the old profile or the facts."""
         return weight_of(self.new & (self.old | self.given)) < SUPPORTED * weight_of(self.new)
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether the part of the new profile that has no source is larger than rewording explains."""
+        """Whether more of the new profile lacks a source than rewording explains."""
         unexplained = weight_of(self.new - self.old - self.given)
         return unexplained > PLAY + PER_FACT * weight_of(self.given) + PER_OLD * weight_of(self.old)
 
     @property
     def expected(self) -> float:
-        """The weight of the old profile without withdrawn claims in any wording: what the new one should keep of it."""
+        """The weight of the old profile that the new one should keep: without withdrawn claims in any wording."""
         excused = weight_of(self.gone - self.old) + SEAMS if self.gone else 0.0
         return max(weight_of(self.old - self.gone) - excused, 0.0)
 
     @property
     def kept(self) -> float:
-        """Summed weight of the old profile's terms that the new one still has, without withdrawn claims."""
+        """The weight of the old profile's terms that the new one still has, without withdrawn claims."""
         return weight_of((self.old & self.new) - self.gone)
 
     @property

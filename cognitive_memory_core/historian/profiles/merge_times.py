@@ -1,4 +1,4 @@
-"""When the facts of a profile are due to be merged."""
+"""Computes when the facts of a profile are due to be merged."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ def due_at(
     """Return when the facts of one profile are due; stored instants in the future count as past.
 
     Fewer than ``merge_min_facts`` facts of an existing profile wait for more, a day at the longest, unless there is no
-    delay at all. Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Neither skips the pause
-    after a failure. If ``is_learning``, jobs are waiting, and facts wait a few seconds even without a delay.
+    delay at all. Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Even withdrawn or
+    hurried facts wait for the end of the pause after a failure. ``is_learning`` says that jobs are waiting: then facts
+    wait a few seconds even without a delay.
     """
     least = LEARNING_DELAY if is_learning else 0.0
     delay = _delay(waiting, settings, least, is_first=is_first, is_hurried=is_hurried)
@@ -41,7 +42,7 @@ def due_at(
 
 
 def pause_after(failures: int) -> float:
-    """Return the seconds to pause after so many failures in a row."""
+    """Return the pause in seconds after ``failures`` failures in a row."""
     return PAUSES[min(max(failures, 1), len(PAUSES)) - 1]
 
 

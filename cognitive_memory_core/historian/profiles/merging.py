@@ -1,4 +1,4 @@
-"""Schedules profile merges: due entities run concurrently, each at most once, and failed ones are retried."""
+"""Schedules profile merges: due entities run concurrently, each in one merge at a time; failed ones are retried."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ProfileMerging:
     ) -> None:
         """Merge with ``entity``, which merges one profile at a time.
 
-        ``elapsed`` is the clock for pauses during an outage. ``is_learning`` returns whether jobs still wait.
+        ``elapsed`` returns monotonic seconds for pauses in an outage. ``is_learning`` returns whether jobs still wait.
         """
         self._entity = entity
         self._is_learning = is_learning
@@ -76,7 +76,7 @@ class ProfileMerging:
 
     @property
     def last_error(self) -> str:
-        """The latest error of a merge or of the loop that still lasts; "" if there is none."""
+        """The latest error of a merge or of the loop that has not ended; "" if there is none."""
         return latest(self.error_states)
 
     @property
@@ -95,13 +95,13 @@ class ProfileMerging:
         self.loop.nudge()
 
     def hurry(self) -> None:
-        """Merge waiting facts at once, except during a failure's pause; for use when no more facts are expected."""
+        """Merge waiting facts at once, except in the pause after a failure; call it when no more facts are expected."""
         self._is_hurried = True
         self._request_check()
         self.loop.hurry()
 
     async def waiting(self) -> int:
-        """Return the number of waiting facts, including those being merged, without people who opted out."""
+        """Return the number of waiting facts, including those being merged, except of people who opted out."""
         return sum(one.facts for one in await self._waiting())
 
     async def state(self) -> MergeState:
@@ -112,7 +112,7 @@ class ProfileMerging:
         return MergeState(len(waiting), sum(one.facts for one in waiting), failing, self.last_error or error)
 
     async def run(self) -> None:
-        """Merge until cancelled; only cancellation escapes."""
+        """Merge until cancelled; raises nothing else."""
         self._stopping = False
         try:
             await self.loop.run()
@@ -120,7 +120,7 @@ class ProfileMerging:
             await self._cancel_running()
 
     async def stop(self) -> None:
-        """Wait up to ``shutdown_seconds`` for running merges; cancelled ones are repeated at the next start."""
+        """Wait up to ``shutdown_seconds`` for running merges, then cancel them; the next start repeats these."""
         self._stopping = True
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._entity.settings.current.historian.shutdown_seconds)
@@ -130,7 +130,7 @@ class ProfileMerging:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Run no merge inside the block; a merge that is writing completes its write first."""
+        """Run no merge inside the block; a merge that is writing its profile finishes the write first."""
         async with self._beginning:
             await self._cancel_running()
             self._due.clear()
@@ -149,7 +149,7 @@ class ProfileMerging:
 
     @property
     def _may_wait(self) -> bool:
-        """Whether only new facts are to be looked for, which may wait a second if further jobs bring more of them."""
+        """Whether looking for new facts may wait a second: nothing else is due, and further jobs may bring more."""
         is_fresh = self._elapsed() < self._looked_at + LOOKS_WHILE_LEARNING
         return is_fresh and not (self._is_hurried or self._ended or self._due) and self._is_learning()
 
@@ -175,12 +175,15 @@ class ProfileMerging:
         return busy - len(self._storing) < most and busy < most + MAX_STORING
 
     def _note_last_call(self, key: ProfileKey) -> None:
-        """Record that a merge has made its last model call, so that the next merge may begin."""
+        """Record that a merge has made its last model call, so that another merge may start."""
         self._storing.add(key)
         self._continue_soon()
 
     async def _finds_due(self) -> bool:
-        """Collect the due keys, longest waiting first; each is merged once before any is merged again."""
+        """Collect the due keys, the one that waited longest first; return whether there is one.
+
+        Each key is merged once before any is merged again.
+        """
         self._looked_at = self._elapsed()
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._running_keys()
@@ -229,7 +232,7 @@ class ProfileMerging:
         self._continue_soon()
 
     def _continue_soon(self) -> None:
-        """Begin the next known merge at once; search the ledger for more after several merges, or after the last."""
+        """Start the next due merge at once; look for more in the ledger after several merges, or after the last."""
         self._request_check()
         if self._due or not self._hands:
             self.loop.hurry()
@@ -243,7 +246,7 @@ class ProfileMerging:
         await asyncio.gather(*in_hand, return_exceptions=True)
 
     async def _conclude_ended(self) -> None:
-        """Record the results of ended merges; those that cannot be stored now are recorded later."""
+        """Record the results of ended merges; a result that cannot be stored now is stored later."""
         while self._ended:
             await self._conclude(*self._ended[0])
             self._ended.popleft()

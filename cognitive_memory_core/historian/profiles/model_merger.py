@@ -83,7 +83,7 @@ class ModelMerger:
         return await asyncio.to_thread(session.judged, await self.chat.ask(ask))
 
     def _accepted(self, chosen: _Attempt) -> ProfileContent:
-        """Return the supported part of an attempt; count and log the unsupported lines."""
+        """Return the supported part of an answer; count and log the lines left out of it."""
         if chosen.left_out:
             self.tally.count(UNFOUNDED, len(chosen.left_out))
             log.warning("%s", sentences.log.PROFILE_LINES_LEFT_OUT.format(count=len(chosen.left_out)))
@@ -92,7 +92,7 @@ class ModelMerger:
 
 @dataclass(frozen=True)
 class _Complaint:
-    """What is wrong with a profile: a fault key, and the feedback for the model."""
+    """What is wrong with a profile: ``fault`` is its code, ``feedback`` the text for the model."""
 
     fault: str
     feedback: str
@@ -100,9 +100,9 @@ class _Complaint:
 
 @dataclass(frozen=True)
 class _Attempt:
-    """One answer of the model: the ``proposed`` profile, its supported part, and the lines ``left_out``.
+    """One answer of the model: the ``proposed`` profile, its supported part, and the lines ``left_out`` of that part.
 
-    ``proposed`` is None if there is nothing new; then ``kept_part`` is the old profile.
+    ``proposed`` is None if the model said that nothing is new; then ``kept_part`` is the old profile.
     """
 
     proposed: ProfileContent | None
@@ -113,7 +113,7 @@ class _Attempt:
 
 @dataclass(frozen=True)
 class _MergeSession:
-    """One entity, its profile so far, and the new facts.
+    """The merge of new facts into the profile of one entity.
 
     Sections under other headings than those of this library were written by people: no model sees or changes them.
     """
@@ -142,7 +142,7 @@ class _MergeSession:
 
     @property
     def unchanged(self) -> ProfileContent:
-        """The present profile text without withdrawn claims in people's own sections."""
+        """The present profile text; withdrawn claims are removed from people's own sections."""
         if self._kept_sections_of_people == self._of_people:
             return self.old
         body = (written(self._library_sections).strip(), self._kept_sections_of_people)
@@ -150,7 +150,7 @@ class _MergeSession:
 
     @cached_property
     def limit(self) -> int:
-        """The characters available to the model beside people's own sections; at least half of ``max_chars``."""
+        """The number of characters that people's own sections leave to the model; at least half of ``max_chars``."""
         return max(self.max_chars - len(self._kept_sections_of_people), self.max_chars // 2, 1)
 
     @cached_property
@@ -159,7 +159,7 @@ class _MergeSession:
         return replace(self.profile, summary=written(self._library_sections).strip()) if self.profile else None
 
     def judged(self, answer: ProfileAnswer) -> _Attempt:
-        """Compose a profile and check it; too slow for the event loop."""
+        """Compose a profile from an answer and check it; too slow for the event loop."""
         if not self._is_idle(answer):
             proposed, (kept_part, left_out) = self.composed(answer), self._supported_part(answer)
             lines = [line for line in left_out if line not in answer.tags]
@@ -169,7 +169,7 @@ class _MergeSession:
         return _Attempt(None, self.old, (), self._missing_profile_complaint)
 
     def _supported_part(self, answer: ProfileAnswer) -> tuple[ProfileAnswer, tuple[str, ...]]:
-        """Return an answer with its supported lines and tags only, and the unsupported ones."""
+        """Return the part of an answer with supported lines and tags only, and the unsupported ones."""
         support, left_out = self._support, list[str]()
 
         def kept(line: str) -> str:
@@ -202,20 +202,23 @@ class _MergeSession:
 
     @property
     def _new_words(self) -> frozenset[str]:
-        """The words of the new facts that the old profile lacks."""
+        """The words of the new facts that are not in the old profile."""
         new = (fact.text for fact in self.facts if not fact.is_withdrawn)
         return words_of(new) - words_of((self.old.summary, *self._subject_names))
 
     @property
     def _missing_profile_complaint(self) -> _Complaint | None:
-        """Return the complaint if "nothing new" answers a lasting fact although there is no profile yet, else None."""
+        """Return a complaint if the model said "nothing new" to a lasting fact though there is no profile yet.
+
+        None in all other cases.
+        """
         lasts = not self.old.summary and any(fact.kind != "event" for fact in self.facts)
         return None if not lasts else _Complaint("contradiction", sentences.feedback.PROFILE_WANTED)
 
     def composed(self, proposed: ProfileAnswer) -> ProfileContent:
-        """Compose tags and Markdown from the answer; omitted tags and an omitted summary are kept from the old profile.
+        """Compose tags and Markdown from the answer; what it omits of tags and summary is kept from the old profile.
 
-        If a claim is withdrawn they are not kept, because they may state it.
+        If a claim is withdrawn, omitted parts are not kept, because they may state it.
         """
         listed = [(title, lines) for title, lines in _listed(proposed, is_group=self.is_group) if lines]
         parts = [
@@ -227,7 +230,7 @@ class _MergeSession:
         return ProfileContent(_tags(proposed.tags) or stays, "\n\n".join(part for part in parts if part))
 
     def complaint(self, content: ProfileContent, left_out: Sequence[str] = ()) -> _Complaint | None:
-        """Return what is wrong with a profile, given its unsupported lines; None if it is acceptable."""
+        """Return what is wrong with a profile whose unsupported lines are ``left_out``; None if it is acceptable."""
         refused = objection(self._drawn_part(content), self._grounds)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
@@ -247,7 +250,7 @@ class _MergeSession:
         return None
 
     def better(self, first: _Attempt, second: _Attempt) -> _Attempt:
-        """Return the better of a faulty first attempt and the second.
+        """Return the better one of a first attempt, which had a fault, and the second.
 
         Raises BadAnswer if neither is tolerable.
         """
@@ -264,12 +267,12 @@ class _MergeSession:
 
     @cached_property
     def withdrawn(self) -> list[WithdrawnClaim]:
-        """The claims to remove from the profile; words that are also in new facts may stay."""
+        """The claims to remove from the profile; words that new facts also have may stay."""
         new = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         return [WithdrawnClaim(fact.text, (*new, *self._subject_names)) for fact in self.facts if fact.is_withdrawn]
 
     def _withdrawn_part(self, content: ProfileContent) -> str:
-        """Return the part of a profile that states a withdrawn claim, "" if none does."""
+        """Return a part of a profile that states a withdrawn claim; "" if no part does."""
         parts = [*content.tags, *(piece.strip("-*+• \t\n") for piece in pieces(_without_headings(content.summary)))]
         for gone in self.withdrawn:
             if part := next(filter(gone.is_told_by, filter(None, parts)), ""):
@@ -282,7 +285,7 @@ class _MergeSession:
         return any(gone.is_told_by(text) for gone in self.withdrawn)
 
     def _is_tolerable(self, one: _Attempt) -> bool:
-        """Return whether an attempt's supported part may be used although the model gave no faultless answer."""
+        """Return whether the supported part of an attempt may be used although the attempt has a fault."""
         if one.proposed is None:
             return False
         if one.left_out and one.kept_part == _NOTHING:
@@ -291,10 +294,10 @@ class _MergeSession:
         return fault in _TOLERATED or (fault == "too_long" and self._length(one.kept_part) <= TOLERATED * self.limit)
 
     def _lost_lines(self, content: ProfileContent) -> list[str]:
-        """Return the lines of the old profile that are lost without a reason; [] if they are few.
+        """Return the lines of the old profile that the new one lost without a reason; [] if they are few.
 
-        They are many if they are a whole section, or more than a third of all lines. Not counted are topics, and lines
-        whose words are in a fact; a full profile may be condensed.
+        They are many if they are a whole section, or more than a third of all lines. Topics do not count, nor lines
+        whose words are in a fact. A full profile may be condensed.
         """
         if self._length(self.old) + sum(len(fact.text) for fact in self.facts) > self.limit:
             return []
@@ -358,7 +361,7 @@ class _MergeSession:
         return tuple({one for fact in self.facts for one in (fact.key.group_id, fact.key.user_id)})
 
     def _drawn_part(self, content: ProfileContent) -> str:
-        """Return the part of a profile that the model writes, without headings."""
+        """Return the part of a profile that the model wrote, without headings."""
         own = [one for one in sections_of(content.summary) if not one.heading or one.title in self._titles]
         return "\n".join(filter(None, (*content.tags, *(one.text for one in own))))
 
@@ -368,7 +371,7 @@ def _is_blank(proposed: ProfileAnswer, *, is_group: bool) -> bool:
 
 
 def _worded(text: str) -> list[str]:
-    """Return the worded lines of a section without bullets; verbatim notes and counts of left-out lines are skipped."""
+    """Return the lines of a section that have words, without bullets, verbatim notes and counts of left-out lines."""
     lines = (line.strip(_BULLETS) for line in text.split("\n"))
     return [
         line
@@ -383,7 +386,7 @@ def _says_nothing(summary: str) -> bool:
 
 
 def _listed(proposed: ProfileAnswer, *, is_group: bool) -> Iterator[tuple[str, list[str]]]:
-    """Yield heading and lines of each section, each line once; lines that begin with a date are moved to the topics."""
+    """Yield heading and lines of each section, each line once; a line that begins with a date moves to the topics."""
     headings = sentences.stored_text.GROUP_HEADINGS if is_group else sentences.stored_text.PROFILE_HEADINGS
     tidy = {field: [one_line(once_dated(line), LINE_LENGTH) for line in getattr(proposed, field)] for field in headings}
     passing = [line for field, lines in tidy.items() if field != "topics" for line in lines if begins_with_day(line)]

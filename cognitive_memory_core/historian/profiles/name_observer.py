@@ -21,12 +21,12 @@ Seen = tuple[Scene, datetime]
 
 
 def sighting(scene: Scene, at: datetime) -> Alias:
-    """Return the name of a scene's person in that place; blank if there is none."""
+    """Return the name of a scene's person in its place, seen at ``at``; the name is "" if the person has none."""
     return Alias(scene.scope, scene.user_id, clean_name(scene.user_name), at, at)
 
 
 class NameObserver:
-    """Records names at once; a background loop renames profiles, so that callers do not wait for it."""
+    """Records names at once; a background loop changes the names in profiles, so that callers do not wait for it."""
 
     def __init__(
         self,
@@ -36,9 +36,9 @@ class NameObserver:
         *,
         on_changed: Callable[[Iterable[Scope]], None] = lambda _: None,
     ) -> None:
-        """Write to a name book; observation times are capped at the clock's present.
+        """Write to a name book; a time of observation in the future is replaced by the present.
 
-        ``on_changed`` is told the places in which a name may be new, after it was written.
+        ``on_changed`` is called with the places in which a name may be new, after it was written.
         """
         self._on_changed = on_changed
         self.names = names
@@ -65,7 +65,7 @@ class NameObserver:
         return has_changed
 
     async def flush(self) -> None:
-        """Rename the profiles of all waiting observations; a failing disk is logged."""
+        """Write the observed names that wait to their profiles; a failing disk is logged."""
         seen = [self._waiting.popleft() for _ in range(len(self._waiting))]
         await self.renaming.note([sighting(scene, at) for scene, at in seen])
         for scene, at in {scene.scope: (scene, at) for scene, at in seen if scene.group_name}.values():
@@ -76,13 +76,13 @@ class NameObserver:
         return UNTIL_NUDGED
 
     def forget(self, keys: Sequence[ProfileKey]) -> None:
-        """Forget the names of these profiles' people."""
+        """Drop the cached names of these profiles and their people."""
         self.renaming.forget(keys)
         for key in keys:
             self._people.pop((key.agent, key.user_id), None)
 
     def name_of(self, key: ProfileKey) -> str:
-        """Return the last name seen in this process for a key's group or person; "" if there is none."""
+        """Return the name last seen in this process for the group or person of a key; "" if none was."""
         if key.entity_type == "group":
             return self._groups.get(Scope(key.agent, "group", key.group_id), "")
         return self._people.get((key.agent, key.user_id), "")

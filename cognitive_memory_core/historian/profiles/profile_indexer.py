@@ -26,10 +26,10 @@ REFUSALS = (PermanentError, BadAnswer, BadArgument)  # errors that a single prof
 
 
 class ProfileIndexer:
-    """Embeds profiles without a vector; at the start it indexes files that were added, edited or removed by hand.
+    """Embeds profiles without a vector; at the start it indexes files that people added, edited or removed by hand.
 
     A profile that the model refuses, or answers badly, is skipped for an hour or until it changes. An unreadable one
-    is tried again every few minutes. Neither delays other profiles, nor callers that wait for the index.
+    is tried again every few minutes. Neither delays other profiles, or callers that wait for the index.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ProfileIndexer:
         elapsed: Callable[[], float] = time.monotonic,
         read_again: float = READ_AGAIN,
     ) -> None:
-        """Follow a store with an index; unreadable profiles are tried again after ``read_again`` seconds."""
+        """Keep ``index`` equal to ``store``; unreadable profiles are tried again after ``read_again`` seconds."""
         self._read_again = read_again
         self._store = store
         self._index = index
@@ -57,7 +57,7 @@ class ProfileIndexer:
 
     @property
     def last_error(self) -> str:
-        """The latest lasting error of embedding or reading; "" if there is none."""
+        """The latest error of embedding or reading that has not ended; "" if there is none."""
         return latest(self.error_states)
 
     @property
@@ -70,7 +70,7 @@ class ProfileIndexer:
         return not self._is_fresh or bool(await self._batch())
 
     async def refresh(self) -> None:
-        """Make the index equal to the files: index new and changed profiles, remove deleted ones."""
+        """Make the index equal to the files: add new and changed profiles, remove those without a file."""
         known = await self._index.versions()
         keys = await self._store.keys()
         for key in keys:
@@ -81,7 +81,7 @@ class ProfileIndexer:
         self._read_again_at = self._elapsed() + self._read_again
 
     async def _take_in(self, key: ProfileKey, known: str | None = None) -> None:
-        """Index one profile unless its version is ``known``; an unreadable one is logged once."""
+        """Index one profile unless its version is ``known``; log an unreadable one once."""
         try:
             profile = await self._store.find(key)
             if profile is None or profile.version != known:
@@ -98,7 +98,7 @@ class ProfileIndexer:
                 self._reading.end()
 
     async def step(self) -> int:
-        """Embed one batch of profiles; return how many it held."""
+        """Embed one batch of profiles; return the number of profiles in it."""
         batch = await self._batch()
         if batch:
             try:
@@ -142,11 +142,10 @@ class ProfileIndexer:
 async def taken_in(
     store: ProfileStore, index: ProfileIndex, key: ProfileKey, written: Profile | None = None
 ) -> Profile | None:
-    """Copy one profile from store to index and return it; if the store has none, remove it from the index, return None.
+    """Copy one profile from store to index and return it; if the store has none, remove it from the index.
 
-    A profile that changes during the call is copied again.
-
-    ``written`` is the profile as the caller has just written it.
+    A profile that changes during the call is copied again. ``written`` is the profile if the caller has just written
+    it.
     """
     profile = written or await store.find(key)
     for _ in range(TRIES):

@@ -46,19 +46,19 @@ def weight_of(found: Iterable[str]) -> float:
 
 
 def without(found: frozenset[str], names: frozenset[str]) -> frozenset[str]:
-    """Return the terms that are no names; most clauses have none, and then the set is not copied."""
+    """Return the terms that are not names."""
     return found if found.isdisjoint(names) else found - names
 
 
 class _Terms(NamedTuple):
-    """All terms of a piece of text, and those that are longer than a character."""
+    """All terms of a piece of text, and the words among them: terms longer than one character."""
 
     terms: frozenset[str]
     words: frozenset[str]
 
 
 def _pieces(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the clauses of the texts, in parts if they are very long: no term spans the end of a clause."""
+    """Yield the clauses of the texts, very long ones in parts; no term extends over the end of a clause."""
     for clause in chain.from_iterable(map(_CLAUSE_ENDS.split, texts)):
         if len(clause) > _PIECE:
             yield from (clause[start : start + _PIECE] for start in range(0, len(clause), _PIECE))

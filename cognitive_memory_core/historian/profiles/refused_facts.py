@@ -1,4 +1,4 @@
-"""Merges facts even if a model refuses one of them: the refused fact is isolated and left out."""
+"""Merges facts even if a model refuses one of them: finds the refused fact and leaves it out."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MOST_REFUSALS = 16  # refusals per merge: enough to find two among 48 facts, and
 
 @dataclass(frozen=True)
 class MergerWithoutRefused:
-    """Halves refused facts until the one that is refused is found; the others are merged without it.
+    """Merges facts in halves when a model refuses them, until the refused fact is found; merges the others without it.
 
-    A refused fact is left out of the profile, because later merges with it would be refused too; its event stays. A
+    A refused fact is left out of the profile, because later merges with it would be refused, too; its event stays. A
     refused withdrawal is carried out by the rules. If the model accepted none of several facts, or refused too often,
     the rules merge the rest.
     """
@@ -54,7 +54,7 @@ class MergerWithoutRefused:
         return sieve.content
 
     async def _merge_rest(self, sieve: _Sieve, left: Sequence[Fact], *, is_alone: bool) -> None:
-        """Merge the rest by the rules, and log the left-out facts by id, without their text."""
+        """Merge the facts in ``left`` by the rules, and log the refused facts by id, without their text."""
         if not (sieve.has_taken or is_alone):
             left, sieve.refused = [*sieve.refused, *left], []
         if left:
@@ -81,7 +81,7 @@ class _Sieve:
         return ProfileContent(self.profile.tags, self.profile.summary) if self.profile else ProfileContent((), "")
 
     async def take(self, merger: Merger, facts: Sequence[Fact]) -> None:
-        """Let a merger merge facts into the profile held here."""
+        """Let a merger merge facts into the profile so far."""
         drawn = await merger.merge(self.person, self.profile, facts, self.now)
         if drawn != self.content:
             standing = self.profile or Profile(facts[0].key, self.person.name, (), "", updated_at=self.now)

@@ -1,4 +1,4 @@
-"""Writes changed names of people and groups to their profiles, without a new revision."""
+"""Writes changed names of people and groups to their profiles, without making a revision."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REMEMBERED = 20_000  # names
 
 @dataclass
 class Renaming:
-    """Renames profiles; known names are cached, so that an unchanged name costs no read."""
+    """Renames profiles; caches their names, so that an unchanged name costs no read."""
 
     store: ProfileStore
     index: ProfileIndex
@@ -31,7 +31,7 @@ class Renaming:
     )
 
     async def note(self, sightings: Sequence[Alias]) -> None:
-        """Rename the profiles of people to the newest name seen; errors of the disk are not raised.
+        """Rename people's profiles to the newest name seen; errors of the disk are not raised.
 
         In a group this is the member's profile, in private the user's. Blank names and placeholders are skipped.
         """
@@ -45,7 +45,7 @@ class Renaming:
             await self._note(ProfileKey.group(scope.place_id, scope.agent), group_name, at)
 
     def forget(self, keys: Iterable[ProfileKey]) -> None:
-        """Forget the cached names of these profiles."""
+        """Drop the cached names of these profiles."""
         for key in keys:
             self._known.pop(key, None)
 

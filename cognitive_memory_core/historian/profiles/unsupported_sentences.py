@@ -1,4 +1,4 @@
-"""Leaves out of a new profile the sentences and clauses that none of its sources supports."""
+"""Removes from a new profile the sentences and clauses that none of its sources supports."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _LABEL = re.compile(r"[(（][0-9A-Za-z_-]{1,128}[)）]")
 class SupportCheck:
     """The sources of a new profile: its facts and the lines of the old profile.
 
-    Names and ids of the subject support nothing, because every text about the subject holds them. ``now`` is the wall
-    clock, by which dates without a year are compared. ``old`` is the old profile, whose sentences with 我 or 明天 may
-    stay; new ones are unsupported.
+    Names and ids of the subject support nothing, because every text about the subject has them. ``now`` is the wall
+    clock, by which dates without a year are compared. ``old`` is the old profile; sentences with words such as 我 or
+    明天 are supported only if they are in it.
     """
 
     sources: Sequence[str]
@@ -39,7 +39,7 @@ class SupportCheck:
     old: str = ""
 
     def split(self, text: str) -> tuple[str, list[str]]:
-        """Return the supported sentences and clauses of a text, "" if there are none, and a list of the others."""
+        """Return the supported sentences and clauses of a text, "" if there are none, and a list of the unsupported."""
         kept, left_out = list[str](), list[str]()
         for sentence in _SENTENCES.findall(text):
             parts = list(_parts(sentence))
@@ -53,11 +53,14 @@ class SupportCheck:
         return self.split(text)[0]
 
     def supports_tag(self, tag: str) -> bool:
-        """Return whether any source shares a telling character or word with a tag."""
+        """Return whether a source has enough of the rarer characters and words of a tag."""
         return self._supported_share(tag) >= TAG
 
     def _kept_clauses(self, sentence: str, clauses: Sequence[str]) -> list[bool]:
-        """Return whether to keep each clause: none without the first, or if the kept ones together are unsupported."""
+        """Return for each clause of a sentence whether to keep it.
+
+        None is kept if the first is not supported, because it names the subject, or if the kept ones together are not.
+        """
         leans = self._leans(sentence)  # a quotation may hold any word, and clauses cut it
         if self._is_old(sentence) and not leans:
             return [True] * len(clauses)
@@ -74,7 +77,7 @@ class SupportCheck:
         return not ((is_telling and self._supported_share(clause) < CLAUSE) or self._is_contradicted(clause))
 
     def _leans(self, text: str) -> bool:
-        """Return whether a text that the old profile lacks says I or you, or names a day such as tomorrow."""
+        """Return whether a text says I or you, or names a day such as tomorrow, and is not in the old profile."""
         if text.strip(_ENDS) in self.old:
             return False
         spared = spared_in(text, self.names)
@@ -83,7 +86,7 @@ class SupportCheck:
         return is_dated or any(map(is_talk, offences(text, names=self.names)))
 
     def _is_contradicted(self, clause: str) -> bool:
-        """Return whether all sources on the same thing contradict a clause, or no source has one of its figures."""
+        """Return whether all sources on the same thing contradict a clause, or a figure in it is in no source."""
         said = self._words(clause)
         about = [other for other, words in self._clauses.items() if likeness(said, words) >= SAME_THING]
         if about and all(contradicts(clause, other) for other in about):
@@ -102,7 +105,7 @@ class SupportCheck:
         return self._supported_weight(clause) / weight if weight else 1.0
 
     def _supported_weight(self, clause: str) -> float:
-        """Return the weight of the words that a clause has in common with the source nearest to it."""
+        """Return the weight of the words that a clause shares with the source that has most of them."""
         terms = self._terms(clause)
         if any(map(terms.issubset, self._of_sources)):
             return weight_of(terms)
@@ -110,7 +113,7 @@ class SupportCheck:
 
     @cached_property
     def _terms(self) -> Callable[[str], frozenset[str]]:
-        """Returns the terms of a text without names; kept as long as this object, which asks several times."""
+        """Return a function that returns the terms of a text without names, and caches them for this object."""
         return cache(self._terms_of)
 
     def _terms_of(self, text: str) -> frozenset[str]:
@@ -142,13 +145,13 @@ class SupportCheck:
 
 
 def _parts(sentence: str) -> Iterator[tuple[str, str]]:
-    """Yield each clause with the punctuation that ends it; a space after a Chinese character ends a clause, too."""
+    """Yield each clause with the punctuation at its end; a space after a Chinese character ends a clause, too."""
     parts = [*_CLAUSE_ENDS.split(sentence), ""]
     yield from zip(parts[::2], parts[1::2], strict=True)
 
 
 def _joined(sentence: str, parts: Sequence[tuple[str, str]]) -> str:
-    """Join the remaining clauses of a sentence, ending with its own last punctuation mark."""
+    """Join the remaining clauses of a sentence, and end them with the punctuation mark of the sentence."""
     kept = "".join(clause + end for clause, end in parts)
     if kept == sentence:
         return sentence

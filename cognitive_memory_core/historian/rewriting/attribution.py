@@ -34,14 +34,14 @@ _TAKEN_UP = 2  # terms that a text shares with the line it rests on, if the mode
 
 @dataclass(frozen=True)
 class RewriteTask:
-    """One observation or triage finding to be rewritten so that it stands on its own.
+    """One observation, or one statement found by triage, to be rewritten so that it stands on its own.
 
     ``text`` is what is rewritten and ``original`` what was actually said. ``speakers`` are the ids of those who may
-    have said it, the likeliest first; ``lines`` maps them to their visible lines, and ``cited`` are the lines it must
-    agree with. ``own`` is the id of the person known by code, not by a model, to have said it themselves; "" if
-    unknown. ``voices`` are the senders of the cited lines if they are several: what rests on all of them is nobody's
-    own. ``beside`` are further lines of these people and lines that they answer, ``others`` those of everybody else.
-    ``backing`` is what each sender's cited lines may support; ``dictated_by`` is who tells the memory what to write.
+    have said it, the likeliest first; ``lines`` maps them to their visible lines. The rewrite must agree with the lines
+    ``cited``. ``own`` is the person who said it themselves as code knows, not a model; "" if unknown. ``voices`` are
+    the senders of the cited lines if they are several: what rests on all of them is nobody's own. ``beside`` are
+    further lines of these people and lines that they answer, ``others`` the lines of everybody else. ``backing`` is
+    what each sender's cited lines may support; ``dictated_by`` is who tells the memory what to write, or "".
     """
 
     number: int
@@ -62,7 +62,7 @@ class RewriteTask:
 
 
 def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) -> Statement:
-    """Build the statement of a model's answer to a task; the gate decides separately whether it may be stored."""
+    """Build a statement from a model's answer to a task; the gate decides separately whether it may be stored."""
     people = (job_context.speaker, *job_context.people)
     text = labelled(one_line(said.text[:READ]), people)
     (said_by_id,) = ids_of((said.speaker,), people)
@@ -101,7 +101,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
 
 
 def unworded(task: RewriteTask, text: str, job_context: JobContext) -> Statement:
-    """Build the statement of a text that could not be rewritten: the text unchanged, marked as not absolute."""
+    """Build a statement of an unchanged text that could not be rewritten, and mark it as not absolute."""
     speaker = "" if task.voices else task.speakers[0]
     return Statement(
         text,
@@ -134,7 +134,7 @@ def repeated(event: Event, message_ids: Sequence[str]) -> Statement:
 
 
 def said_by(lines: Iterable[Message]) -> dict[str, str]:
-    """Return the text of each sender, in the order of their first lines; lines of the bot have no sender."""
+    """Return what each sender said, in the order of their first lines; the bot's lines are left out."""
     texts: dict[str, list[str]] = {}
     for line in lines:
         texts.setdefault(line.sender_id, []).append(line.text)
@@ -142,7 +142,7 @@ def said_by(lines: Iterable[Message]) -> dict[str, str]:
 
 
 def _speaker(said: StatementAnswer, text: str, task: RewriteTask, job_context: JobContext) -> str:
-    """Return the speaker the model names if one of their lines shares a word with the text, else the likeliest one."""
+    """Return the speaker whom the model names if their lines share a word with the text, else the likeliest one."""
     likeliest = task.speakers[0]
     if said.speaker == likeliest or said.speaker not in task.speakers:
         return likeliest
@@ -150,7 +150,7 @@ def _speaker(said: StatementAnswer, text: str, task: RewriteTask, job_context: J
 
 
 def _speaker_of_change(text: str, task: RewriteTask, job_context: JobContext) -> str:
-    """Return the only speaker whose change a text states in words of their own line; "" if there is no single one."""
+    """Return the one speaker whose change a text states in that speaker's own words; "" unless exactly one does."""
     if not task.voices or not puts_right(text):
         return ""
     known = [person.id for person in (job_context.speaker, *job_context.people) if person.id]
@@ -161,7 +161,7 @@ def _speaker_of_change(text: str, task: RewriteTask, job_context: JobContext) ->
 
 
 def _names_speaker(named: str, speaker: Person) -> bool:
-    """Return whether the model named this speaker, by id, name or both, or named none."""
+    """Return whether the model named this speaker, by id, name or both, or named nobody."""
     called = (speaker.name, *speaker.aliases)
     return named in ("", speaker.id, *called) or plain(named) in {f"{plain(name)}({speaker.id})" for name in called}
 
@@ -177,10 +177,10 @@ def _clamped(confidence: float) -> float:
 
 
 def _subjects(listed: Iterable[str], text: str, speaker: str, job_context: JobContext) -> tuple[str, ...]:
-    """Return the ids of the known people whom the model lists, and of those whom it omitted but the text names by id.
+    """Return the ids of the known people whom the model lists, and of those whom the text names by id.
 
-    An id that is both a group's and a person's means the group in the model's list. A speaker whom the model does not
-    list is a subject only if the text begins with them, is no report, and is not about the group by the model's list.
+    In the model's list an id of both a group and a person means the group. A speaker whom the model does not list is a
+    subject only if the text begins with the speaker, is no report, and the model does not list the group.
     """
     listed, place = tuple(listed), job_context.place.group_id
     known = {person.id: person for person in (job_context.speaker, *job_context.people) if person.id}
@@ -198,13 +198,13 @@ def _is_named_with_id(person: Person, written: str, job_context: JobContext) -> 
 
 
 def _repeated_event_id(number: int, text: str, speaker: str, job_context: JobContext) -> str:
-    """Return the id of the neighbour that the model calls the same, if person, place and words allow it; else ""."""
+    """Return the id of the neighbour that the model calls the same, if person, place and words allow that; else ""."""
     neighbour = _neighbour(number, speaker, job_context)
     return neighbour.id if neighbour and may_be_same(text, neighbour.text, speaker) else ""
 
 
 def _replaced_event_id(number: int, text: str, speaker: str, job_context: JobContext) -> str:
-    """Return the id of the neighbour that the model calls outdated, if the same person said it of the same; else ""."""
+    """Return the id of the neighbour that the model calls outdated, if its speaker and topic are the same; else ""."""
     neighbour = _neighbour(number, speaker, job_context) if speaker else None
     if neighbour is None or duplicate_key(neighbour.text) == duplicate_key(text):
         return ""
@@ -212,7 +212,7 @@ def _replaced_event_id(number: int, text: str, speaker: str, job_context: JobCon
 
 
 def _neighbour(number: int, speaker: str, job_context: JobContext) -> Event | None:
-    """Return the neighbour with a number if it is an active event of this place by this speaker, else None."""
+    """Return the neighbour of this number if it is an active event of this place by this speaker, else None."""
     if not 0 < number <= len(job_context.neighbours):
         return None
     neighbour = job_context.neighbours[number - 1]
@@ -238,7 +238,7 @@ def _is_borrowed(words: AbstractSet[str], own: AbstractSet[str], foreign: Abstra
 
 
 def speaks_for_another(text: str, task: RewriteTask, job_context: JobContext) -> bool:
-    """Return whether a text begins by quoting a person who sent none of the lines, and whom none of them quotes."""
+    """Return whether a text begins by quoting a person who sent none of the lines and whom no line names."""
     voice = opening_voice(plain(text))
     if not voice or voice in task.speakers:
         return False
@@ -247,12 +247,12 @@ def speaks_for_another(text: str, task: RewriteTask, job_context: JobContext) ->
 
 
 def is_translated(text: str, original: str) -> bool:
-    """Return whether a text is Chinese while what was said is in another language, so that no words can match."""
+    """Return whether a text is Chinese and the words said are of another language, so that no words can be compared."""
     return bool(_HAN.search(text)) and not _HAN.search(original) and len(_LATIN_WORD.findall(original)) >= _FEW_WORDS
 
 
 def likeliest(text: str, lines: Sequence[Message], job_context: JobContext) -> Message | None:
-    """Return the line that a text without citations most likely rests on; None if none shares two words with it.
+    """Return the line on which a text without citations most likely rests; None if none shares two words with it.
 
     It is the line with the most common words; lines of people whom the text names take precedence.
     """

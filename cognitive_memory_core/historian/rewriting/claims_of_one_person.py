@@ -1,4 +1,4 @@
-"""Marks what only its speaker vouches for: rank, money, orders and borrowed names stay their word, never a fact."""
+"""Marks claims for which only their speaker vouches (rank, money, orders, borrowed names) as said, not as facts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member al
 
 
 def vouched(statement: Statement, job_context: JobContext) -> Statement:
-    """Return the statement; a claim that only its speaker vouches for becomes "X 说：…", and reaches no profile."""
+    """Return the statement; a claim for which only its speaker vouches becomes "X 说：…" and changes no profile."""
     is_alone = len(statement.backers) < LEAST_SUPPORT
     if statement.dictated_by or is_unvouched(statement.text) or _has_borrowed_name(statement, job_context):
         said = replace(statement, text=_reported(statement, job_context), is_absolute=False)
@@ -35,7 +35,7 @@ def vouched(statement: Statement, job_context: JobContext) -> Statement:
 
 
 def _of_one(statement: Statement, backer: str, job_context: JobContext) -> Statement:
-    """Return a statement of several people's lines as the word of the only one who says it."""
+    """Return a statement that cites several people as the word of the only one who says it."""
     told = replace(statement, updates=statement.updates if statement.updates == backer else "")
     if _is_told_as_theirs(statement.text, backer, job_context):
         return told
@@ -43,7 +43,7 @@ def _of_one(statement: Statement, backer: str, job_context: JobContext) -> State
 
 
 def _told_by_all(statement: Statement, job_context: JobContext) -> str:
-    """Return a text that nobody says all of and that names nobody, with the names of all on whose lines it rests."""
+    """Return a text that names nobody, with the names of all people on whose lines it rests in front."""
     labels = [job_context.named(one).label for one in statement.voices]
     return sentences.context.SAID_BY.format(speaker=sentences.context.SPEAKERS.join(labels)) + statement.text
 
@@ -55,7 +55,7 @@ def _names_anybody(text: str, job_context: JobContext) -> bool:
 
 
 def _is_told_as_theirs(text: str, speaker: str, job_context: JobContext) -> bool:
-    """Return whether a text begins with this person, and tells what they say or is about them alone."""
+    """Return whether a text begins with this person, and either reports what the person says or names nobody else."""
     written, person = plain(text), job_context.named(speaker)
     undated = without_leading_date(written)
     if not any(undated.startswith(plain(f"{name}({speaker})")) for name in (person.name, *person.aliases)):

@@ -23,9 +23,9 @@ MOST = 8  # neighbours, with these
 
 @dataclass(frozen=True)
 class DialogueContext:
-    """Adds to a job context the events and earlier lines that its dialogue may refer to.
+    """Adds to a job context the earlier lines and the events to which its dialogue may refer.
 
-    An unavailable store adds none.
+    If a store is unavailable, nothing is added.
     """
 
     log: HidingLog
@@ -33,7 +33,7 @@ class DialogueContext:
     consent: Consent
 
     async def around(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
-        """Return the job context with earlier and answered lines, and the newest events of the place as neighbours."""
+        """Return the job context with earlier lines, lines that the dialogue answers, and the place's newest events."""
         try:
             earlier = await self._earlier(dialogue)
             answered = await self._answered(dialogue)

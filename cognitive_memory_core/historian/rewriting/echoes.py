@@ -1,4 +1,4 @@
-"""Compares a statement with what was said by their common words, without names and labels."""
+"""Compares a statement with what was said by the words that they share, without names and labels."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def called(job_context: JobContext) -> tuple[str, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=256)
 def _with_spoken_forms(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Cache the names of a place, which every check of a statement there needs."""
+    """Return the names with their spoken forms; cached, because every check of a statement needs them."""
     return tuple(dict.fromkeys((*names, *map(short_form, names))))
 
 
 def echoes(text: str, original: str, job_context: JobContext) -> bool:
-    """Return whether a text shares at least one word with what was said, names and labels aside.
+    """Return whether a text shares at least one word with what was said; names and labels do not count.
 
-    A text that shares none was not said by that person, whichever line is cited: of 152 true statements 150 share a
-    word with their lines, and of 85 lines chosen at random 1 shares a word with a statement.
+    If it shares none, that person did not say it, whichever line is cited: of 152 true statements 150 share a word with
+    their lines, and of 85 lines chosen at random 1 shares a word with a statement.
     """
     own, source = content_of(text, job_context), content_of(original, job_context)
     words, heard_words = words_of(own), words_of(source)
@@ -48,16 +48,16 @@ def echoes(text: str, original: str, job_context: JobContext) -> bool:
 
 
 def share_in(original: str, text: str, job_context: JobContext) -> float:
-    """Return the share of a text, by the weight of its words, that what was said holds; 0 if the text has none."""
+    """Return the share of a text's words, by weight, that what was said (``original``) contains; 0 without words."""
     own = content_of(text, job_context)
     weight = weight_of(own)
     return weight_of(own & content_of(original, job_context)) / weight if weight else 0.0
 
 
 def rests_on(text: str, original: str, job_context: JobContext) -> bool:
-    """Return whether what was said holds enough of a text, its times aside, or the text much of a line of few words.
+    """Return whether what was said contains enough of a text without its times, or a text most of a line of few words.
 
-    Of lines that share a word with a statement by chance two fifths do, and of 169 true statements all.
+    This is true of all of 169 true statements, and of two fifths of the lines that share a word only by chance.
     """
     if not echoes(text, original, job_context):
         return False
@@ -72,7 +72,7 @@ def _timeless(text: str) -> str:
 
 
 def telling_clauses(text: str, least: float, job_context: JobContext) -> list[str]:
-    """Return the clauses of a text that weigh ``least`` or more without names; the whole text if none does."""
+    """Return the clauses of a text with a weight of at least ``least`` without names; the whole text if none has."""
     clauses = [one for one in CLAUSE_ENDS.split(text) if weight_of(content_of(one, job_context)) >= least]
     return clauses or [text]
 
@@ -85,7 +85,7 @@ def content_of(text: str, job_context: JobContext) -> frozenset[str]:
 @cleared_on_erasure
 @lru_cache(maxsize=256)
 def _telling_terms(text: str, names: tuple[str, ...]) -> frozenset[str]:
-    """Cache the terms of a text without labels and names: a statement and its lines are compared several times."""
+    """Return the terms of a text without labels and names; cached, because statements are compared several times."""
     text = _LABEL.sub(" ", text)
     for name in names:
         text = text.replace(name, " ")

@@ -1,4 +1,4 @@
-"""Makes statements of lines for which a model gave no usable text: by the rules, else by quoting the lines."""
+"""Makes statements from lines for which a model gave no usable text: by the rules, else by quoting the lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONFIDENCE = 0.6
 
 
 def cited_lines(batch: RewriteBatch, dialogue: Dialogue) -> list[Message]:
-    """Return the lines cited by the tasks that have no text to be stored, in the order of the dialogue."""
+    """Return the lines cited by tasks without a text that may be stored, in the order of the dialogue."""
     left = [task for task, best in batch.outcomes() if best is None or not best.is_statement]
     cited = {one for task in left for one in task.message_ids}
     return [line for line in dialogue.messages if line.id in cited]
@@ -34,8 +34,8 @@ async def quotations(
 ) -> list[Statement]:
     """Quote the lines that a model contradicted, and return what the rules make of the others.
 
-    A line that a model worded in another language, with wrong ids or as a line of chat is quoted if the rules keep
-    nothing of it.
+    If the rules make nothing of a line, it is quoted if a model worded it in another language, with wrong ids or as a
+    line of chat.
     """
     contradicted = {one for task in batch.contradicted for one in task.message_ids}
     quoted = [_quoted(line, batch) for line in lines if line.id in contradicted]
@@ -49,7 +49,7 @@ async def quotations(
 
 
 def _telling_ids(task: RewriteTask, lines: Sequence[Message], batch: RewriteBatch) -> list[str]:
-    """Return the cited lines that hold a quarter of a text, else the one that holds most of it: a bare 1 does not."""
+    """Return the ids of the cited lines that contain a quarter of a task's text, else of the one with most of it."""
     held = {line.id: share_in(line.text, task.text, batch.job_context) for line in lines if line.id in task.message_ids}
     return [one for one, share in held.items() if share >= AGREED] or sorted(held, key=lambda one: -held[one])[:1]
 
@@ -73,5 +73,5 @@ def _quoted(line: Message, batch: RewriteBatch) -> Statement:
 
 
 def _is_one_day(word: str) -> bool:
-    """Return whether a word names one day, week or month; a weekday may recur, and 现在 is the day of the line."""
+    """Return whether a word names one certain day, week or month; a weekday may recur, so it does not count."""
     return all(mention.kind == "relative" for mention in leaning(word))

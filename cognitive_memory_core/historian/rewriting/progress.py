@@ -22,18 +22,18 @@ class _Thought(Generic[T]):
 
 
 class Progress(Generic[T]):
-    """In-memory results by job, for the last :data:`MOST` jobs.
+    """Results by job, in memory, for the last :data:`MOST` jobs.
 
-    A result is not returned if the job's text changed, or a person involved was erased, after it was kept.
+    A result is not returned if, since it was kept, the job's text changed or a person in it was erased.
     """
 
     def __init__(self) -> None:
-        """Start empty and register for clearing on erasure."""
+        """Start empty; :func:`clear_caches` clears it after an erasure."""
         self._thoughts: OrderedDict[str, _Thought[T]] = OrderedDict()
         register_cache(self)
 
     def find(self, work: Turn | Dialogue, job_context: JobContext) -> T | None:
-        """Return the result kept for a job; None if there is no valid one."""
+        """Return the result kept for a job; None if there is none, or if it is no longer valid."""
         thought = self._thoughts.get(job_context.job_id)
         if thought is None or thought.work != work or not thought.people <= _people(job_context):
             return None
@@ -53,7 +53,7 @@ class Progress(Generic[T]):
         self._thoughts.pop(job_id, None)
 
     def clear_caches(self) -> None:
-        """Drop all results; their model calls are repeated when needed."""
+        """Drop all results, so that jobs repeat their model calls."""
         self._thoughts.clear()
 
 

@@ -37,7 +37,7 @@ _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
 class EventSearch(Protocol):
-    """The one method of the word search that this module calls."""
+    """The word search, reduced to the one method that this module calls."""
 
     async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return events with any of the terms, best first, with their scores."""
@@ -46,20 +46,20 @@ class EventSearch(Protocol):
 
 @dataclass(frozen=True)
 class RepeatedEvents:
-    """Finds the events that a job may repeat; an unavailable store yields none."""
+    """Finds the events that a job may repeat; if a store is unavailable, it finds none."""
 
     facts: FactBook
     lexical: EventSearch
 
     def of_one_job(self) -> RepeatedEvents:
-        """Return a copy for one job that caches its searches; meanwhile no other job of the place changes the events.
+        """Return a copy that caches its searches, for one job, during which no other job changes the place's events.
 
-        That saves a search if a statement has the same words as its observation.
+        This saves a search if a statement has the same words as its observation.
         """
         return replace(self, lexical=_SearchedOnce(self.lexical))
 
     async def found_before(self, turn: Turn, names: Collection[str], without: Collection[str]) -> Mapping[str, Event]:
-        """Map observations to the event that an equal, earlier observation of the same person in this place led to.
+        """Map each observation to the event made from an equal, earlier one of the same person in this place, if any.
 
         Only observations that mean the same on any day are looked up: 明天去北京 said twice means two trips.
         """
@@ -81,9 +81,9 @@ class RepeatedEvents:
     async def near(
         self, work: Turn | Dialogue, without: Collection[str], names: Collection[str] = ()
     ) -> tuple[Event, ...]:
-        """Return the nearest events of the same place by speakers of the work, best first.
+        """Return the events of the same place, by speakers of the work, that are most similar to it, best first.
 
-        Times and people's names do not count towards nearness.
+        Times and people's names do not count.
         """
         read_filter, speakers = ReadFilter(work.scene, without=frozenset(without)), _speakers(work)
         found: dict[str, tuple[float, Event]] = {}
@@ -98,9 +98,9 @@ class RepeatedEvents:
     async def said_by_others(
         self, statement: str, scene: Scene, without: Collection[str], names: Collection[str] = ()
     ) -> tuple[str, ...]:
-        """Return the ids of the people who, by stored events of the same place, said what a statement says.
+        """Return the ids of the people who said the same as a statement, by the stored events of the same place.
 
-        Only events of one speaker count, and only facts: not claims that only their speaker vouches for.
+        Only events of one speaker count, and no claims for which only their speaker vouches.
         """
         claim = _claim(statement)
         read_filter = ReadFilter(scene, without=frozenset(without))
@@ -155,19 +155,19 @@ def _speakers_of(
 
 
 def _claim(text: str) -> str:
-    """Return a statement without its speaker, its quotation marks and the notes after them."""
+    """Return a statement without its speaker and quotation marks, and without notes after the quotation."""
     said = without_speaker(text)
     return said[1:].partition("”")[0] if said.startswith("“") else said
 
 
 def _says_the_same(one: str, other: str, names: Collection[str]) -> bool:
-    """Return whether a statement holds most of the terms of another one, and neither says anything contrary."""
+    """Return whether a statement contains most terms of another one, and they do not contradict each other."""
     terms, theirs = (set(_terms_of(text, _present(text, names))) for text in (one, other))
     return len(terms & theirs) >= SAME * len(theirs) and may_be_same(one, other)
 
 
 def is_timeless(text: str, names: Collection[str] = ()) -> bool:
-    """Return whether the same words of the same person mean the same at any time, also if they are a quotation.
+    """Return whether the same words of the same person mean the same on any day, even as a quotation.
 
     An episode is not timeless: 感冒了 said twice means two illnesses.
     """
@@ -178,20 +178,20 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
 
 
 def _content(text: str, names: Collection[str]) -> str:
-    """Return the text with labels, names and times blanked."""
+    """Return the text with labels, names and times replaced by blanks."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
 
 
 def is_dated_anew(text: str, found_before: str) -> bool:
-    """Return whether a rewrite names a time that the original words lack, so that a repetition means another time."""
+    """Return whether a text names a time that ``found_before`` does not, so that it means another occasion."""
     said = folded(found_before)
     return any(folded(text[mention.start : mention.stop]) not in said for mention in mentions(text))
 
 
 def _common_count(terms: Collection[str], event: Event, names: Collection[str]) -> int:
-    """Return how many of a text's terms an event has, not counting people's names.
+    """Return how many of the terms an event's text has; names of people do not count.
 
     A word that is somebody's name in one text and a thing in another (饺子) does not count.
     """
@@ -201,14 +201,14 @@ def _common_count(terms: Collection[str], event: Event, names: Collection[str]) 
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
 def _terms_without_names(text: str, names: tuple[str, ...]) -> frozenset[str]:
-    """Cache the terms of an event, which is a neighbour of many jobs of its place."""
+    """Return the terms of an event's text without names; cached, because many jobs of its place compare the event."""
     return frozenset(_terms_of(text, _present(text, names)))
 
 
 @cleared_on_erasure
 @lru_cache(maxsize=1024)
 def _terms_of(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the terms of a text in order, without the names that it has; what is said becomes an event."""
+    """Return the terms of a text in order, without the names that it contains."""
     return tuple(query_terms(_content(text, names)))
 
 

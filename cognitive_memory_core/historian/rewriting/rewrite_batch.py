@@ -27,7 +27,7 @@ NAMED = 8  # hits of each kind listed in the feedback
 
 @dataclass(frozen=True)
 class Attempt:
-    """One statement that a model wrote, and the gate's verdict."""
+    """One statement that a model wrote, with the gate's verdict."""
 
     statement: Statement
     verdict: Verdict
@@ -39,7 +39,7 @@ class Attempt:
 
     @property
     def is_statement(self) -> bool:
-        """Whether the text may be stored as a statement; one with words such as 我 or 周四 gives way to its lines."""
+        """Whether the text may be stored as a statement; one with words such as 我 or 周四 is replaced by its lines."""
         return self.verdict.is_absolute
 
 
@@ -70,7 +70,7 @@ class RewriteBatch:
         return Around(tuple(self.context))
 
     def tried(self, answers: Iterable[StatementAnswer]) -> list[tuple[RewriteTask, Attempt]]:
-        """Judge an answer to the open tasks; a missing item counts as an empty text.
+        """Judge the answers to the open tasks; a missing answer counts as an empty text.
 
         Changes no state. Takes up to 0.1 s for many people and long texts, so call it off the event loop.
         """
@@ -86,14 +86,14 @@ class RewriteBatch:
                 self._best[task.number] = attempt
 
     def outcomes(self) -> Iterator[tuple[RewriteTask, Attempt | None]]:
-        """Yield each task with its best usable attempt, its relative times replaced by dates; None if there is none."""
+        """Yield each task with its best usable attempt, or None; in the attempt dates replace relative times."""
         for task in self.tasks:
             attempt = self._best.get(task.number)
             yield task, self._dated(task, attempt) if attempt and attempt.verdict.is_usable else None
 
     @property
     def unsettled(self) -> list[RewriteTask]:
-        """The tasks whose best text is usable but still leans on its chat."""
+        """The tasks whose best text is usable, but still has words that mean nothing out of the chat."""
         return [task for task, best in self.outcomes() if best and not best.is_statement]
 
     @property
@@ -121,7 +121,7 @@ class RewriteBatch:
         return Attempt(_marked(statement, verdict), verdict)
 
     def _dated(self, task: RewriteTask, attempt: Attempt) -> Attempt:
-        """Return the attempt with dates for its relative days, if its lines are of one day and it then passes."""
+        """Return the attempt with dates for its relative days, if its lines are of one day and the gate accepts it."""
         days = {line.when.date() if line.when else None for line in task.cited}
         said_at = task.cited[-1].when if task.cited else None
         if attempt.verdict.is_absolute or len(days) != 1 or said_at is None:
@@ -133,7 +133,7 @@ class RewriteBatch:
         return Attempt(replace(attempt.statement, text=text, is_absolute=True), verdict)
 
     def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
-        """Add the fault "unfounded" if a text does not rest on what was heard, else any contradictions."""
+        """Return the verdict with "unfounded" as fault if a text has no basis in its lines, else contradictions."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.original):
             return verdict
         is_founded = rests_on(text, task.original, self.job_context) and not borrows(text, task, self.job_context)
@@ -173,7 +173,7 @@ def feedback(verdict: Verdict) -> str:
 
 
 def _marked(statement: Statement, verdict: Verdict) -> Statement:
-    """Mark a statement that is not absolute; it then neither repeats nor replaces an event, nor matches later words."""
+    """Return a statement, marked if it is not absolute; a marked one neither repeats nor replaces an event."""
     if verdict.is_absolute:
         return statement
     return replace(statement, is_absolute=False, repeats="", replaces="", observation="")

@@ -40,7 +40,7 @@ MOST_REFUSED = 3  # refusals in a row after which the remaining observations are
 
 
 class ModelHistorian:
-    """Rewrites and triages with chat models. Answers for a job that fails later are kept for its next try."""
+    """Rewrites and triages with chat models. If a job fails after an answer, the answer is kept for its next try."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class ModelHistorian:
         *,
         tally: Tally | None = None,
     ) -> None:
-        """Rewrite with ``rewriting`` and triage with ``judging``; where a model fails, ``rules`` do its step."""
+        """Rewrite with ``rewriting`` and triage with ``judging``; where a model fails, use ``rules``."""
         self._rules = rules
         self._rewriting = rewriting
         self._judging = judging
@@ -64,7 +64,8 @@ class ModelHistorian:
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement; equal observations give equal statements.
 
-        One that is refused, or not absolute after ``rewrite_max_retry`` retries, is stored marked as not absolute.
+        An observation that a model refuses, or does not make absolute within ``rewrite_max_retry`` retries, is stored
+        marked as not absolute.
         """
         batch = self._progress.find(turn, job_context) or _batch(turn, job_context)
         batch.job_context = replace(batch.job_context, is_last_try=job_context.is_last_try)
@@ -77,7 +78,7 @@ class ModelHistorian:
         return self._written(turn, batch)
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
-        """Return what is worth remembering, each statement attributed to the senders of the lines it rests on."""
+        """Return what is worth remembering as statements, attributed to the senders of the lines on which they rest."""
         if not any(line.sender_id and line.text.strip() for line in dialogue.messages):
             return []
         batch = self._progress.find(dialogue, job_context)
@@ -97,8 +98,8 @@ class ModelHistorian:
     ) -> None:
         """Ask until every task is accepted or the tries are used up.
 
-        An error of the first call is raised, except for a bad or late answer on the job's last try. An error of a later
-        call ends the tries, unless the model is unavailable.
+        An error of the first call is raised, except for a bad or late answer on the job's last try. After an error of a
+        later call only a bad or late answer is asked for again.
         """
         tries = self._settings.current.historian.rewrite_max_retry + 1
         while batch.open and batch.calls < tries:
@@ -119,7 +120,7 @@ class ModelHistorian:
             batch.calls += 1
 
     async def _spare(self, batch: RewriteBatch, turn: Turn) -> None:
-        """Ask without surrounding lines and neighbours; if that is refused too, ask for each observation alone.
+        """Ask again without surrounding lines and neighbours; if that is refused, too, ask for each observation alone.
 
         The provider may have refused another person's line, or a neighbour, and not the observation.
         """
@@ -147,7 +148,7 @@ class ModelHistorian:
         return False
 
     async def _judged(self, dialogue: Dialogue, job_context: JobContext) -> tuple[TriageAnswer, JobContext]:
-        """Triage a dialogue, and once more without neighbours if it is refused with them.
+        """Triage a dialogue; if the model refuses it, once more without neighbours.
 
         A bad or late answer on the last try raises PermanentError, as a refusal does.
         """
@@ -169,7 +170,7 @@ class ModelHistorian:
         return await self._judging.ask(await asyncio.to_thread(self._prompts.triage, dialogue.messages, job_context))
 
     async def _note(self, batch: RewriteBatch, answers: Sequence[StatementAnswer]) -> None:
-        """Judge an answer and record it; the job may be cancelled during the judging, which changes no state."""
+        """Judge an answer, then record it; if the job is cancelled while judging, nothing is recorded."""
         attempts = await _computed(batch, partial(batch.tried, answers))
         batch.note(attempts)
         for _, attempt in attempts:
@@ -204,26 +205,26 @@ class ModelHistorian:
 
 
 def _is_uncited(triaged: TriageAnswer) -> bool:
-    """Return whether a model found something worth remembering but cited no line for any of it."""
+    """Return whether a model found something worth remembering, but cited no line for any of it."""
     return bool(triaged.observations) and not any(one.lines for one in triaged.observations)
 
 
 def _give_up(batch: RewriteBatch, failure: BadAnswer | TooSlow) -> None:
-    """Log a failed first call on a job's last try; before the last try raise it, so that the job is retried."""
+    """Log a failure of the first call on a job's last try; on an earlier try raise it, so that the job is retried."""
     if not batch.job_context.is_last_try:
         raise failure
     _warn(batch, described(failure))
 
 
 async def _computed(batch: RewriteBatch, work: Callable[[], T]) -> T:
-    """Run ``work`` at once if it takes about a millisecond; with many people or long texts, run it in a thread."""
+    """Run ``work`` directly if it takes about a millisecond, in a thread if there are many people or long texts."""
     length = sum(map(len, batch.context)) + sum(len(task.original) for task in batch.tasks)
     is_small = length <= SMALL and len(batch.job_context.people) <= FEW
     return work() if is_small else await asyncio.to_thread(work)
 
 
 def _batch(turn: Turn, job_context: JobContext) -> RewriteBatch:
-    """Build the rewrite batch of a turn: each distinct observation once, the scene's person as likeliest speaker."""
+    """Build the rewrite batch of a turn: a task per distinct observation, the scene's person as likeliest speaker."""
     lines = [line for line in turn.recent_messages if isinstance(line, Message) and line.sender_id]
     lines_by_sender = {turn.scene.user_id: "", **said_by(lines)}
     texts = _once(turn.observations)

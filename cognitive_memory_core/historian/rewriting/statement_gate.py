@@ -38,7 +38,7 @@ _WORD = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is wrong with one statement of a model; empty if it passes.
+    """What is wrong with one statement of a model; all fields are empty if nothing is.
 
     ``lost_ids`` are known ids of the observation that the text lacks. ``foreign_ids`` are numbers of five or more
     digits that the model was not given, and known ids behind another person's name. With any of ``faults`` the text
@@ -67,7 +67,7 @@ class Verdict:
 
     @property
     def reasons(self) -> frozenset[str]:
-        """Codes of why the statement is rejected; empty if it passes.
+        """Codes of why the statement is rejected; empty if it is accepted.
 
         They are its :data:`Fault` codes (it does not follow from the observation), "drift" (it is about other people),
         and the kinds of its offences (words such as "I" or "yesterday" that mean nothing out of their chat).
@@ -78,13 +78,13 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Around:
-    """The texts that a model was given beside an observation, analysed once and shared by all statements of a turn."""
+    """The texts that a model was given beside an observation; analysed once for all statements of a turn."""
 
     texts: tuple[str, ...]
 
     @cached_property
     def plain(self) -> str:
-        """The texts in plain form, for the search of ids."""
+        """The texts in plain form, in which ids are searched for."""
         return plain("\n".join(one[:READ] for one in self.texts)[:_GIVEN_READ])
 
     @cached_property
@@ -102,7 +102,7 @@ def judge(text: str, original: str, context: Sequence[str], job_context: JobCont
 
 
 def judge_amid(text: str, original: str, around: Around, job_context: JobContext) -> Verdict:
-    """Judge one of several statements of a turn, as :func:`judge` does, with shared texts."""
+    """Judge one of several statements of a turn as :func:`judge` does, with the texts that all of them share."""
     read, said = text[:READ], plain(original[:READ])
     given = _GateInput(said, around)
     known = _Known(job_context, f"{read}\n{original[:READ]}")
@@ -123,7 +123,7 @@ def judge_amid(text: str, original: str, around: Around, job_context: JobContext
 
 
 def judged(statement: Statement, names: Collection[str]) -> Statement:
-    """Return the statement, marked as not absolute if it has offences; known ``names`` do not count as offences."""
+    """Return the statement; if it has offences, marked as not absolute. Known ``names`` are not read as words."""
     if statement.is_absolute and offences(statement.text, names=names):
         return replace(statement, is_absolute=False)
     return statement
@@ -131,7 +131,7 @@ def judged(statement: Statement, names: Collection[str]) -> Statement:
 
 @dataclass(frozen=True)
 class _GateInput:
-    """Everything that a model was given for one statement: ``said`` in plain form, and the texts around it."""
+    """All that a model was given for one statement: the observation ``said`` in plain form, and the texts beside it."""
 
     said: str
     around: Around
@@ -141,16 +141,16 @@ class _GateInput:
         return f"{self.said}\n{self.around.plain}"
 
     def shared(self, terms: Collection[str]) -> int:
-        """Return how many of the terms occur in it."""
+        """Return how many of the terms occur in what the model was given."""
         said = frozenset(_terms(self.said))
         return sum(term in self.around.terms or term in said for term in terms)
 
 
 class _Known:
-    """The ids of the job context's people and group, and those of their names that occur in a text."""
+    """The ids of the job context's people and group, and those names of theirs that occur in a text."""
 
     def __init__(self, job_context: JobContext, text: str) -> None:
-        """Collect ids and names; there may be thousands of people, few of whom occur in the text."""
+        """Collect all ids, and the names that occur in ``text``, because few of thousands of people may be in it."""
         self._place = Person(job_context.place.group_id, job_context.place_name)
         self._people = (job_context.speaker, *job_context.people)
         self.ids = dict.fromkeys(one.id for one in (*self._people, self._place) if one.id)
@@ -163,7 +163,7 @@ class _Known:
         return tuple({form: None for form in called if form in text})
 
     def ids_by_name(self, text: str) -> dict[str, set[str]]:
-        """Return the names that occur in a plain text, each with the ids of its present and former bearers."""
+        """Map each name that occurs in a plain text to the ids of its present and former bearers."""
         found = {"QQ": set(self.ids)}  # stands for a person without a name
         for name, user_id in self._named():
             for form in _plain_forms(name):
@@ -181,7 +181,7 @@ class _Known:
 @cleared_on_erasure
 @lru_cache(maxsize=20_000)  # covers the names of a busy bot's groups, which every statement needs
 def _forms(name: str) -> tuple[str, ...]:
-    """Return a name in full, as a prompt shows it, and in spoken form."""
+    """Return a name in full, as a prompt shows it, and in the short form that people use; each distinct form once."""
     return tuple(dict.fromkeys(form for form in (name, defused(name), short_form(name)) if form))
 
 
@@ -211,7 +211,7 @@ def _faults(text: str, original: str, given: _GateInput, known: _Known) -> Itera
 
 
 def _content(text: str, names: Collection[str]) -> str:
-    """Return the text with labels, known names and times blanked, because every rewrite may add these."""
+    """Return the text with blanks for labels, known names and times, which any rewrite may add."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
     spared = Spared(len(text), (*spans, *named(text, names, lambda _: False)))
@@ -219,7 +219,7 @@ def _content(text: str, names: Collection[str]) -> str:
 
 
 def _is_translated(own: str, source: str, given: _GateInput, known: _Known) -> bool:
-    """Return whether the language changed: all Han was lost, or Han appears though none was given."""
+    """Return whether the language changed: all Chinese characters are gone, or there are some and none were given."""
     if _HAN.search(source):
         return bool(_LATIN.search(own)) and not _HAN.search(own)
     if len(_LATIN_WORD.findall(source)) < _FEW_WORDS or not _HAN.search(own):
@@ -228,7 +228,7 @@ def _is_translated(own: str, source: str, given: _GateInput, known: _Known) -> b
 
 
 def _is_unfounded(own: str, given: _GateInput) -> bool:
-    """Return whether a text shares too few terms with everything that was given."""
+    """Return whether a text shares too few terms with all that the model was given."""
     terms = {term for term in _terms(plain(own)) if term not in FUNCTION_WORDS}
     if len(terms) < _JUDGED_TERMS:
         return False

@@ -1,4 +1,4 @@
-"""Finds which people's lines support a statement: they say it, or agree to a cited line that says it."""
+"""Finds whose lines support a statement: people who say it, or who agree to a cited line that says it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _THIN = 4  # characters; shorter lines (哈哈, 🎉) are no proposal that someb
 
 @dataclass(frozen=True)
 class Support:
-    """What one person's cited lines may support: what they say, and the lines that they agree to."""
+    """The texts by which one person may support a statement: lines that they said, and lines to which they agreed."""
 
     said: tuple[str, ...] = ()
     agreed: tuple[str, ...] = ()
@@ -44,8 +44,8 @@ def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[s
     """Return the support of each sender of the cited lines.
 
     Lines that dictate, give orders or claim rank or money support nothing. A line that agrees supports only the line
-    that it answers, and only if that is cited too: 同意 before a proposal, or to something else, is no consent to it.
-    If a cited line speaks for everybody, other people's lines support only by agreeing.
+    that it answers, and only if that line is cited, too: 同意 before a proposal, or to something else, is no consent to
+    it. If a cited line speaks for everybody, other people's lines support only by agreeing.
     """
     grown: dict[str, _Growing] = {}
     spokesmen = {line.sender_id for line in cited if speaks_for_all(line.text)}
@@ -64,11 +64,12 @@ def supports(cited: Sequence[Message], messages: Sequence[Message]) -> Mapping[s
 def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContext) -> tuple[str, ...]:
     """Return the people whose lines say what a text says, or agree to a line that does.
 
-    A clause of the text counts if a quarter of its words is in anybody's lines. A backer's lines hold a quarter of each
-    such clause, and three quarters of what those of whoever says most of it hold: single words in common are chance.
-    If the text names one person alone, a quarter suffices for that person. Questions say nothing. A person who refuses,
-    or says the contrary, is a backer only if nobody else says the whole text. If nobody does, the backer is who holds
-    two thirds of that, else, if the text names one person alone, who says most of what that one does not say.
+    A clause of the text counts if a quarter of its words is in anybody's lines. A backer's lines must contain a quarter
+    of each such clause, and three quarters of what the lines of the person who says most of it contain: single words in
+    common are chance. If the text names one person alone, a quarter suffices for that person. Questions say nothing. A
+    person who refuses, or says the contrary, is a backer only if nobody else says the whole text. If nobody says it
+    all, the backer is the person whose lines contain two thirds of what is required; else, if the text names one person
+    alone, the person who says most of what that one does not say.
     """
     held = _Held.of(text, backing, job_context)
     subject = _named_alone(text, job_context)
@@ -84,7 +85,7 @@ def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContex
 
 @dataclass(frozen=True)
 class _Held:
-    """The share of each telling clause of a text that each person's lines hold, and the share that backs the text."""
+    """For each telling clause of a text the share that each person's lines contain, and the share that is required."""
 
     shares: Mapping[str, Sequence[float]]
     needed: Sequence[float]
@@ -98,19 +99,22 @@ class _Held:
         return cls(shares, [max(AGREED, AS_MUCH * share) if share >= AGREED else 0.0 for share in most])
 
     def says_all(self, person: str, least: float, part: float = 1.0) -> bool:
-        """Return whether a person's lines hold enough of each clause, or a part of that, or ``least`` if less."""
+        """Return whether a person's lines contain the required share of each clause.
+
+        ``part`` scales what is required; a share of ``least`` always suffices.
+        """
         pairs = zip(self.shares[person], self.needed, strict=True)
         return any(self.needed) and all(share >= min(part * needed, least) for share, needed in pairs)
 
     def sayer_of_rest(self, person: str) -> str:
-        """Return who says most of the clauses that this person does not say."""
+        """Return the person who says most of the clauses that ``person`` does not say."""
         every = range(len(self.needed))
         lacking = [at for at in every if self.shares[person][at] < self.needed[at]] or every
         return max(self.shares, key=lambda one: (sum(self.shares[one][at] for at in lacking), one != person))
 
 
 def _named_alone(text: str, job_context: JobContext) -> list[str]:
-    """Return the id of the only known person whom a text names by id, in a list; [] if it names none or several."""
+    """Return the only known person whom a text names by id, as a list of one id; [] if it names none or several."""
     people = (job_context.speaker, *job_context.people)
     named = {
         one.id for one in people if one.id and one.id != job_context.place.group_id and f"({one.id})" in plain(text)
@@ -119,7 +123,7 @@ def _named_alone(text: str, job_context: JobContext) -> list[str]:
 
 
 def is_own_word(line: str) -> bool:
-    """Return whether a line claims rank or money, gives orders or dictates, so that it is nobody's but its sender's."""
+    """Return whether a line claims rank or money, gives orders or dictates, so that only its sender vouches for it."""
     return dictates(line) or is_unvouched(line)
 
 
@@ -139,10 +143,11 @@ def _is_bare_agreement(text: str) -> bool:
 
 
 def _answered_line(line: Message, messages: Sequence[Message]) -> Message | None:
-    """Return the line that another one replies to, else the nearest proposal before it by somebody else, else None.
+    """Return the line that another line answers; None if there is none.
 
-    Agreements and very short lines are no proposals. An agreement that says more answers the nearest proposal of which
-    it takes up a word, if there is one.
+    It is the line to which the other replies, else the nearest proposal before it by somebody else. Agreements and very
+    short lines are no proposals. An agreement with further words answers, if possible, the nearest proposal that shares
+    a word with it.
     """
     if line.reply_to:
         return next((one for one in messages if one.id == line.reply_to), None)

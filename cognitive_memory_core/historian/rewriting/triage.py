@@ -1,4 +1,4 @@
-"""Attributes what a model found worth remembering in a dialogue to the senders of the cited lines."""
+"""Attributes what a model found worth remembering in a dialogue to the senders of the lines that it cites."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 def batch_of(
     triaged: TriageAnswer, dialogue: Dialogue, job_context: JobContext
 ) -> tuple[RewriteBatch, list[StatementAnswer]]:
-    """Build the rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
+    """Build a rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
     founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages, job_context))]
     if len(founded) < len(said):  # invented, or said by the bot
@@ -45,10 +45,10 @@ def batch_of(
 
 
 def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobContext) -> list[Message]:
-    """Return the distinct lines of people that an observation cites, in their order.
+    """Return the distinct lines of people that an observation cites, in the order of the dialogue.
 
-    For an observation that cites no line, or only lines without a word of it, the line with most of its words is taken.
-    So is that of the person whose words it begins to quote, if it cites lines of others.
+    If it cites no line, or only lines that share no word with it, the line with most of its words is returned instead.
+    If it begins by quoting a person of whom it cites no line, a line of that person that contains more of it is.
     """
     of_people = [line for line in messages if line.sender_id and line.text.strip()]
     numbers = {number for number in said.lines if 0 < number <= len(messages)}
@@ -64,9 +64,9 @@ def _cited(said: StatementAnswer, messages: Sequence[Message], job_context: JobC
 
 
 def _of_voice(text: str, cited: Sequence[Message], lines: Sequence[Message], job_context: JobContext) -> Message | None:
-    """Return a line of the person whose words a text begins to quote, if the text cites no line of theirs.
+    """Return a line of the person whom a text quotes at its beginning, if the text cites no line of that person.
 
-    Else None.
+    None otherwise.
     """
     voice = opening_voice(plain(labelled(text, (job_context.speaker, *job_context.people))))
     if not voice or voice in {line.sender_id for line in cited}:
@@ -75,7 +75,7 @@ def _of_voice(text: str, cited: Sequence[Message], lines: Sequence[Message], job
 
 
 def _holds_more(line: Message, cited: Sequence[Message], text: str, job_context: JobContext) -> bool:
-    """Return whether a line holds more of a text than the cited lines; if not, the name before the text is wrong."""
+    """Return whether a line contains more of a text than the cited lines; if not, the name before the text is wrong."""
     said = "\n".join(one.text for one in cited)
     return share_in(line.text, text, job_context) > share_in(said, text, job_context)
 
@@ -83,7 +83,7 @@ def _holds_more(line: Message, cited: Sequence[Message], text: str, job_context:
 def _task(
     number: int, said: StatementAnswer, lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext
 ) -> RewriteTask:
-    """Build the task of an observation; its ``own`` is "" if several people said it, or one said it of others."""
+    """Build the task of an observation; ``own`` is "" if several people said it, or if one said it of somebody else."""
     lines_by_sender = said_by(lines)
     senders = tuple(lines_by_sender)
     return RewriteTask(
@@ -105,7 +105,7 @@ def _task(
 
 
 def _beside(lines: Sequence[Message], messages: Sequence[Message], job_context: JobContext) -> Iterator[str]:
-    """Yield other lines of the cited people, and the line that each cited line replies to, else the one before it."""
+    """Yield other lines of the cited people, and for each cited line the line that it answers, else the one before."""
     senders, cited = {line.sender_id for line in lines}, {line.id for line in lines}
     known = {line.id: line for line in (*job_context.answered, *job_context.earlier, *messages)}
     before = dict(zip([line.id for line in messages[1:]], messages, strict=False))
@@ -117,7 +117,7 @@ def _beside(lines: Sequence[Message], messages: Sequence[Message], job_context: 
 
 
 def _is_of_others(lines: Sequence[Message]) -> bool:
-    """Return whether a person's lines speak of a third person and never name the speaker."""
+    """Return whether a person's lines speak of a third person and do not name the person who says them."""
     text = "\n".join(line.text[:READ] for line in lines)
     who = lines[0].scene
     is_named = bool(who.user_name) and who.user_name in text

@@ -1,4 +1,4 @@
-"""Enforces ``daily_calls``, and falls back to the rules when the day's calls are spent."""
+"""Enforces ``daily_calls``: after the day's calls are spent, the rules replace the models."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class NoModel(UnavailableError):
 class Budget:
     """Counts the calls of a day against ``daily_calls``; 0 means no limit. Running calls count as made.
 
-    Once half of the day's calls are spent, a place that took a quarter of them is refused if other places ask too.
-    Profile merges get at most half of the day's calls, and so does evolution.
+    Once half of the day's calls are spent, a place that made a quarter of all allowed calls is refused if other places
+    call, too. Profile merges get at most half of the day's calls, and so does evolution.
     """
 
     meter: SpendingMeter
@@ -53,7 +53,7 @@ class Budget:
         return 0 < self._limit <= self._calls
 
     def bears(self, purpose: str) -> bool:
-        """Return whether a model may be called for a purpose now; merging and evolution have half of the calls each."""
+        """Return whether a model may be called for a purpose now; merging and evolution get half of the calls each."""
         made = self.meter.calls_today(purpose) + self.under_way[purpose]
         has_had_its_share = purpose in (MERGE, EVOLUTION) and 0 < self._limit <= made * 2
         return not (self.is_spent or has_had_its_share)
@@ -79,13 +79,13 @@ class Budget:
 
 @dataclass(frozen=True)
 class BudgetedChat:
-    """Wraps a chat model; raises NoModel if there is none, or if no call may be made for the purpose now."""
+    """Wraps a chat model; raises NoModel if there is none, or if it may not be called for the purpose now."""
 
     chat: Chat | None
     budget: Budget
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Ask the model and return its answer, parsed; raises NoModel without a call if none may be made."""
+        """Ask the model and return its parsed answer; raises NoModel, without a call, if it may not be called."""
         if self.chat is None:
             raise NoModel(sentences.models.NO_CHAT_MODEL)
         if not self.budget.bears(ask.purpose):
@@ -99,7 +99,7 @@ class BudgetedChat:
 
 @dataclass(frozen=True)
 class BackedHistorian:
-    """Calls the model while the budget allows it, and falls back to the rules.
+    """Calls a model while the budget allows it, and uses the rules otherwise.
 
     A dialogue that ``look`` rejects gives no statements and costs no call.
     """
@@ -134,7 +134,7 @@ class BackedHistorian:
 
 @dataclass(frozen=True)
 class BackedMerger:
-    """Calls the model while the budget allows it, and falls back to the rules."""
+    """Calls a model while the budget allows it, and uses the rules otherwise."""
 
     model: Merger
     rules: Merger

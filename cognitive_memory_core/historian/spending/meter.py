@@ -1,4 +1,4 @@
-"""Counts calls, tokens and failures of models, and writes them to the accounts."""
+"""Counts calls, tokens and failures of models, and writes the counts to the accounts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class SpendingMeter:
-    """Counts in memory at once and writes in batches; what cannot be written is kept and retried."""
+    """Counts in memory at once and writes in batches; counts that could not be written are kept and retried."""
 
     def __init__(self, accounts: Accounts, clock: Clock, zone: tzinfo) -> None:
         """Write to accounts, by calendar day in ``zone``."""
@@ -61,7 +61,7 @@ class SpendingMeter:
         return self._calls[self.today, purpose]
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
-        """Count one call for a purpose, and its tokens, of which the model wrote ``answered``."""
+        """Count one call for a purpose and its tokens; ``answered`` of them are the model's answer."""
         self._calls[self.today, purpose] += 1
         self._forget_old_days()
         tokens = max(tokens, 0)
@@ -84,7 +84,7 @@ class SpendingMeter:
         return UNTIL_NUDGED
 
     async def _write(self) -> None:
-        """Write all unwritten counts. Must run to completion: the effect of a cancelled write is unknown."""
+        """Write all unwritten counts; must not be cancelled, because the effect of a cancelled write is unknown."""
         async with self._turn:
             for day, purpose in list(self._waiting):
                 spending = self._waiting.pop((day, purpose))
@@ -113,14 +113,14 @@ class SpendingMeter:
 
 @dataclass(frozen=True)
 class MeteredChat:
-    """A chat model whose failures are counted; its calls are counted too if ``counts_calls`` is set."""
+    """A chat model whose failures are counted, and with ``counts_calls`` also its calls."""
 
     chat: Chat
     meter: SpendingMeter
     counts_calls: bool = False
 
     async def ask(self, ask: Ask[T]) -> T:
-        """Ask the model and return its answer, parsed; a failure is counted before it is raised."""
+        """Ask the model and return its parsed answer; a failure is counted before it is raised."""
         if self.counts_calls:
             self.meter.count(ask.purpose, 0)
         try:
