@@ -22,13 +22,13 @@ from ..ports.quality import Tally, Untallied
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
-from ..recall.deadlines import finished
+from ..recall.deadlines import at_once, finished
 from ..recall.naming import MOST_PEOPLE
 from ..recall.profile_reader import ProfileReader, TurnProfiles
 from ..recall.query import Query
 from ..recall.quotations import LineKey, Quotation, Quotations, QuotationSearch, QuotedLines, key_of
 from ..recall.ranking import followed, newer_first
-from ..recall.retriever import Retriever
+from ..recall.retriever import BegunReads, Retriever
 from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
 from ..settings import Live, Settings
 from ..text.lexical.tokens import token_count
@@ -134,6 +134,9 @@ class ContextBuilder:
         """Build a context; ``traces`` record the searches of events and of lines."""
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
         read_filter = ReadFilter(scene, without=self._access.hidden_people)
+        embedding = self._retriever.embedding(query, settings, settings.query.auto_top_k)
+        if embedding is not None:
+            await at_once(embedding)  # the search by meaning then shares the trip of the other reads
         # the lines are read once, for two parts
         said = asyncio.ensure_future(self._lines_of(read_filter, query, settings, traces[1]))
         said.add_done_callback(seen)
@@ -141,14 +144,16 @@ class ContextBuilder:
             self._pins(scene),
             self._profiles_of(scene, query),
             self._beliefs_of(scene, text, query),
-            self._events(read_filter, query, settings, said, traces[0]),
+            self._events(read_filter, query, settings, BegunReads(embedding, said), traces[0]),
             self._quoted(read_filter.scene, query, settings, said),
             self._recent_memos(scene, settings),
         ]
         try:
             found = _without_sources(await self._read(parts), settings.query.auto_messages_k, traces[1])
         finally:
-            said.cancel()  # no effect when it is done
+            for begun in (said, embedding):
+                if begun is not None:
+                    begun.cancel()  # no effect when it is done
         return self._context(found, budget, settings)
 
     async def memos_only(self, scene: Scene, *, budget: int | None = None) -> Context:
@@ -227,7 +232,7 @@ class ContextBuilder:
         read_filter: ReadFilter,
         query: Query,
         settings: Settings,
-        said: asyncio.Future[QuotedLines],
+        begun: BegunReads,
         trace: SearchTrace,
     ) -> PartReader[TurnEvents]:
         asked = settings.query
@@ -251,7 +256,7 @@ class ContextBuilder:
                 decay=asked.auto_decay,
                 floor=asked.min_relevance,
                 trace=trace,
-                lines=said,
+                begun=begun,
             )
             events = [hit.event for hit in found.hits]
             every = [*events, *await self._retriever.replacing(read_filter, events)]

@@ -10,6 +10,7 @@ from ..cancellation import seen
 from ..errors import PermanentError, TransientError, UnavailableError
 
 AWAY = (UnavailableError, TransientError, PermanentError, asyncio.TimeoutError)  # a part of an answer is missing
+TURNS = 8  # of the event loop, in which an embedder that waits for nothing has answered through all its wrappers
 T = TypeVar("T")
 
 
@@ -40,6 +41,14 @@ async def finished(seconds: float, answers: Collection[asyncio.Future[Any]]) -> 
     finally:
         for answer in answers:
             answer.cancel()  # no effect on a finished one
+
+
+async def at_once(answer: asyncio.Future[Any]) -> None:
+    """Let the event loop turn a few times, until the future is done: a remote model answers later, others by then."""
+    for _ in range(TURNS):
+        if answer.done():
+            break
+        await asyncio.sleep(0)
 
 
 async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:

@@ -20,7 +20,8 @@ from .deadlines import with_deadline, with_timeout
 from .line_scores import REACH, WEIGHTS, Weights, hits_of, parts_of
 from .query import NARROWED, Query, narrowed
 from .ranking import collapsed, counting, decayed, naming, preferring
-from .retriever import MAX_RESULTS, PATIENCE, SearchResult
+from .retriever import PATIENCE, SearchResult
+from .search_request import MAX_RESULTS
 from .trace import NO_TRACE, SearchTrace
 
 CANDIDATES = 120  # lines that share words with the query; their adjacent lines are scored too

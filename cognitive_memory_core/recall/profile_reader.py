@@ -25,7 +25,8 @@ from .current_names import CurrentNames
 from .deadlines import AWAY, with_timeout
 from .profile_ranking import ProfileQuestion, is_wanted, one_a_person, ranked
 from .query import QUERY_LENGTH
-from .retriever import MAX_RESULTS, PATIENCE
+from .retriever import PATIENCE
+from .search_request import MAX_RESULTS
 
 INLINE = 4  # profiles compared on the event loop in a few milliseconds; more are compared in a thread
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Protocol, TypeVar
 
+from ..cancellation import seen
 from ..domain.event import Event
 from ..domain.hit import Hit
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..ports.clock import Clock
 from ..ports.ledger import LexicalIndex, NameBook, TracedEvents
-from ..ports.models import Embedder, Reranker
+from ..ports.models import Embedder, Reranker, Vector
 from ..ports.vectors import NearbyEvents
 from ..settings import Decay, Live, Settings
 from .deadlines import AWAY, finished, shielded, with_deadline
-from .intent import IntentWeights, weights_of_intent
 from .naming import KnownNames
-from .query import NARROWED, Query, narrowed, query_of
+from .query import Query, query_of
 from .ranking import (
     Scored,
     SourceLine,
@@ -39,18 +39,15 @@ from .ranking import (
     reranked,
     widened,
 )
+from .search_request import SearchRequest, embedded_text
 from .trace import NO_TRACE, SearchTrace
 
 PATIENCE = 5.0  # seconds that a query waits for a leg; its embedding still completes and is cached for the next query
-MAX_RESULTS = 200
-MAX_CANDIDATES = 1_000
 INLINE = 64  # candidates of some 30 characters, ranked in well under a millisecond; more are ranked in a thread
 LONG = 300  # characters; a longer query is parsed in a thread
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
 FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
-ASKED_ABOUT = 3  # people that an identity query is about at most
 CHAIN = 3  # times that a statement may have been replaced by a newer one
-LEAST = 0.15  # relevance from which a hit counts as an answer to an identity query
 LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
 Result = TypeVar("Result")
 CandidateSearch = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
@@ -63,6 +60,17 @@ class FoundLines(Protocol):
     def scores(self) -> Mapping[SourceLine, float]:
         """The score of each line found."""
         ...
+
+
+@dataclass(frozen=True)
+class BegunReads:
+    """What a caller has begun for a query: its vector (:meth:`Retriever.embedding`), and the search of the log."""
+
+    embedding: Awaitable[Vector] | None = None
+    lines: Awaitable[FoundLines] | None = None
+
+
+NOTHING_BEGUN = BegunReads()
 
 
 @dataclass(frozen=True)
@@ -94,79 +102,6 @@ class _SearchLeg:
         with contextlib.suppress(*AWAY):
             await search
             self.is_whole = True
-
-
-@dataclass(frozen=True)
-class _SearchRequest:
-    """The arguments of a search, and the settings at its beginning."""
-
-    read_filter: ReadFilter
-    query: Query
-    settings: Settings
-    top_k: int
-    decay: Decay | None
-    floor: float = 0.0
-
-    @property
-    def candidates(self) -> int:
-        """Return the maximum number of candidates of each search, by vectors and by words.
-
-        0 for a query without terms.
-        """
-        if not self.query.terms:
-            return 0
-        return min(self.limit * self.settings.query.rerank_candidate_multiplier, MAX_CANDIDATES)
-
-    @property
-    def more(self) -> int:
-        """Return the limit of further candidates for the time, and for each person, that the query names."""
-        return min(self.candidates, NARROWED)
-
-    def outnumbered(self, rows: Sequence[Scored]) -> list[ReadFilter]:
-        """Return the read filters of :func:`narrowed` that admit too few of the candidates in ``rows``.
-
-        Too few are fewer than the search may return. Empty if there are fewer candidates than the limit, because then
-        every row was found.
-        """
-        if len(rows) < self.candidates:
-            return []
-        enough = min(self.limit, self.more)
-        parts = narrowed(self.read_filter, self.query)
-        return [part for part in parts if sum(part.admits(event) for event, _ in rows) < enough]
-
-    @property
-    def limit(self) -> int:
-        """Return the maximum number of hits."""
-        return min(max(self.top_k, 0), MAX_RESULTS)
-
-    @property
-    def intent_weights(self) -> IntentWeights:
-        """Return the ranking adjustments for the query's intent."""
-        return weights_of_intent(self.query.intent, self.read_filter.kinds)
-
-    @property
-    def least(self) -> float:
-        """Return the minimum relevance of a hit."""
-        return max(self.floor, self.settings.query.min_relevance, LEAST)
-
-    @property
-    def about(self) -> list[ReadFilter]:
-        """Return a read filter for each person whom an identity query ("who is ...") asks about.
-
-        Empty for other queries.
-        """
-        if self.query.intent != "identity":
-            return []
-        people = [self.read_filter.user_id] if self.read_filter.user_id else sorted(self.query.people)[:ASKED_ABOUT]
-        return [replace(self.read_filter, user_id=person) for person in people]
-
-    @property
-    def embedded(self) -> str:
-        """Return the text to embed; place and speaker are included only for a real model.
-
-        With the local embedder, which hashes characters, they would outweigh the query.
-        """
-        return self.query.text if self.settings.models.embedding.model_name else self.query.said or self.query.text
 
 
 class Retriever:
@@ -209,6 +144,14 @@ class Retriever:
         """Drop the cached names of these places (None: of all), so that the next query there reads them again."""
         self._names.drop(scopes)
 
+    def embedding(self, query: Query, settings: Settings, top_k: int) -> asyncio.Future[Vector] | None:
+        """Start to embed a query that is to be searched with these settings; None if that search finds nothing."""
+        if top_k <= 0 or not query.terms:
+            return None
+        embedding = asyncio.ensure_future(self._embedder.embed_query(embedded_text(query, settings)))
+        embedding.add_done_callback(seen)
+        return embedding
+
     async def search(
         self,
         read_filter: ReadFilter,
@@ -218,20 +161,21 @@ class Retriever:
         decay: Decay | None,
         floor: float = 0.0,
         trace: SearchTrace | None = None,
-        lines: Awaitable[FoundLines] | None = None,
+        begun: BegunReads = NOTHING_BEGUN,
     ) -> SearchResult:
         """Find at most ``top_k`` (and 200) events of relevance ``floor`` or more; unavailable parts are listed.
 
         A query without terms finds nothing. An identity query ("who is ...") that finds little also returns the newest
         events of the people it asks about. A ``trace`` records the hits after each step; its settings are used.
-        ``lines`` has the log lines found for the same query; events made of these rank higher.
+        ``begun`` holds what was begun for the same query: its vector, which is else asked for here, and the log lines
+        found; events made of these rank higher.
         """
         trace = trace or NO_TRACE
-        request = _SearchRequest(read_filter, query, trace.settings or self._settings.current, top_k, decay, floor)
+        request = SearchRequest(read_filter, query, trace.settings or self._settings.current, top_k, decay, floor)
         if not request.candidates:
             return SearchResult()
         end = asyncio.get_running_loop().time() + self._patience
-        dense, words = await self._legs(request)
+        dense, words = await self._legs(request, begun.embedding)
         # hits below the floor are kept for comparison only
         least = 0.0 if trace.is_kept or self._reranker or request.about else floor
         hits = await _off_loop(_size(dense.rows, words.rows), partial(_joined, request, dense.rows, words.rows, least))
@@ -240,7 +184,7 @@ class Retriever:
         trace.note("judged", judged.hits)
         wide = await self._with_newest_of_people(request, judged.hits, end)
         trace.note("widened", wide.hits)
-        said = await _found_in_time(lines, end)
+        said = await _found_in_time(begun.lines, end)
         best = await _off_loop(len(wide.hits), partial(_chosen, request, wide.hits, said, self._clock.now(), trace))
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
@@ -256,7 +200,7 @@ class Retriever:
                 found |= {one.id: one for one in newer if read_filter.admits(one)}
         return list(found.values())
 
-    async def _judged(self, request: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
+    async def _judged(self, request: SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Return the best hits only, with the reranker's scores; without one, or if it fails, all hits unchanged."""
         asked = request.settings.query
         few = asked.rerank_candidate_multiplier < RERANKED_FROM
@@ -271,7 +215,7 @@ class Retriever:
             judged = None
         return SearchResult(tuple(hits), ("rerank",)) if judged is None else SearchResult(tuple(judged))
 
-    async def _with_newest_of_people(self, request: _SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
+    async def _with_newest_of_people(self, request: SearchRequest, hits: Sequence[Hit], end: float) -> SearchResult:
         """Add the newest events of the people whom an identity query asks about, if there are few relevant hits."""
         if not request.about or sum(hit.relevance >= request.least for hit in hits) >= min(FEW, request.limit):
             return SearchResult(tuple(hits))
@@ -285,11 +229,11 @@ class Retriever:
         newest = sorted(known, key=_when, reverse=True)
         return SearchResult(tuple(widened(hits, newest, request.least)))
 
-    async def _legs(self, request: _SearchRequest) -> tuple[_SearchLeg, _SearchLeg]:
+    async def _legs(self, request: SearchRequest, embedding: Awaitable[Vector] | None) -> tuple[_SearchLeg, _SearchLeg]:
         """Run both halves of the search concurrently; return each with the candidates that it found in time."""
         dense, words = _SearchLeg("embedding"), _SearchLeg("lexical")
         searches = (
-            asyncio.create_task(dense.run(self._by_meaning(request, dense))),
+            asyncio.create_task(dense.run(self._by_meaning(request, dense, embedding))),
             asyncio.create_task(words.run(self._by_words(request, words))),
         )
         await finished(self._patience, searches)
@@ -298,11 +242,11 @@ class Retriever:
                 search.result()
         return dense, words
 
-    async def _by_words(self, request: _SearchRequest, leg: _SearchLeg) -> None:
+    async def _by_words(self, request: SearchRequest, leg: _SearchLeg) -> None:
         await _asked(partial(self._lexical.events, request.query.terms), request, leg)
 
-    async def _by_meaning(self, request: _SearchRequest, leg: _SearchLeg) -> None:
-        vector = await self._embedder.embed_query(request.embedded)
+    async def _by_meaning(self, request: SearchRequest, leg: _SearchLeg, embedding: Awaitable[Vector] | None) -> None:
+        vector = await (embedding or self._embedder.embed_query(embedded_text(request.query, request.settings)))
         leg.part = "vectors"
         similarity = self._embedder.calibration.similarity
 
@@ -324,7 +268,7 @@ async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Map
         return {}
 
 
-async def _asked(ask: CandidateSearch, request: _SearchRequest, leg: _SearchLeg) -> None:
+async def _asked(ask: CandidateSearch, request: SearchRequest, leg: _SearchLeg) -> None:
     """Search for candidates, then further ones for each named time or person of which there are too few."""
     leg.rows = await ask(request.read_filter, request.candidates)
     more = [ask(narrow, request.more) for narrow in request.outnumbered(leg.rows)]
@@ -352,7 +296,7 @@ def _when(event: Event) -> datetime:
 
 
 def _joined(
-    request: _SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
+    request: SearchRequest, dense: Sequence[Scored] | None, words: Sequence[Scored] | None, least: float
 ) -> tuple[Hit, ...]:
     """Fuse the two searches, and drop hits of a relevance below ``least``.
 
@@ -363,7 +307,7 @@ def _joined(
     return tuple(hit for hit in fused(dense, lexical, weight, least) if request.read_filter.admits(hit.event))
 
 
-def _promising(request: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
+def _promising(request: SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
     """Order hits by relevance and by their fit to the time, people and kind that the query names, not by age."""
     timely = trace.note("time", preferring(above(hits, 0.0), request.query.window))
     named = trace.note("people", naming(timely, request.query.people))
@@ -371,7 +315,7 @@ def _promising(request: _SearchRequest, hits: Sequence[Hit], trace: SearchTrace 
 
 
 def _chosen(
-    request: _SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
+    request: SearchRequest, hits: Sequence[Hit], said: Mapping[SourceLine, float], now: datetime, trace: SearchTrace
 ) -> tuple[Hit, ...]:
     """Choose the best hits by relevance, fit to the query, age and source lines; leave out near-duplicates."""
     relevant = trace.note("relevance", above(hits, request.floor))

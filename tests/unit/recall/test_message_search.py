@@ -21,7 +21,8 @@ from cognitive_memory_core.recall.line_scores import REACH, Weights
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.ranking import NUMBER
-from cognitive_memory_core.recall.retriever import MAX_RESULTS, SearchResult
+from cognitive_memory_core.recall.retriever import SearchResult
+from cognitive_memory_core.recall.search_request import MAX_RESULTS
 from cognitive_memory_core.recall.trace import SearchTrace, lines_of
 from cognitive_memory_core.settings import Decay
 from tests.inmemory import InMemoryLedger

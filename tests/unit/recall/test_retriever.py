@@ -16,7 +16,8 @@ from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import PermanentError, TransientError, UnavailableError
 from cognitive_memory_core.recall.query import NAMED, NARROWED, Query
-from cognitive_memory_core.recall.retriever import LONG, MAX_CANDIDATES, MAX_RESULTS, Retriever, SearchResult
+from cognitive_memory_core.recall.retriever import LONG, Retriever, SearchResult
+from cognitive_memory_core.recall.search_request import MAX_CANDIDATES, MAX_RESULTS
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.inmemory.ledger import InMemoryLedger
