@@ -128,7 +128,7 @@ class _PostingsRanking:
     def __init__(self, connection: Connection, search: _LexicalSearch[Any], postings: Postings) -> None:
         self._connection, self._request = connection, search
         scores = postings.scores(search.terms)
-        shared = np.flatnonzero(scores)
+        shared = np.flatnonzero(scores != 0)  # several times faster than of numbers
         self._seqs, self._scores = postings.seqs[shared], scores[shared]
 
     def best(self, limit: int) -> dict[int, float]:

@@ -50,6 +50,12 @@ class Segment:
         begin, end = self.starts[at], self.starts[at + 1]
         return begin, np.where(self.terms[at] == asked, end, begin)
 
+    def within(self, begin: Rows, end: Rows) -> tuple[Rows, Counts]:
+        """Return rows and counts of the postings in these ranges, in order."""
+        spans = [slice(*span) for span in zip(begin.tolist(), end.tolist(), strict=True)]
+        rows, counts = [self.rows[span] for span in spans], [self.counts[span] for span in spans]
+        return np.concatenate((self.rows[:0], *rows)), np.concatenate((self.counts[:0], *counts))
+
     def after(self, stays: NDArray[np.bool_], numbers: Rows) -> Segment:
         """Return the postings of the rows for which ``stays`` is true, under their new row ``numbers``."""
         kept = stays[self.rows]
@@ -116,8 +122,7 @@ class Postings:
         rarity = np.log1p((len(self.seqs) - holding + 0.5) / (holding + 0.5))
         read, weights = [np.empty(0, np.int32)], [np.empty(0)]
         for segment, (begin, end) in zip(self.segments, runs, strict=True):
-            at = _positions_in(begin, end)
-            rows, counts = segment.rows[at], segment.counts[at].astype(np.float64)
+            rows, counts = segment.within(begin, end)
             gains = np.repeat(rarity, end - begin)
             gains *= counts
             gains *= SATURATION + 1
@@ -143,13 +148,6 @@ def _rarest(holding: NDArray[Any], most: int) -> NDArray[np.intp]:
     order = np.argsort(np.where(holding > 0, holding, np.inf), kind="stable")[: min(most, held)]
     quick = int(np.searchsorted(np.cumsum(holding[order]), _READ, side="right"))
     return np.sort(order[: max(quick, _ALWAYS_READ)])
-
-
-def _positions_in(begin: Rows, end: Rows) -> NDArray[np.int64]:
-    """Return every position inside the ranges ``begin[i]`` up to ``end[i]``, in order."""
-    lengths = (end - begin).astype(np.int64)
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(begin - before, lengths) + np.arange(lengths.sum(), dtype=np.int64)
 
 
 def _counted(terms: Terms, rows: Rows) -> Segment:
