@@ -65,16 +65,16 @@ class ReadAccess:
         owner, who may remove it.
         """
         if isinstance(item, Event):
-            return ReadFilter(scene, without=self.hidden_people).admits(item)
+            return self.present_filter(scene).admits(item)
         if isinstance(item, Message):
             return item.scene.scope == scene.scope and item.scene.user_id not in self.hidden_people
         if isinstance(item, Memo):
             return item.scope == scene.scope and item.user_id not in self.hidden_people
         return item.scope == scene.scope and (scene.kind == "operator" or item.owner_id in ("", scene.user_id))
 
-    def admits_lines(self, scene: Scene, lines: Iterable[Event]) -> bool:
-        """Return whether a scene may read every one of these lines of the log, which are given as events."""
-        return all(self.admits(scene, line) for line in lines)
+    def present_filter(self, scene: Scene) -> ReadFilter:
+        """Return the read filter of all events that a scene may see now, without those of people who opted out."""
+        return ReadFilter(scene, without=self.hidden_people)
 
     def shown(self, scene: Scene, items: Iterable[Redactable]) -> list[Redactable]:
         """Return the items of a list that a scene may see, redacted."""

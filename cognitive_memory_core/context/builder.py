@@ -238,8 +238,8 @@ class ContextBuilder:
         asked = settings.query
 
         def shown(read: TurnEvents) -> list[PartRead]:
-            admitted = [event for event in read.found if self._access.admits(read_filter.scene, event)]
-            replacing = [event for event in read.newer if self._access.admits(read_filter.scene, event)]
+            admits = self._access.present_filter(read_filter.scene).admits
+            admitted, replacing = [*filter(admits, read.found)], [*filter(admits, read.newer)]
             events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
             lines = event_lines(events, settings.zone, replaced)
             part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
@@ -292,11 +292,12 @@ class ContextBuilder:
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
         """Yield the quotations that the scene may see, without following lines that it may not see."""
+        admits = self._access.present_filter(scene).admits
         for one in quotations:
-            if self._access.admits_lines(scene, one.lines):
+            if all(map(admits, one.lines)):
                 yield one
-            elif self._access.admits_lines(scene, replace(one, following=()).lines):
-                yield one.followed_by(lambda line: self._access.admits_lines(scene, (line.as_event(),)))
+            elif all(map(admits, replace(one, following=()).lines)):
+                yield one.followed_by(lambda line: admits(line.as_event()))
 
     def _recent_memos(self, scene: Scene, settings: Settings) -> PartReader[Sequence[Memo]]:
         limit = settings.query.recent_end_summaries_inject_k

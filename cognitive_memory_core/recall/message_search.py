@@ -16,8 +16,10 @@ from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.clock import Clock
 from ..ports.ledger import LineSearch, PassageIndex
 from ..settings import Decay
+from .borrowed_terms import REACH
 from .deadlines import with_deadline, with_timeout
-from .line_scores import REACH, WEIGHTS, Weights, hits_of, parts_of
+from .line_measures import WEIGHTS, Weights
+from .line_scores import hits_of, parts_of
 from .query import NARROWED, Query, narrowed
 from .ranking import collapsed, counting, decayed, naming, preferring
 from .retriever import PATIENCE, SearchResult

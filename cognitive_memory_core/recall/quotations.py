@@ -14,9 +14,9 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from ..ports.ledger import MessageLog
 from ..settings import Decay
-from .line_scores import PAUSE
 from .message_search import MessageSearch
 from .query import Query
+from .talk_lines import PAUSE
 from .trace import NO_TRACE, SearchTrace
 
 LineKey = tuple[Scope, str]  # a message id is unique in its scope only

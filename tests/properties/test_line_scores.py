@@ -9,7 +9,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.recall.line_scores import PAUSE, SHOWN, WEIGHTS, Weights, hits_of
+from cognitive_memory_core.recall.line_measures import WEIGHTS, Weights
+from cognitive_memory_core.recall.line_scores import SHOWN, hits_of
+from cognitive_memory_core.recall.talk_lines import PAUSE
 from cognitive_memory_core.text.lexical.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON

@@ -12,7 +12,9 @@ import pytest
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.line_scores import PARTS, PAUSE, READ, WEIGHTS, Weights, hits_of, parts_of
+from cognitive_memory_core.recall.line_measures import WEIGHTS, Weights
+from cognitive_memory_core.recall.line_scores import PARTS, hits_of, parts_of
+from cognitive_memory_core.recall.talk_lines import PAUSE, READ
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON

@@ -17,7 +17,8 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.recall.line_scores import REACH, Weights
+from cognitive_memory_core.recall.borrowed_terms import REACH
+from cognitive_memory_core.recall.line_measures import Weights
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
 from cognitive_memory_core.recall.ranking import NUMBER
