@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from concurrent.futures import Executor, Future
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 NO_THREAD = "can't start new thread"  # of RuntimeError, where memory or a limit of the system refuses one
@@ -47,6 +49,32 @@ async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) ->
             beside.result()
         raise
     return await beside, result
+
+
+async def in_thread(pool: Executor, work: Callable[[], T]) -> T:
+    """Run blocking work in a thread of a pool and return its result; it goes on if its caller is cancelled.
+
+    ``run_in_executor`` takes twice as many calls, because there a cancellation reaches work that has not begun.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[T] = loop.create_future()
+    pool.submit(work).add_done_callback(partial(_report, loop, answer))
+    return await answer
+
+
+def _report(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], done: Future[T]) -> None:
+    with suppress(RuntimeError):  # the event loop is closed: no caller is left
+        loop.call_soon_threadsafe(_settle, answer, done)
+
+
+def _settle(answer: asyncio.Future[T], done: Future[T]) -> None:
+    if answer.done():  # cancelled meanwhile
+        return
+    failure = done.exception()
+    if failure is None:
+        answer.set_result(done.result())
+    else:
+        answer.set_exception(failure)
 
 
 def is_out_of_threads(failure: RuntimeError) -> bool:

@@ -9,6 +9,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ParamSpec, TypeVar
@@ -40,7 +41,10 @@ class FoundFile:
 
 
 class Disk:
-    """Blocking file operations. A refused write raises StorageRefused and leaves no incomplete file."""
+    """Blocking file operations. A refused write raises StorageRefused and leaves no incomplete file.
+
+    A path may be a text: making a Path costs more than a look at the file.
+    """
 
     pause = 0.02  # seconds between two tries
     _check: Callable[[], None] | None = None
@@ -80,12 +84,12 @@ class Disk:
         with refusals(folder):
             return self.act("list", os.listdir, folder)
 
-    def find(self, path: Path) -> FoundFile | None:
+    def find(self, path: Path | str) -> FoundFile | None:
         """Return a regular file's entry, or None; links, pipes and folders are neither followed nor opened."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
             state = self.act("stat", os.lstat, path)
             if stat.S_ISREG(state.st_mode):
-                return FoundFile(path.name, state.st_size, state.st_mtime)
+                return FoundFile(Path(path).name, state.st_size, state.st_mtime)
         return None
 
     def changed_at(self, folder: Path) -> int:
@@ -93,12 +97,12 @@ class Disk:
         with refusals(folder):
             return self.act("stat", os.stat, folder).st_mtime_ns
 
-    def create(self, path: Path, data: bytes) -> None:
+    def create(self, path: Path | str, data: bytes) -> None:
         """Write a new file; it is durable once this returns."""
         with refusals(path):
             self._put(path, data)
             try:
-                self._sync(path.parent)
+                self._sync(_folder_of(path))
             except OSError:
                 self.discard(path)
                 raise
@@ -112,20 +116,20 @@ class Disk:
                 self.discard(path)
                 raise
 
-    def rewrite(self, path: Path, data: bytes) -> None:
+    def rewrite(self, path: Path | str, data: bytes) -> None:
         """Replace a file's content atomically and durably."""
         with refusals(path):
             self._put(path, data)
-            self._sync(path.parent)
+            self._sync(_folder_of(path))
 
-    def move(self, source: Path, target: Path) -> None:
+    def move(self, source: Path | str, target: Path | str) -> None:
         """Rename atomically; durable after :meth:`sync_folder`. Raises Vanished if the source is gone."""
         self._ask()
         with refusals(target):
             try:
                 self.act("replace", os.replace, source, target)
             except FileNotFoundError:
-                if source.exists():
+                if Path(source).exists():
                     raise
                 raise Vanished(source) from None
 
@@ -135,7 +139,7 @@ class Disk:
         Raises Vanished if the draft no longer exists.
         """
         self.move(draft, path)
-        self.sync_folder(path.parent)
+        self.sync_folder(_folder_of(path))
 
     def sync_file(self, path: Path) -> None:
         """Sync a file that another library wrote, so that its content is durable."""
@@ -146,17 +150,17 @@ class Disk:
             finally:
                 self.act("close", os.close, descriptor)
 
-    def sync_folder(self, folder: Path) -> None:
+    def sync_folder(self, folder: Path | str) -> None:
         """Make the directory entries of a folder durable."""
         with refusals(folder):
             self._sync(folder)
 
-    def remove(self, path: Path) -> None:
+    def remove(self, path: Path | str) -> None:
         """Unlink a file; does nothing if it is gone."""
         with refusals(path), contextlib.suppress(FileNotFoundError):
             self.act("unlink", os.unlink, path)
 
-    def clean(self, path: Path, cleaning: Cleaning) -> bytes | None:
+    def clean(self, path: Path | str, cleaning: Cleaning) -> bytes | None:
         """Rewrite or remove a file as ``cleaning`` decides. Return its new content, b"" if removed, None if unchanged.
 
         A file over :data:`MAX_BYTES` is checked piece by piece and removed whole if any piece would change.
@@ -186,12 +190,12 @@ class Disk:
                 raise Vanished(source) from None
             raise
 
-    def discard(self, path: Path) -> None:
+    def discard(self, path: Path | str) -> None:
         """Unlink a file; errors are ignored."""
         with contextlib.suppress(OSError):
             self.act("unlink", os.unlink, path)
 
-    def touch(self, path: Path) -> None:
+    def touch(self, path: Path | str) -> None:
         """Set a file's modification time to now; errors are ignored."""
         with contextlib.suppress(OSError):
             self.act("utime", os.utime, path)
@@ -212,7 +216,7 @@ class Disk:
                 ) from error
             raise PermanentError(sentences.storage_errors.FILE_UNREADABLE.format(reason=reason_of(error))) from error
 
-    def _clean_in_pieces(self, path: Path, cleaning: Cleaning, unreadable: PermanentError) -> bytes | None:
+    def _clean_in_pieces(self, path: Path | str, cleaning: Cleaning, unreadable: PermanentError) -> bytes | None:
         found = self.find(path)
         if found is None:
             raise Vanished(path)
@@ -221,8 +225,8 @@ class Disk:
         with refusals(path):
             return b"" if any(cleaning(piece) is not None for piece in _pieces(path)) else None
 
-    def _put(self, path: Path, data: bytes) -> None:
-        temp = path.with_name(path.name + TEMP)
+    def _put(self, path: Path | str, data: bytes) -> None:
+        temp = os.fspath(path) + TEMP
         try:
             self._write(temp, data)
             self.act("replace", os.replace, temp, path)
@@ -230,14 +234,14 @@ class Disk:
             self.discard(temp)
             raise
 
-    def _write(self, path: Path, data: bytes) -> None:
+    def _write(self, path: Path | str, data: bytes) -> None:
         self._fill(path, io.BytesIO(data))
 
     def _ask(self) -> None:
         if self._check is not None:
             self._check()
 
-    def _fill(self, path: Path, content: BinaryIO) -> None:
+    def _fill(self, path: Path | str, content: BinaryIO) -> None:
         self._ask()
         descriptor = self.act("open", os.open, path, _CREATE, 0o600)
         try:
@@ -250,7 +254,7 @@ class Disk:
         finally:
             self.act("close", os.close, descriptor)
 
-    def _sync(self, folder: Path) -> None:
+    def _sync(self, folder: Path | str) -> None:
         if os.name == "nt":
             return  # Windows has no fsync for directories
         descriptor = self.act("open", os.open, folder, os.O_RDONLY)
@@ -290,20 +294,32 @@ class Vanished(Exception):
     """A file that was expected to exist is gone: somebody else removed it."""
 
 
-@contextlib.contextmanager
-def refusals(path: Path) -> Generator[None, None, None]:
+def refusals(path: Path | str) -> AbstractContextManager[None]:
     """Convert an OSError of the block into StorageRefused."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageRefused(
-            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=reason_of(error))
-        ) from error
+    return _Refusals(path)
 
 
-def _pieces(path: Path) -> Generator[bytes, None, None]:
+class _Refusals(AbstractContextManager[None]):
+    """The context of :func:`refusals`: a class, because a job enters ten, and a generator costs more."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = path
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, OSError):
+            said = sentences.storage_errors.STORAGE_REFUSED.format(path=self._path, reason=reason_of(error))
+            raise StorageRefused(said) from error
+
+
+def _folder_of(path: Path | str) -> str:
+    return os.path.dirname(path)  # noqa: PTH120  # a Path a file costs more than writing it
+
+
+def _pieces(path: Path | str) -> Generator[bytes, None, None]:
     """Yield a file piece by piece; each repeats the end of the one before, so that no short text is cut in two."""
-    with path.open("rb") as content:
+    with Path(path).open("rb") as content:
         piece = content.read(PIECE)
         while piece:
             yield piece

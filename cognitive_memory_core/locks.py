@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Hashable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 
 class KeyedLock:
@@ -24,19 +24,9 @@ class KeyedLock:
         self._open.set()
         self._empty.set()
 
-    @asynccontextmanager
-    async def of(self, key: Hashable) -> AsyncGenerator[None, None]:
+    def of(self, key: Hashable) -> AbstractAsyncContextManager[None]:
         """Hold the lock of a key while the block runs."""
-        while not self._open.is_set():
-            await self._open.wait()
-        lock = self._locks.setdefault(key, asyncio.Lock())
-        self._users[key] += 1
-        self._empty.clear()
-        try:
-            async with lock:
-                yield
-        finally:
-            self._leave(key)
+        return _KeyHeld(self, key)
 
     @asynccontextmanager
     async def all(self) -> AsyncGenerator[None, None]:
@@ -49,9 +39,44 @@ class KeyedLock:
             finally:
                 self._open.set()
 
-    def _leave(self, key: Hashable) -> None:
+    async def enter(self, key: Hashable) -> None:
+        """Wait for the lock of a key and hold it; :meth:`of` calls it."""
+        while not self._open.is_set():
+            await self._open.wait()
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        self._users[key] += 1
+        self._empty.clear()
+        try:
+            await lock.acquire()
+        except BaseException:
+            self._forget_user(key)
+            raise
+
+    def leave(self, key: Hashable) -> None:
+        """Release the lock of a key; :meth:`of` calls it."""
+        self._locks[key].release()
+        self._forget_user(key)
+
+    def _forget_user(self, key: Hashable) -> None:
         self._users[key] -= 1
         if not self._users[key]:
             del self._users[key], self._locks[key]
         if not self._locks:
             self._empty.set()
+
+
+class _KeyHeld(AbstractAsyncContextManager[None]):
+    """The context of one key: a class, because a job enters six, and a generator costs more."""
+
+    __slots__ = ("_key", "_locks")
+
+    def __init__(self, locks: KeyedLock, key: Hashable) -> None:
+        self._locks, self._key = locks, key
+
+    async def __aenter__(self) -> None:
+        await self._locks.enter(self._key)
+
+    async def __aexit__(self, kind: object, error: object, trace: object) -> None:
+        self._locks.leave(self._key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from .. import sentences
 from ..errors import BadArgument
@@ -78,14 +78,20 @@ class Turn:
     def within(self, limits: TurnLimits) -> tuple[Turn, bool]:
         """Return the turn cut to the limits (cut texts end in "…"), and whether anything was cut."""
         recent = self.recent_messages[-limits.recent_messages :] if limits.recent_messages else ()
-        cut = replace(
+        cut = with_fields(
             self,
             memo=shortened(self.memo, limits.text),
             observations=tuple(shortened(item, limits.text) for item in self.observations[: limits.observations]),
             source_message=shortened(self.source_message, limits.source_message),
             recent_messages=tuple(shortened_line(line, limits.recent_line) for line in recent),
         )
-        return cut, cut != self
+        return cut, cut is not self
+
+
+def with_fields(turn: Turn, **fields: object) -> Turn:
+    """Return a turn with other fields; the turn itself if none differs, because a new one is checked as a whole."""
+    differing = {name: value for name, value in fields.items() if getattr(turn, name) != value}
+    return replace(turn, **cast("dict[str, Any]", differing)) if differing else turn
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cognitive_memory_core.cancellation import both, together
+from cognitive_memory_core.cancellation import both, in_thread, together
 
 
 async def test_works_run_at_once_and_answer_in_order() -> None:
@@ -80,3 +82,26 @@ async def test_a_cancelled_caller_ends_every_work() -> None:
         assert task.cancelled()
         assert set(ended) == {"hanging"}
     assert len(ended) == 1
+
+
+async def test_a_thread_returns_what_its_work_returns_or_raises() -> None:
+    """Work in a thread of a pool gives its caller the result or the error."""
+    with ThreadPoolExecutor(1) as pool:
+        assert await in_thread(pool, lambda: threading.current_thread() is not threading.main_thread())
+        with pytest.raises(ZeroDivisionError):
+            await in_thread(pool, lambda: 1 / 0)
+
+
+async def test_work_in_a_thread_goes_on_without_its_caller() -> None:
+    """Work that waits for a thread is done, although its caller was cancelled meanwhile."""
+    may_end, is_done = threading.Event(), threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        first = asyncio.ensure_future(in_thread(pool, may_end.wait))
+        second = asyncio.ensure_future(in_thread(pool, is_done.set))
+        await asyncio.sleep(0)
+        second.cancel()
+        may_end.set()
+        assert await first
+        with pytest.raises(asyncio.CancelledError):
+            await second
+    assert is_done.is_set()

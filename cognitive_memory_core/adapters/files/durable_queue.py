@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from ... import sentences
-from ...cancellation import completed, is_out_of_threads, seen
+from ...cancellation import completed, in_thread, is_out_of_threads, seen
 from ...domain.job import FailedJob, Job, QueueCounts
 from ...domain.log_fields import log_fields
 from ...domain.note import Memo
@@ -493,7 +493,7 @@ class FileQueue:
     async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step in a thread; raises StorageRefused if no thread can be started, but the step may run later."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._pool, partial(step, *args, **kwargs))
+            return await in_thread(self._pool, partial(step, *args, **kwargs))
         except RuntimeError as failure:
             if not is_out_of_threads(failure):
                 raise

@@ -88,7 +88,7 @@ class JobFiles:
         """
         self._move(entry, PROCESSING, attempts=entry.attempts + 1)
         try:
-            self._disk.sync_folder(self._root / PROCESSING)
+            self._disk.sync_folder(self._folders[PROCESSING])
             return codec.job_of(self._body(entry), entry.job_id, moment(entry.instant))
         except (StorageRefused, MemoryError):
             entry.attempts -= 1
@@ -109,7 +109,7 @@ class JobFiles:
         """Move a job to failed with its error; without the error if the file can only be renamed."""
         try:
             data = codec.buried(self._body(entry), error, at)
-            self._disk.create(self._root / FAILED / entry.name, data)
+            self._disk.create(self._places[FAILED] + entry.name, data)
         except (PermanentError, StorageRefused):
             self._move(entry, FAILED, attempts=entry.attempts)
             self._disk.touch(self._path(entry))
@@ -177,7 +177,7 @@ class JobFiles:
     def sync(self) -> None:
         """Sync the folders, so that a power cut cannot undo a move and bring erased text back."""
         for folder in _STATES:
-            self._disk.sync_folder(self._root / folder)
+            self._disk.sync_folder(self._folders[folder])
 
     def names_of(self, entries: Iterable[JobEntry], user_id: str) -> set[str]:
         """Return the names that a person has in jobs."""
@@ -323,18 +323,19 @@ class JobFiles:
 
     def _move(self, entry: JobEntry, folder: str, *, attempts: int, instant: int | None = None) -> None:
         name = JobName(entry.instant if instant is None else instant, entry.job_id, attempts)
-        self._disk.move(self._path(entry), self._root / folder / str(name))
-        entry.folder, entry.name, entry.instant, entry.attempts = folder, str(name), name.instant, attempts
+        text = str(name)
+        self._disk.move(self._path(entry), self._places[folder] + text)
+        entry.folder, entry.name, entry.instant, entry.attempts = folder, text, name.instant, attempts
 
     def _try_to_sync(self, folder: str) -> None:
         """Sync a folder; errors are only logged, because a power cut would undo the move and lose no job."""
         try:
-            self._disk.sync_folder(self._root / folder)
+            self._disk.sync_folder(self._folders[folder])
         except StorageRefused as refused:
             log.warning("%s", refused)
 
-    def _path(self, entry: JobEntry) -> Path:
-        return self._folders[entry.folder] / entry.name
+    def _path(self, entry: JobEntry) -> str:
+        return self._places[entry.folder] + entry.name
 
 
 def _is_job_file(name: str) -> bool:

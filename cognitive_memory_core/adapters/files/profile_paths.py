@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -112,7 +113,7 @@ class ProfilePaths:
     def listed(self, folder: Path) -> list[str]:
         """Return the sorted names in a folder; empty if it is missing or a link."""
         with refusals(folder):
-            is_there = folder.is_dir() and not folder.is_symlink()
+            is_there = _is_folder(folder)
         return sorted(self.disk.names(folder)) if is_there else []
 
     def _locations_of(self, agent: str, entity_type: EntityType) -> Iterator[ProfileLocation]:
@@ -130,6 +131,14 @@ class ProfilePaths:
 
 def _base(root: Path, agent: str) -> Path:
     return root / AGENTS / agent / PROFILES if agent else root / PROFILES
+
+
+def _is_folder(path: Path) -> bool:
+    """Return whether there is a folder, and no link to one, at a path."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _is_component(name: str) -> bool:

@@ -34,10 +34,14 @@ _RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this 
 
 @dataclass(frozen=True)
 class _CurrentFile:
-    """The bytes of a profile's file and their parsed content."""
+    """The bytes of a profile's file and their parsed content.
+
+    ``replaced`` is the id of the revision that holds the file before it, which had other bytes; "" if it is unknown.
+    """
 
     data: bytes
     file: ProfileFile
+    replaced: str = ""
 
     @property
     def profile(self) -> Profile:
@@ -166,13 +170,14 @@ class FileProfiles:
         profile = tidy(profile)
         if current and profile == current.profile:
             return current.profile
-        if current and self._keep:
-            self._snapshot(location, current.data)
-        kept = self._replace(location, current, profile)
+        past_id = self._snapshot(location, current) if current and self._keep else ""
+        kept = self._replace(location, current, profile, past_id)
         self._prune(location)
         return kept
 
-    def _replace(self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile) -> Profile:
+    def _replace(
+        self, location: ProfileLocation, current: _CurrentFile | None, profile: Profile, past_id: str = ""
+    ) -> Profile:
         """Replace a file atomically, unless it was changed in the meantime; then raise Overtaken."""
         others = current.file.others if current else ()
         data = ProfileFile(profile, others).written()
@@ -187,7 +192,7 @@ class FileProfiles:
         self._disk.sync_folder(location.folder)
         kept = replace(profile, version=version_of(data))
         if reads_as_written(kept):
-            self._cache(location, _CurrentFile(data, ProfileFile(kept, others)))
+            self._cache(location, _CurrentFile(data, ProfileFile(kept, others), past_id))
         return kept
 
     def _swap(self, draft: Path, file: Path, expected: bytes | None) -> None:
@@ -215,12 +220,17 @@ class FileProfiles:
             self._made.clear()
         self._made.add(folder)
 
-    def _snapshot(self, location: ProfileLocation, data: bytes) -> None:
-        """Store a file's bytes as the newest revision, unless a crash left a revision with the same bytes."""
+    def _snapshot(self, location: ProfileLocation, current: _CurrentFile) -> str:
+        """Store a file's bytes as the newest revision, unless a crash left the same bytes there; return its id."""
         ids = self._revision_ids(location)
         self._create_folder(location.history, is_first=not ids)
-        if not ids or not self._revision_equals(location, ids[0], data):
-            self._disk.create(location.revision(revision_id(self._clock.now(), ids[0] if ids else "")), data)
+        newest = ids[0] if ids else ""
+        may_be_equal = newest not in ("", current.replaced)
+        if may_be_equal and self._revision_equals(location, newest, current.data):
+            return newest
+        past_id = revision_id(self._clock.now(), newest)
+        self._disk.create(location.revision(past_id), current.data)
+        return past_id
 
     def _drop_duplicate_revision(self, location: ProfileLocation, data: bytes) -> None:
         """Remove the newest revision if it equals the current file, which a crash may have left so."""

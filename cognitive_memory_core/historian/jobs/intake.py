@@ -14,7 +14,7 @@ from ...domain.job import Job
 from ...domain.message import Message
 from ...domain.note import Memo
 from ...domain.scope import Scene, Scope
-from ...domain.turn import Dialogue, Turn, TurnLimits, shortened
+from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
 from ...locks import KeyedLock
 from ...ports.clock import Clock
 from ...ports.ledger import EventLedger
@@ -166,7 +166,7 @@ def _job_id(turn: Turn) -> str:
 def _cleaned(work: Turn | Dialogue) -> Turn | Dialogue:
     if isinstance(work, Dialogue):
         return replace(work, messages=tuple(replace(line, text=_roughly_cut(line.text)) for line in work.messages))
-    return replace(
+    return with_fields(
         work,
         memo=_roughly_cut(work.memo),
         observations=tuple(_roughly_cut(text) for text in work.observations[:OBSERVATIONS]),

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
@@ -33,7 +34,7 @@ EMPTYING_TRIES = 12
 EMPTYING_PAUSE = 0.1  # seconds between two attempts
 EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
 READER_CACHE = "-8000"  # KiB of page cache per reading connection
-_OUR_MISTAKES = (sqlite3.IntegrityError, sqlite3.ProgrammingError)
+_PASSING_ON = (sqlite3.IntegrityError, sqlite3.ProgrammingError, CognitiveMemoryError)  # the first two: our mistakes
 _REFUSED_WRITES = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's own message may quote the damage
 _FAILED_READS = (sqlite3.DatabaseError, ValueError)  # ValueError: a damaged row has a value that cannot be one
 
@@ -51,6 +52,7 @@ class Database:
         self.path = path
         self._check = check or _nothing
         self._read_only = read_only
+        self._failed_reads, self._refused_writes = _FailedReads(path), _RefusedWrites(path)
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
         self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
@@ -152,7 +154,7 @@ class Database:
     def _read(
         self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        with self._translated(writing=False):
+        with self._failed_reads:
             return work(connection, *args, **kwargs)
 
     @contextmanager
@@ -166,7 +168,7 @@ class Database:
     def _write_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
         """Carry out requests in one transaction; a failed request rolls back only its own changes."""
         writer = self._owned()
-        with self._translated(writing=True), _transaction(writer):
+        with self._refused_writes, _transaction(writer):
             _carry_out_first(writer, requests[0])
             for request in requests[1:]:
                 _carry_out_whole(writer, request)
@@ -175,17 +177,17 @@ class Database:
     def _write(
         self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        with self._translated(writing=True):
+        with self._refused_writes:
             return work(connection, *args, **kwargs)
 
     def _rewritten(self) -> None:
         self._check()
-        with self._translated(writing=True):
+        with self._refused_writes:
             self._owned().execute("VACUUM")
 
     def _emptied(self) -> bool:
         writer = self._owned()
-        with self._translated(writing=True):
+        with self._refused_writes:
             writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
             try:
                 return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
@@ -222,21 +224,35 @@ class Database:
                 sentences.storage_errors.LEDGER_DAMAGED.format(path=self.path, reason=damage)
             ) from damage
 
-    @contextmanager
-    def _translated(self, *, writing: bool) -> Generator[None, None, None]:
-        refused = _REFUSED_WRITES if writing else _FAILED_READS
-        try:
-            yield
-        except (*_OUR_MISTAKES, CognitiveMemoryError):
-            raise
-        except refused as failure:
-            if writing:
-                raise StorageRefused(
-                    sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=failure)
-                ) from failure
-            raise UnavailableError(
-                sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
-            ) from failure
+
+@dataclass(frozen=True)
+class _FailedReads:
+    """Raises what SQLite says of a block that reads as UnavailableError; entered some ten times a job."""
+
+    path: Path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        if isinstance(failure, _FAILED_READS) and not isinstance(failure, _PASSING_ON):
+            said = sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
+            raise UnavailableError(said) from failure
+
+
+@dataclass(frozen=True)
+class _RefusedWrites:
+    """Raises what SQLite says of a block that writes as StorageRefused."""
+
+    path: Path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        if isinstance(failure, _REFUSED_WRITES) and not isinstance(failure, _PASSING_ON):
+            said = sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=failure)
+            raise StorageRefused(said) from failure
 
 
 def _nothing() -> None:
