@@ -1,4 +1,4 @@
-"""A17: one person floods with oversized messages, with turns, and with both messages and turns; twenty others go on."""
+"""A17: one person floods with oversized messages, with turns, and with both messages and turns; others go on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..measure import Sample
 from . import turns
 from .puppets import PATIENCE, VICTIM, Siege, besieged, there
 
-NORMAL, BUDGET = 20, 120
+BUDGET = 120
 MODEL_SECONDS = 0.01
 TURNS_A_SECOND, MESSAGES_A_SECOND = 200, 2_000
 FIRST = 1_000  # number of the others' first turn
@@ -26,6 +26,14 @@ Flood = Callable[[Siege, "_Share"], Awaitable[None]]
 def a17(extent: Extent) -> Row:
     """Flood one group in three ways; at the published size the others' times are compared with no flood."""
     return asyncio.run(_flooded(extent))
+
+
+@dataclass(frozen=True)
+class _Others:
+    """The people who go on during a flood, and how many turns each of them has."""
+
+    people: int
+    rounds: int
 
 
 @dataclass
@@ -73,16 +81,17 @@ class _Share:
 
 
 async def _flooded(extent: Extent) -> Row:
-    rounds, number = extent.of(10, 2), extent.of(300, 40)
-    alone = await _shared(rounds, None)
+    others, number = _Others(extent.of(20, 8), extent.of(10, 1)), extent.of(300, 12)
+    alone = await _shared(others, None)
     floods = {
-        f"{number} turns and dialogues of 1 MB and 10,000 mentions": await _shared(rounds, _endless(number)),
-        f"{TURNS_A_SECOND} turns/s": await _shared(rounds, _turns),
-        f"those and {MESSAGES_A_SECOND} messages/s": await _shared(rounds, _turns_and_messages),
+        f"{number} turns and dialogues of 1 MB and 10,000 mentions": await _shared(others, _endless(number)),
+        f"{TURNS_A_SECOND} turns/s": await _shared(others, _turns),
+        f"those and {MESSAGES_A_SECOND} messages/s": await _shared(others, _turns_and_messages),
     }
     said = [f"{name}: {share.against(alone)}, {share.offered}" for name, share in floods.items()]
     calls = max(share.calls for share in floods.values())
-    note = f"1 attacker, {NORMAL} others, their p95 beside: {'; '.join(said)}; model calls at most {calls} <= {BUDGET}"
+    figures = f"{'; '.join(said)}; model calls at most {calls} <= {BUDGET}"
+    note = f"1 attacker, {others.people} others, their p95 beside: {figures}"
     shares = floods.values()
     is_bad = any(share.is_miscounted or (not extent.quick and share.is_bad(alone)) for share in shares)
     return Row(
@@ -96,19 +105,20 @@ async def _flooded(extent: Extent) -> Row:
     )
 
 
-async def _shared(rounds: int, flood: Flood | None) -> _Share:
+async def _shared(others: _Others, flood: Flood | None) -> _Share:
     share = _Share()
     async with besieged(daily_calls=BUDGET, capture={"auto_consider": "off"}) as siege:
         siege.chat.seconds = MODEL_SECONDS
         started = time.perf_counter()
         flooding = asyncio.ensure_future(flood(siege, share)) if flood else None
-        await asyncio.gather(*(_live(siege, person, rounds, share) for person in range(NORMAL)))
+        await asyncio.gather(*(_live(siege, person, others.rounds, share) for person in range(others.people)))
         share.seconds = time.perf_counter() - started
         if flooding:
             flooding.cancel()
             await asyncio.gather(flooding, return_exceptions=True)
         await siege.settle(2 * PATIENCE)
-        share.lost = (await turns.counted(siege.memory, range(FIRST, FIRST + rounds * NORMAL))).lost
+        handed = range(FIRST, FIRST + others.rounds * others.people)
+        share.lost = (await turns.counted(siege.memory, handed)).lost
         status = await siege.memory.status()
         share.calls, share.counted, share.dropped = len(siege.chat.asked), status.refused, status.dropped_messages
     return share

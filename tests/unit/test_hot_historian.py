@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -91,8 +91,12 @@ class Bench:
 
 
 def jobs_in(data_dir: Path, folder: str) -> list[str]:
-    """Return the job files of a folder of the queue."""
-    return [path.read_text("utf-8") for path in data_dir.glob(f"queues/{folder}/*.json")]
+    """Return the job files of a folder of the queue; one that is moved meanwhile is left out."""
+    found: list[str] = []
+    for path in data_dir.glob(f"queues/{folder}/*.json"):
+        with suppress(FileNotFoundError):
+            found.append(path.read_text("utf-8"))
+    return found
 
 
 def settings(given: dict[str, Any]) -> core.Settings:
@@ -156,12 +160,10 @@ async def test_how_long_a_job_may_run_moves(tmp_path: Path) -> None:
         await bench.remember("她养了一只狗", "10002")
 
         async def is_turned_back() -> bool:
-            jobs = (await bench.memory.status()).jobs
-            return (jobs.pending, jobs.processing) == (1, 1) and len(bench.chat.asked) > 1
+            return len(bench.chat.asked) > 1 and any("10002" in job for job in jobs_in(tmp_path, "pending"))
 
         await until(is_turned_back)
-        assert "10002" in jobs_in(tmp_path, "pending")[0]
-        assert "10001" in jobs_in(tmp_path, "processing")[0]
+        assert any("10001" in job for job in jobs_in(tmp_path, "processing"))
 
 
 async def test_how_often_foreign_jobs_are_looked_for_moves(tmp_path: Path) -> None:
