@@ -44,7 +44,7 @@ class Breaker:
         self._pause = FIRST_PAUSE
         self._paused_until = 0.0
         self._is_probing = False
-        self._hanging = 0
+        self._overdue_calls = 0
 
     async def call(self, act: Callable[[], Awaitable[T]], *, overdue: float | None = None) -> T:
         """Call the component, or raise UnavailableError at once while the breaker is open.
@@ -74,7 +74,7 @@ class Breaker:
 
     def _refuse_while_open(self, *, is_probe: bool) -> None:
         rest = self._paused_until - self._elapsed()
-        if rest > 0 or self._hanging or (is_probe and self._is_probing):
+        if rest > 0 or self._overdue_calls or (is_probe and self._is_probing):
             raise UnavailableError(
                 sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error),
                 retry_after=max(rest, FIRST_PAUSE),
@@ -87,14 +87,14 @@ class Breaker:
 
         def note() -> None:
             noted.append(self._elapsed())
-            self._hanging += 1
+            self._overdue_calls += 1
             self._note_overdue(overdue or 0.0)
 
         timer = None if overdue is None else asyncio.get_running_loop().call_later(overdue, note)
         try:
             yield
         finally:
-            self._hanging -= len(noted)
+            self._overdue_calls -= len(noted)
             if timer is not None:
                 timer.cancel()
 

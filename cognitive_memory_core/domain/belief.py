@@ -177,10 +177,10 @@ def superseded(belief: Belief) -> Belief:
 def without_message(belief: Belief, message_id: str, reason: str, at: datetime) -> BeliefEdit:
     """Return the edit that removes a withdrawn message from a belief, and retires it if no message remains."""
     left = tuple(one for one in belief.message_ids if one != message_id)
-    thinner = replace(belief, message_ids=left)
+    reduced = replace(belief, message_ids=left)
     if left or belief.status != "active":
-        return BeliefEdit(thinner, belief)
-    retired = replace(thinner, status="deprecated", updated_at=at)
+        return BeliefEdit(reduced, belief)
+    retired = replace(reduced, status="deprecated", updated_at=at)
     return BeliefEdit(retired, belief, logged("delete", retired, belief, reason, at))
 
 

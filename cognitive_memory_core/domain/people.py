@@ -96,8 +96,8 @@ class JobContext:
     @cached_property
     def all_names(self) -> tuple[str, ...]:
         """Every known name once, former ones included."""
-        borne = (name for person in (self.speaker, *self.people) for name in (person.name, *person.aliases))
-        return tuple(dict.fromkeys(name for name in (*borne, self.place_name) if name))
+        names_and_aliases = (name for person in (self.speaker, *self.people) for name in (person.name, *person.aliases))
+        return tuple(dict.fromkeys(name for name in (*names_and_aliases, self.place_name) if name))
 
     def named(self, user_id: str) -> Person:
         """Return the known person with this id, or a Person without a name if the id is unknown."""

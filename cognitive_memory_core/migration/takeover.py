@@ -85,14 +85,14 @@ class SummaryTakeover:
             new = await self._import_file(self._draft)
         finally:
             await asyncio.to_thread(self._disk.discard, self._draft)
-        self._tell(report, new)
+        self._log_result(report, new)
 
     def _convert(self, report: MigrationReport, destination: Destination) -> None:
         layout = KeptSummaries(self._copy.parent, summaries=self._copy)
         with os.fdopen(os.open(self._draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             Conversion(layout, file, report, destination).run(self._draft.parent)
 
-    def _tell(self, report: MigrationReport, new: int) -> None:
+    def _log_result(self, report: MigrationReport, new: int) -> None:
         log.info("%s", sentences.migration.taken_over(report.counts, new))
         for said in report.said[:MOST_LOGGED]:
             log.warning("%s", said)

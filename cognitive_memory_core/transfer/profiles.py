@@ -32,9 +32,9 @@ async def exported_profiles(
     for key in await profiles.keys():
         if user_id is not None and key.user_id != user_id:
             continue
-        standing = await profiles.find(key)
-        if standing:
-            yield await edited(standing) if edited else standing
+        current = await profiles.find(key)
+        if current:
+            yield await edited(current) if edited else current
             for one in reversed(await profiles.revisions(key)):
                 yield replace(one, profile=await edited(one.profile)) if edited else one
 

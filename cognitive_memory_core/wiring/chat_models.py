@@ -74,7 +74,9 @@ async def chat_models_of(
 ) -> ChatModels:
     """Build the chat models; ``given`` replaces all of them, ``prompts`` is the folder of the operator's templates."""
     rules, merging, budget = RuleHistorian(settings.current.zone), RuleMerger(settings), Budget(meter, settings)
-    asked = _standing_for_all(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
+    asked = (
+        _given_for_all_roles(given, settings.current, meter) if given else await _asked(settings.current, meter, stack)
+    )
     if not asked:
         return ChatModels(rules, merging, budget)
     library = await asyncio.to_thread(_library, prompts)
@@ -96,7 +98,7 @@ def _library(folder: Path) -> PromptLibrary:
     return library
 
 
-def _standing_for_all(chat: Chat, settings: Settings, meter: SpendingMeter) -> Mapping[ChatRole, _ModelInUse]:
+def _given_for_all_roles(chat: Chat, settings: Settings, meter: SpendingMeter) -> Mapping[ChatRole, _ModelInUse]:
     breaker = Breaker("historian")
     held = CallerChat(chat, settings.models.historian.timeout_seconds)
     guarded = GuardedChat(MeteredChat(held, meter, counts_calls=True), breaker)

@@ -239,7 +239,7 @@ for name in ("copy", "put_in_place", "remove", "discard", "find"):
     dying(takeover.Disk, name)
 dying(takeover.Conversion, "_write")
 dying(takeover.SummaryTakeover, "_convert")
-dying(takeover.SummaryTakeover, "_tell")
+dying(takeover.SummaryTakeover, "_log_result")
 
 async def main():
     settings = core.Settings.model_validate({EXACT!r})

@@ -68,9 +68,9 @@ class GenerationRequests:
         root = Path(start.folder)
         self._folder, self._pointer = root, Pointer(root)
         self._server = digest_of(start.url, start.tenant, start.database)
-        self._place: CollectionBackend = ServerBackend(start) if start.url else FolderBackend(root)
+        self._backend: CollectionBackend = ServerBackend(start) if start.url else FolderBackend(root)
         self._database = database_of(start)
-        self._copies: dict[int, _OpenGeneration] = {}
+        self._opened: dict[int, _OpenGeneration] = {}
         self._last = 0
 
     def answer(self, request: Request | Answer) -> Answer:
@@ -95,24 +95,24 @@ class GenerationRequests:
         """Open a generation, anew if it is open, and check that a search in it finds its own rows."""
         self._close(number)
         try:
-            events = self._place.open(number)
+            events = self._backend.open(number)
             if events is None:
                 return Opened(None)
             generation = _generation(number, events)
             _probe(generation, events)
         except Exception as error:  # whatever the fault is, a new generation replaces this one
             self._close(number)
-            if self._place.is_unavailable(error):
+            if self._backend.is_unavailable(error):
                 raise
             return Opened(None, str(error) if isinstance(error, Damaged) else type(error).__name__)
-        self._copies[number] = _OpenGeneration(generation, events)
+        self._opened[number] = _OpenGeneration(generation, events)
         if number == self._pointer.read():
             self._pointer.note_server(self._server)
         return Opened(generation)
 
     def begin(self, fingerprint: str, dimensions: int) -> Opened:
         """Create the next generation, with a number above all earlier ones."""
-        self._last = max(self._last, self._pointer.read() or 0, *self._place.numbers(), 0) + 1
+        self._last = max(self._last, self._pointer.read() or 0, *self._backend.numbers(), 0) + 1
         generation = Generation(self._last, secrets.token_hex(16), fingerprint, dimensions)
         build_id = {
             "birth": generation.build_id,
@@ -121,7 +121,7 @@ class GenerationRequests:
             "schema_version": SCHEMA_VERSION,
             "chroma_version": VERSION,
         }
-        self._copies[self._last] = _OpenGeneration(generation, self._place.create(self._last, build_id))
+        self._opened[self._last] = _OpenGeneration(generation, self._backend.create(self._last, build_id))
         return Opened(generation)
 
     def put_in_use(self, generation: Generation) -> None:
@@ -133,31 +133,31 @@ class GenerationRequests:
 
     def sweep(self) -> bool:
         """Remove generations that are not in use, large ones in parts; return True when all of them are removed."""
-        others = sorted(self._place.numbers() - {self._pointer.read()})
+        others = sorted(self._backend.numbers() - {self._pointer.read()})
         for number in others:
-            self._copies.pop(number, None)
-        return all(self._place.remove(number) for number in others)
+            self._opened.pop(number, None)
+        return all(self._backend.remove(number) for number in others)
 
     def events(self, generation: Generation) -> Collection:
         """Return the events collection of a generation; raises Gone if it is not open, was removed, or was replaced."""
-        copy = self._copies.get(generation.number)
+        opened = self._opened.get(generation.number)
         if (
-            copy is None
-            or copy.generation.build_id != generation.build_id
-            or not self._place.is_there(generation.number)
+            opened is None
+            or opened.generation.build_id != generation.build_id
+            or not self._backend.is_there(generation.number)
         ):
             raise Gone
-        return copy.events
+        return opened.events
 
     def _close(self, number: int) -> None:
-        self._copies.pop(number, None)
-        self._place.close(number)
+        self._opened.pop(number, None)
+        self._backend.close(number)
 
     def _remove_older(self) -> None:
         """Remove generations older than the one in use, for example one that could not be deleted while it was open."""
-        for number in self._place.numbers():
+        for number in self._backend.numbers():
             if number < (self._pointer.read() or 0):
-                self._place.remove(number)
+                self._backend.remove(number)
 
 
 @functools.singledispatch

@@ -129,7 +129,7 @@ class ChromaStore:
         if limit <= 0:
             return []
         request = protocol.Nearest(generation, chroma_filter(read_filter), min(limit, MOST_HITS), block)
-        await self._soon_open(generation)
+        await self._ensure_open(generation)
         answer = await self._noted(generation, request, self._supervisor.search(request))
         found = _expected(protocol.NearestIds, answer)
         return [(row, _cosine(distance)) for row, distance in zip(found.ids, found.distances, strict=True)]
@@ -185,7 +185,7 @@ class ChromaStore:
             self._reopen()
         return answer
 
-    async def _soon_open(self, generation: Generation) -> None:
+    async def _ensure_open(self, generation: Generation) -> None:
         if self._is_open(generation):
             return
         opening = self._opening_of(generation.number)

@@ -42,7 +42,7 @@ class EmbeddingQueue:
         self._questions = QuerySender(lambda text: guard(lambda: embedder.embed_query(text)), clock)
         is_quiet = self._questions.is_quiet
         self._batches = Batches(embedder.embed_documents, batch_size, is_quiet, elapsed=elapsed)
-        self._unhurried = Batches(self._embed_each, 1, is_quiet, elapsed=elapsed)
+        self._background_queries = Batches(self._embed_each, 1, is_quiet, elapsed=elapsed)
         self._embedder = embedder
 
     @property
@@ -60,12 +60,12 @@ class EmbeddingQueue:
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
         """Embed queries of background work in batches, without the breaker; raises as :meth:`embed_documents`."""
-        return await self._unhurried.vectors(texts)
+        return await self._background_queries.vectors(texts)
 
     async def close(self) -> None:
         """Fail all waiting callers, cancel running calls, and refuse later ones."""
         await self._batches.close()
-        await self._unhurried.close()
+        await self._background_queries.close()
         await self._questions.close()
 
     async def _embed_each(self, texts: Sequence[str]) -> list[Vector]:

@@ -67,7 +67,7 @@ class DirectoryOwner:
         """
         clock = asyncio.get_running_loop()
         deadline, has_told = clock.time() + timeout, False
-        while not await self._has_got():
+        while not await self._has_acquired():
             if not has_told and timeout > 0:
                 has_told = True
                 log.info("%s", sentences.log.WAITS_FOR_OWNER.format(path=self._data_dir, seconds=timeout))
@@ -79,14 +79,14 @@ class DirectoryOwner:
         """Release the directory; does nothing if it is not held."""
         self._lock.release()
 
-    async def _has_got(self) -> bool:
+    async def _has_acquired(self) -> bool:
         try:
-            return await completed(asyncio.to_thread(self._try_to_get))
+            return await completed(asyncio.to_thread(self._try_to_lock))
         except asyncio.CancelledError:
             self.release()  # its caller is gone and cannot release it
             raise
 
-    def _try_to_get(self) -> bool:
+    def _try_to_lock(self) -> bool:
         Disk().make_folder(self._data_dir)
         with refusals(self._data_dir):
             try:

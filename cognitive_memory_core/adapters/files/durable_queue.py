@@ -63,11 +63,11 @@ class FileQueue:
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
         self._priority = WritePriority()
-        self._moving = asyncio.Lock()  # one claim, or one step on many jobs, at a time; taken before a job's lock
-        self._jobs = KeyedLock()  # one step at a time on a job's file; different jobs are independent
-        self._doors = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
+        self._queue_lock = asyncio.Lock()  # one claim, or one step on many jobs, at a time; taken before a job's lock
+        self._job_locks = KeyedLock()  # one step at a time on a job's file; different jobs are independent
+        self._arrival_locks = KeyedLock()  # one arrival at a time per scope, so that a flood in one leaves threads free
         self._running: set[asyncio.Task[object]] = set()
-        self._stranded: list[JobEntry] = []
+        self._orphaned: list[JobEntry] = []
         self._claims = 0
         self._removed = 0  # buried jobs deleted by the bounds since the start
         self._complained_at: datetime | None = None
@@ -201,7 +201,7 @@ class FileQueue:
         is_durable = False
         try:
             with self._priority.interactive():
-                async with self._doors.of(job.scope):
+                async with self._arrival_locks.of(job.scope):
                     await self._run(self._files.arrive, entry, data)
             is_durable = True
         finally:
@@ -235,7 +235,7 @@ class FileQueue:
         return QueueFull(said)
 
     async def _claim(self) -> Claim | None:
-        async with self._moving:
+        async with self._queue_lock:
             await self._priority.background_turn()
             while (entry := self._backlog.take(self._elapsed())) is not None:
                 claim = await self._claimed(entry)
@@ -245,7 +245,7 @@ class FileQueue:
         return None
 
     async def _claimed(self, entry: JobEntry) -> Claim | None:
-        async with self._jobs.of(entry.job_id):
+        async with self._job_locks.of(entry.job_id):
             return await self._claimed_file(entry)
 
     async def _claimed_file(self, entry: JobEntry) -> Claim | None:
@@ -275,13 +275,13 @@ class FileQueue:
         return entry if entry is not None and entry.state is JobState.CLAIMED and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
-        async with self._jobs.of(claim.job.id):
+        async with self._job_locks.of(claim.job.id):
             if (entry := self._entry_of_claim(claim)) is not None:
                 await self._run(self._files.forget, entry)
                 self._backlog.drop(entry)
 
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        async with self._jobs.of(claim.job.id):
+        async with self._job_locks.of(claim.job.id):
             if (entry := self._entry_of_claim(claim)) is not None:
                 attempts = entry.attempts if counted else entry.attempts - 1
                 paused_until = self._elapsed() + delay if delay > 0 else None
@@ -296,7 +296,7 @@ class FileQueue:
             self._backlog.drop(entry)
 
     async def _bury_claim(self, claim: Claim, error: str) -> None:
-        async with self._jobs.of(claim.job.id):
+        async with self._job_locks.of(claim.job.id):
             if (entry := self._entry_of_claim(claim)) is not None:
                 await self._bury(entry, error)
 
@@ -315,7 +315,7 @@ class FileQueue:
 
     async def _index(self) -> None:
         self._backlog = await self._run(self._surveyed)
-        self._stranded = self._backlog.claimed()
+        self._orphaned = self._backlog.claimed()
 
     def _surveyed(self) -> ScheduleIndex:
         backlog = ScheduleIndex()
@@ -326,13 +326,13 @@ class FileQueue:
 
     async def _recover(self) -> int:
         back = 0
-        async with self._moving:
-            while self._stranded:
-                entry = self._stranded[0]
-                async with self._jobs.of(entry.job_id):
+        async with self._queue_lock:
+            while self._orphaned:
+                entry = self._orphaned[0]
+                async with self._job_locks.of(entry.job_id):
                     await self._recover_one(entry)
                 back += entry.state is JobState.WAITING
-                self._stranded.remove(entry)
+                self._orphaned.remove(entry)
         return back
 
     async def _recover_one(self, entry: JobEntry) -> None:
@@ -344,10 +344,10 @@ class FileQueue:
 
     async def _revive(self, job_id: str | None) -> int:
         revived = 0
-        async with self._moving:
+        async with self._queue_lock:
             for entry in self._backlog.failed():
                 if job_id in (None, entry.job_id):
-                    async with self._jobs.of(entry.job_id):
+                    async with self._job_locks.of(entry.job_id):
                         revived += await self._has_revived(entry)
         return revived
 
@@ -367,7 +367,7 @@ class FileQueue:
         changed = 0
         await self._all_arrived(scope)
         for entry in self._backlog.with_message(scope, message_id):
-            async with self._jobs.of(entry.job_id):
+            async with self._job_locks.of(entry.job_id):
                 with self._backlog.locked(entry):
                     changed += await self._has_changed(entry, partial(self._files.withdraw, message_id=message_id))
         return changed
@@ -377,23 +377,23 @@ class FileQueue:
         await self._all_arrived(scope)
         entries = [entry for message_id in wanted for entry in self._backlog.with_message(scope, message_id)]
         for entry in {entry.job_id: entry for entry in entries}.values():
-            async with self._jobs.of(entry.job_id):
+            async with self._job_locks.of(entry.job_id):
                 found |= await self._run(self._files.learned_from, entry)
         return wanted & found
 
     async def _names_of(self, user_id: str) -> set[str]:
         await self._all_arrived()
-        async with self._moving, self._jobs.all():
+        async with self._queue_lock, self._job_locks.all():
             return await self._run(self._files.names_of, self._entries_on_disk(), user_id)
 
     async def _erase(self, cleaning: Cleaning, is_meant: Callable[[JobEntry], bool]) -> int:
         changed = 0
         await self._all_arrived()
-        async with self._moving:
+        async with self._queue_lock:
             for entry in filter(is_meant, self._entries_on_disk()):
-                async with self._jobs.of(entry.job_id):
+                async with self._job_locks.of(entry.job_id):
                     changed += await self._has_changed(entry, partial(self._files.clean, cleaning=cleaning))
-            async with self._jobs.all():
+            async with self._job_locks.all():
                 changed += await self._run(self._files.clean_files, await self._unindexed_files(), cleaning)
                 await self._run(self._files.sync)
         return changed
@@ -409,7 +409,7 @@ class FileQueue:
         return [file for file in listed if file not in known and file[1] not in arriving]
 
     async def _copy_to(self, folder: Path) -> None:
-        async with self._moving, self._jobs.all():
+        async with self._queue_lock, self._job_locks.all():
             await self._run(self._files.copy_to, folder)
 
     def _entries_on_disk(self) -> list[JobEntry]:
@@ -444,7 +444,7 @@ class FileQueue:
             self._backlog.drop(entry)
 
     async def _refresh(self) -> None:
-        async with self._moving:
+        async with self._queue_lock:
             for found in await self._run(self._files.unindexed, self._is_indexed):
                 await self._adopt(found)
 
@@ -460,7 +460,7 @@ class FileQueue:
         gone: list[str] = []
         for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
             with contextlib.suppress(StorageRefused):
-                async with self._jobs.of(entry.job_id):
+                async with self._job_locks.of(entry.job_id):
                     await self._run(self._files.forget, entry)
                 self._backlog.drop(entry)
                 gone.append(entry.job_id)

@@ -31,7 +31,7 @@ from .schedule_index import JobEntry, JobState
 log = logging.getLogger(__name__)
 PENDING, PROCESSING, FAILED = "pending", "processing", "failed"
 _STATES = {PENDING: JobState.WAITING, PROCESSING: JobState.CLAIMED, FAILED: JobState.FAILED}
-_STRAYS = (TEMP, ".lock")  # older versions left a .lock file beside each job
+_TEMPORARY_SUFFIXES = (TEMP, ".lock")  # older versions left a .lock file beside each job
 _SETTLED_AFTER = 1.0  # seconds without a write after which a file copied in by hand counts as complete
 
 
@@ -167,7 +167,7 @@ class JobFiles:
         changed = 0
         for folder, name in files:
             path = self._root / folder / name
-            if name.endswith(_STRAYS):
+            if name.endswith(_TEMPORARY_SUFFIXES):
                 self._disk.remove(path)
             elif _is_job_file(name) and self._disk.find(path) is not None:
                 with contextlib.suppress(Vanished):
@@ -261,7 +261,7 @@ class JobFiles:
         self._disk.make_folder(path)
         names = self._disk.names(path)
         for name in names:
-            if name.endswith(_STRAYS):
+            if name.endswith(_TEMPORARY_SUFFIXES):
                 self._disk.discard(path / name)
         return [name for name in names if _is_job_file(name)]
 

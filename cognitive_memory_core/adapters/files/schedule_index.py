@@ -61,14 +61,14 @@ class JobEntry:
 
 
 @dataclass(eq=False)
-class _Lane:
+class _ScopeJobs:
     """The jobs of one scope, in order; one is claimed at a time."""
 
     key: Scope | str
     waiting: deque[JobEntry] = field(default_factory=deque[JobEntry])
     claimed: list[JobEntry] = field(default_factory=list[JobEntry])
     paused_until: float | None = None  # seconds of a monotonic clock
-    in_turn: bool = False
+    is_in_rotation: bool = False
 
     @property
     def is_ready(self) -> bool:
@@ -94,13 +94,13 @@ class ScheduleIndex:
         """Initialise an empty index."""
         self._entries: dict[str, JobEntry] = {}
         self._failed: dict[str, JobEntry] = {}
-        self._lanes: dict[Scope | str, _Lane] = {}
-        self._turns: deque[_Lane] = deque()
-        self._resting: list[tuple[float, int, _Lane]] = []
+        self._by_scope: dict[Scope | str, _ScopeJobs] = {}
+        self._rotation: deque[_ScopeJobs] = deque()
+        self._paused: list[tuple[float, int, _ScopeJobs]] = []
         self._serial = itertools.count()
         self._numbers = dict.fromkeys(JobState, 0)
         self._bytes = 0
-        self._alone: JobEntry | None = None  # the running suspect
+        self._running_suspect: JobEntry | None = None
 
     def find(self, job_id: str) -> JobEntry | None:
         """Return the job of an id in any state, or None."""
@@ -123,20 +123,23 @@ class ScheduleIndex:
 
     def claimed(self) -> list[JobEntry]:
         """Return the claimed jobs, in order of arrival."""
-        return sorted((entry for lane in self._lanes.values() for entry in lane.claimed), key=lambda entry: entry.place)
+        return sorted(
+            (entry for scope_jobs in self._by_scope.values() for entry in scope_jobs.claimed),
+            key=lambda entry: entry.place,
+        )
 
     def waiting_in(self, scope: Scope) -> list[JobEntry]:
         """Return the jobs that wait in a scope, in the order in which they will be claimed."""
-        lane = self._lanes.get(scope)
-        return [entry for entry in lane.waiting if entry.state is JobState.WAITING] if lane else []
+        scope_jobs = self._by_scope.get(scope)
+        return [entry for entry in scope_jobs.waiting if entry.state is JobState.WAITING] if scope_jobs else []
 
     def with_message(self, scope: Scope, message_id: str) -> list[JobEntry]:
         """Return the jobs of a scope that may contain a message: claimed, waiting or failed, not those being written.
 
         Every job that contains it is returned, and possibly others: their files must be read to know.
         """
-        lane = self._lanes.get(scope)
-        there = [*lane.claimed, *self.waiting_in(scope)] if lane else []
+        scope_jobs = self._by_scope.get(scope)
+        there = [*scope_jobs.claimed, *self.waiting_in(scope)] if scope_jobs else []
         there += [entry for entry in self._failed.values() if entry.scope == scope]
         return [entry for entry in there if may_hold(entry.message_ids, message_id)]
 
@@ -146,8 +149,8 @@ class ScheduleIndex:
 
     def memos(self, scope: Scope) -> list[Memo]:
         """Return the memos of claimed and waiting jobs, oldest first."""
-        lane = self._lanes.get(scope)
-        claimed = sorted(lane.claimed, key=lambda entry: entry.place) if lane else []
+        scope_jobs = self._by_scope.get(scope)
+        claimed = sorted(scope_jobs.claimed, key=lambda entry: entry.place) if scope_jobs else []
         return [entry.memo for entry in (*claimed, *self.waiting_in(scope)) if entry.memo is not None]
 
     def counts(self) -> QueueCounts:
@@ -157,16 +160,16 @@ class ScheduleIndex:
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
         """Return what the limits apply to: jobs waiting or arriving in all, those of a scope, and the bytes of all."""
-        lane = self._lanes.get(scope)
+        scope_jobs = self._by_scope.get(scope)
         total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
-        return total, len(lane.waiting) if lane else 0, self._bytes
+        return total, len(scope_jobs.waiting) if scope_jobs else 0, self._bytes
 
     def admit(self, entry: JobEntry) -> None:
         """Add a job in its state; an arriving job counts and keeps its place in the order, but is not claimable yet."""
         self._entries[entry.job_id] = entry
         self._count(entry, 1)
         if entry.state is JobState.CLAIMED:
-            self._lane(entry).claimed.append(entry)
+            self._jobs_of_scope(entry).claimed.append(entry)
         elif entry.state is JobState.FAILED:
             self._failed[entry.job_id] = entry
         else:
@@ -175,7 +178,7 @@ class ScheduleIndex:
     def settle(self, entry: JobEntry) -> None:
         """Make an arriving job claimable, once its file is durable."""
         self._set_state(entry, JobState.WAITING)
-        self._enqueue_lane(self._lane(entry))
+        self._update_rotation(self._jobs_of_scope(entry))
 
     def take(self, elapsed: float) -> JobEntry | None:
         """Claim the next job, rotating through the scopes; None if no job may be claimed now.
@@ -183,20 +186,20 @@ class ScheduleIndex:
         A crash suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
         self._end_pauses(elapsed)
-        while self._turns and self._alone is None:
+        while self._rotation and self._running_suspect is None:
             if (
                 self._numbers[JobState.CLAIMED]
-                and self._turns[0].is_ready
-                and self._turns[0].waiting[0].is_crash_suspect
+                and self._rotation[0].is_ready
+                and self._rotation[0].waiting[0].is_crash_suspect
             ):
                 return None
-            lane = self._turns.popleft()
-            lane.in_turn = False
-            if lane.is_ready:
-                entry = lane.waiting.popleft()
-                lane.claimed.append(entry)
+            scope_jobs = self._rotation.popleft()
+            scope_jobs.is_in_rotation = False
+            if scope_jobs.is_ready:
+                entry = scope_jobs.waiting.popleft()
+                scope_jobs.claimed.append(entry)
                 self._set_state(entry, JobState.CLAIMED)
-                self._alone = entry if entry.is_crash_suspect else None
+                self._running_suspect = entry if entry.is_crash_suspect else None
                 return entry
         return None
 
@@ -205,20 +208,20 @@ class ScheduleIndex:
 
         No job of its scope is claimed before ``paused_until`` (monotonic seconds), if given.
         """
-        lane = self._removed_from_lane(entry)
+        scope_jobs = self._release(entry)
         if paused_until is not None:
-            lane.paused_until = paused_until
-            heapq.heappush(self._resting, (paused_until, next(self._serial), lane))
+            scope_jobs.paused_until = paused_until
+            heapq.heappush(self._paused, (paused_until, next(self._serial), scope_jobs))
         self._set_state(entry, JobState.WAITING)
         self._queue(entry)
 
     def fail(self, entry: JobEntry, at: datetime) -> None:
         """Mark a claimed job as failed."""
-        lane = self._removed_from_lane(entry)
+        scope_jobs = self._release(entry)
         entry.failed_at, entry.is_crash_suspect = at, False
         self._set_state(entry, JobState.FAILED)
         self._failed[entry.job_id] = entry
-        self._enqueue_lane(lane)
+        self._update_rotation(scope_jobs)
 
     def drop(self, entry: JobEntry) -> None:
         """Remove a job in any state; a second call does nothing."""
@@ -230,11 +233,11 @@ class ScheduleIndex:
             del self._failed[entry.job_id]
             return
         if entry.state is JobState.CLAIMED:
-            lane = self._removed_from_lane(entry)
+            scope_jobs = self._release(entry)
         else:
-            lane = self._lane(entry)
-            lane.waiting.remove(entry)
-        self._enqueue_lane(lane)
+            scope_jobs = self._jobs_of_scope(entry)
+            scope_jobs.waiting.remove(entry)
+        self._update_rotation(scope_jobs)
 
     @contextmanager
     def locked(self, entry: JobEntry) -> Generator[None, None, None]:
@@ -245,7 +248,7 @@ class ScheduleIndex:
         finally:
             entry.is_locked = False
             if entry.state is JobState.WAITING and self._entries.get(entry.job_id) is entry:
-                self._enqueue_lane(self._lane(entry))
+                self._update_rotation(self._jobs_of_scope(entry))
 
     def resize(self, entry: JobEntry, size: int) -> None:
         """Record the new size of a job's file."""
@@ -254,38 +257,43 @@ class ScheduleIndex:
         self._count(entry, 1)
 
     def _queue(self, entry: JobEntry) -> None:
-        lane = self._lane(entry)
-        lane.insert(entry)
-        self._enqueue_lane(lane)
+        scope_jobs = self._jobs_of_scope(entry)
+        scope_jobs.insert(entry)
+        self._update_rotation(scope_jobs)
 
-    def _lane(self, entry: JobEntry) -> _Lane:
+    def _jobs_of_scope(self, entry: JobEntry) -> _ScopeJobs:
         key = entry.job_id if entry.scope is None else entry.scope
-        if key not in self._lanes:
-            self._lanes[key] = _Lane(key)
-        return self._lanes[key]
+        if key not in self._by_scope:
+            self._by_scope[key] = _ScopeJobs(key)
+        return self._by_scope[key]
 
-    def _removed_from_lane(self, entry: JobEntry) -> _Lane:
-        lane = self._lane(entry)
-        lane.claimed.remove(entry)
-        if self._alone is entry:
-            self._alone = None
-        return lane
+    def _release(self, entry: JobEntry) -> _ScopeJobs:
+        scope_jobs = self._jobs_of_scope(entry)
+        scope_jobs.claimed.remove(entry)
+        if self._running_suspect is entry:
+            self._running_suspect = None
+        return scope_jobs
 
-    def _enqueue_lane(self, lane: _Lane) -> None:
-        """Put the jobs of a scope into the rotation if one may be claimed; drop the lane if it has no jobs."""
-        if lane.is_ready and not lane.in_turn:
-            lane.in_turn = True
-            self._turns.append(lane)
-        elif not lane.waiting and not lane.claimed and not lane.in_turn and lane.paused_until is None:
-            self._lanes.pop(lane.key, None)
+    def _update_rotation(self, scope_jobs: _ScopeJobs) -> None:
+        """Put the jobs of a scope into the rotation if one may be claimed, or forget a scope without jobs."""
+        if scope_jobs.is_ready and not scope_jobs.is_in_rotation:
+            scope_jobs.is_in_rotation = True
+            self._rotation.append(scope_jobs)
+        elif (
+            not scope_jobs.waiting
+            and not scope_jobs.claimed
+            and not scope_jobs.is_in_rotation
+            and scope_jobs.paused_until is None
+        ):
+            self._by_scope.pop(scope_jobs.key, None)
 
     def _end_pauses(self, elapsed: float) -> None:
         """Make the scopes whose pause is over claimable again."""
-        while self._resting and self._resting[0][0] <= elapsed:
-            until, _, lane = heapq.heappop(self._resting)
-            if lane.paused_until == until:
-                lane.paused_until = None
-                self._enqueue_lane(lane)
+        while self._paused and self._paused[0][0] <= elapsed:
+            until, _, scope_jobs = heapq.heappop(self._paused)
+            if scope_jobs.paused_until == until:
+                scope_jobs.paused_until = None
+                self._update_rotation(scope_jobs)
 
     def _set_state(self, entry: JobEntry, state: JobState) -> None:
         self._count(entry, -1)

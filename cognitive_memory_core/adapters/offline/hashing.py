@@ -15,10 +15,10 @@ from ...text.lexical.frequency import FUNCTION_WORDS, telling
 from ...text.lexical.terms import pieces_of
 
 _BATCH = 16  # texts that may be embedded on the event loop
-_REMEMBERED = 30_000  # features whose places are cached
-_NOTHING = 0  # the place used for a text without words
-_PADDED = 16  # places that hold padding, after it
-_RESERVED = 1 + _PADDED  # places without features
+_MOST_CACHED = 30_000  # features whose positions are cached
+_NOTHING = 0  # the position used for a text without words
+_PADDED = 16  # positions that hold padding, after it
+_RESERVED = 1 + _PADDED  # positions without features
 _WEIGHT_OF_PAIR = 0.3
 _WEIGHT_OF_PART = 0.4
 _WEIGHT_OF_FUNCTION_WORD = 0.1
@@ -27,7 +27,7 @@ _PART = 3
 _TOO_SHORT = 1e-6
 _CALIBRATION = Calibration(unrelated=0.004, paraphrase=0.35)
 
-_Places = tuple[int, float, int, float]  # two places, each with a signed weight
+_Positions = tuple[int, float, int, float]  # two positions, each with a signed weight
 
 
 class HashingEmbedder:
@@ -41,7 +41,7 @@ class HashingEmbedder:
     def __init__(self, dimensions: int = 512) -> None:
         """Make vectors of this many numbers, at least 64."""
         self._dimensions = max(dimensions, 64)
-        self._places: dict[str, _Places] = {}
+        self._cached: dict[str, _Positions] = {}
 
     @property
     def fingerprint(self) -> str:
@@ -70,28 +70,28 @@ class HashingEmbedder:
         sums: dict[int, float] = {}
         for feature, count in Counter(_features(text)).items():
             times = 1.0 if count == 1 else 1.0 + math.log(count)
-            first, one, second, other = self._places.get(feature) or self._positions_of(feature)
+            first, one, second, other = self._cached.get(feature) or self._positions_of(feature)
             sums[first] = sums.get(first, 0.0) + one * times
             sums[second] = sums.get(second, 0.0) + other * times
         return sums
 
-    def _positions_of(self, feature: str) -> _Places:
+    def _positions_of(self, feature: str) -> _Positions:
         """Return the two vector positions of a feature, each with its signed weight; cached."""
-        if len(self._places) >= _REMEMBERED:
-            self._places.clear()
+        if len(self._cached) >= _MOST_CACHED:
+            self._cached.clear()
         digest = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8).digest()
         weight = _weight(feature) / math.sqrt(2.0)
         one, other = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:], "big")
-        places = (
-            self._place(one),
+        positions = (
+            self._position(one),
             weight if one & 1 else -weight,
-            self._place(other),
+            self._position(other),
             weight if other & 1 else -weight,
         )
-        self._places[feature] = places
-        return places
+        self._cached[feature] = positions
+        return positions
 
-    def _place(self, number: int) -> int:
+    def _position(self, number: int) -> int:
         return _RESERVED + (number >> 1) % (self._dimensions - _RESERVED)
 
     def _vector(self, sums: dict[int, float]) -> Vector:
@@ -100,8 +100,8 @@ class HashingEmbedder:
         if length < _TOO_SHORT:
             vector[_NOTHING] = 1.0
             return vector
-        for place, value in sums.items():
-            vector[place] = value / length
+        for position, value in sums.items():
+            vector[position] = value / length
         return vector
 
 

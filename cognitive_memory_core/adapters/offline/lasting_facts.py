@@ -112,7 +112,7 @@ def lasting_clause(said: str, others: Collection[str] = ()) -> LastingClause | N
         if not found:
             continue
         text = clause
-        if len(text) < SHORTEST and index + 1 < len(clauses) and not _leans(clauses[index + 1][1], others):
+        if len(text) < SHORTEST and index + 1 < len(clauses) and not _is_excluded(clauses[index + 1][1], others):
             following = clauses[index + 1]
             text = said[start : following[0] + len(following[1])]
         if SHORTEST <= len(text) <= LONGEST:
@@ -165,12 +165,12 @@ def _clauses(said: str) -> list[tuple[int, str]]:
 
 
 def _topic(clause: str, others: Collection[str]) -> tuple[Field, EventKind] | None:
-    if _leans(clause, others) or _BARE.search(folded(clause)):
+    if _is_excluded(clause, others) or _BARE.search(folded(clause)):
         return None
     return next(((field, kind) for field, kind, words in _TOPICS if words.match(folded(clause))), None)
 
 
-def _leans(clause: str, others: Collection[str]) -> bool:
+def _is_excluded(clause: str, others: Collection[str]) -> bool:
     """Return whether a clause asks, supposes, has a name of ``others``, tells rank or debt, or depends on a day."""
     if _NOT_LASTING.search(folded(clause)) or any(name in clause for name in others):
         return True

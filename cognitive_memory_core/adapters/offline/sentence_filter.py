@@ -103,7 +103,7 @@ def sentences_worth_keeping(message: str, names: Collection[str] = ()) -> list[s
     if not has_content(text):
         return []
     sentences = (_without_questions(sentence) for sentence in _sentences(text))
-    return [sentence for sentence in sentences if sentence and _matters(sentence, names)][:MOST]
+    return [sentence for sentence in sentences if sentence and _is_worth_keeping(sentence, names)][:MOST]
 
 
 def has_content(message: str) -> bool:
@@ -164,7 +164,7 @@ def _asks(clause: str) -> bool:
     return bool(_QUESTION.search(_QUOTED.sub("", folded(clause)).strip()))
 
 
-def _matters(sentence: str, names: Collection[str]) -> bool:
+def _is_worth_keeping(sentence: str, names: Collection[str]) -> bool:
     said = _plain(sentence)
     if not _is_substantial(said, _SHORTEST):
         return False

@@ -133,7 +133,7 @@ class Database:
             for _ in range(READERS):
                 self._readers.put(opened_for_reading(self.path))
             if self._read_only:
-                with self._a_reader() as connection:
+                with self._borrowed_reader() as connection:
                     migrations.check(connection, self.path)
 
     def _disconnect(self) -> None:
@@ -147,7 +147,7 @@ class Database:
 
     def _read_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
         """Carry out requests on one snapshot of the file; a failed request fails alone."""
-        with self._a_reader() as connection, snapshot(connection):
+        with self._borrowed_reader() as connection, snapshot(connection):
             for request in requests:
                 request.carry_out(connection)
 
@@ -158,7 +158,7 @@ class Database:
             return work(connection, *args, **kwargs)
 
     @contextmanager
-    def _a_reader(self) -> Generator[SnapshotConnection, None, None]:
+    def _borrowed_reader(self) -> Generator[SnapshotConnection, None, None]:
         connection = self._readers.get()  # never blocks: there are as many connections as threads
         try:
             yield connection

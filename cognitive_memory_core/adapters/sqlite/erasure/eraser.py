@@ -111,15 +111,15 @@ class SqliteEraser:
 
 def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
     tombstones.record(connection, tombstones.keyed(connection).of_person(user_id), at)
-    needles = PersonSearch(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
+    name_search = PersonSearch(connection, (*bound(user_id), *filter(hides_alone, _names(connection, user_id))))
     places = _places(connection, user_id)
-    wiped = _wipe(connection, _of_person(user_id))
+    deleted = _delete_rows(connection, _of_person(user_id))
     for table in (*_OF_PROFILES, "sharing"):
         row_deletion.rows(connection, table, ("user_id = ?", bound(user_id)))
     connection.execute("UPDATE decisions SET decided_by = '' WHERE decided_by = ?", bound(user_id))
     row_deletion.rows(connection, "incognito", ("user_id = ? AND ends_us <= ?", bound(user_id, micros(at))))
     row_deletion.rows(connection, "missed", ("user_id = ?", bound(user_id)))
-    rewording = Rewording(user_id, needles, hide, places)
+    rewording = Rewording(user_id, name_search, hide, places)
     reworded, joined = rewording.events(connection, next_revision(connection))
     reworded += rewording.messages(connection)
     reworded += rewording.notes(connection, "memos") + rewording.notes(connection, "pins")
@@ -127,8 +127,8 @@ def _forget_person(connection: Connection, user_id: str, at: datetime, hide: Cal
     rewording.facts(connection)
     rewording.profiles(connection)
     erased, changed = rewording.beliefs(connection)
-    wiped = replace(wiped, beliefs=erased, reworded=reworded + changed)
-    return replace(wiped, event_ids=(*wiped.event_ids, *joined))
+    deleted = replace(deleted, beliefs=erased, reworded=reworded + changed)
+    return replace(deleted, event_ids=(*deleted.event_ids, *joined))
 
 
 def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedRows:
@@ -143,9 +143,9 @@ def _forget_place(connection: Connection, scope: Scope, at: datetime) -> ErasedR
     for table in ("belief_changes", "evolutions", "decisions", "missed"):
         row_deletion.rows(connection, table, ("scope = ?", bound(scope.key)))
     gone = row_deletion.rows(connection, "beliefs", ("scope = ?", bound(scope.key)))
-    wiped = _wipe(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
+    deleted = _delete_rows(connection, dict.fromkeys(_TABLES, ("scope = ?", bound(scope.key))))
     facts.mark_unmerged(connection, fed)
-    return replace(wiped, beliefs=gone)
+    return replace(deleted, beliefs=gone)
 
 
 def _of_person(user_id: str) -> dict[str, Filter]:
@@ -163,7 +163,7 @@ def _of_person(user_id: str) -> dict[str, Filter]:
     return {**of_theirs, "events": events, "messages": ("e.user_id = ?", person), "withdrawals": (private, ending)}
 
 
-def _wipe(connection: Connection, which: Mapping[str, Filter]) -> ErasedRows:
+def _delete_rows(connection: Connection, which: Mapping[str, Filter]) -> ErasedRows:
     event_ids = tuple(row_deletion.events_of(connection, which["events"]))
     memo_ids = tuple(row_deletion.ids_of(connection, "memos", which["memos"]))
     row_deletion.rows(connection, "withdrawals", which["withdrawals"])

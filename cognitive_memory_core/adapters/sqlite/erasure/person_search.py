@@ -16,22 +16,22 @@ _FUNCTION = "names_somebody"
 class PersonSearch:
     """Finds texts that contain one of a person's names or the id, at nearly the same cost for any number of names."""
 
-    def __init__(self, connection: Connection, needles: Iterable[str]) -> None:
+    def __init__(self, connection: Connection, search_strings: Iterable[str]) -> None:
         """Register the search as an SQL function of a connection, in place of an earlier search."""
-        self._needles = sorted({needle for needle in needles if needle})
+        self._search_strings = sorted({text for text in search_strings if text})
         self._by_start: dict[str, list[str]] = {}
-        for needle in self._needles:
-            self._by_start.setdefault(needle[:2], []).append(needle)
-        connection.create_function(_FUNCTION, 1, self.name, deterministic=True)
+        for search_string in self._search_strings:
+            self._by_start.setdefault(search_string[:2], []).append(search_string)
+        connection.create_function(_FUNCTION, 1, self.is_in, deterministic=True)
 
-    def name(self, text: str) -> bool:
+    def is_in(self, text: str) -> bool:
         """Return whether a text contains any of the search strings; the time hardly depends on their number."""
         starts = {*text, *map("".join, pairwise(text))}
-        return any(needle in text for start in self._by_start.keys() & starts for needle in self._by_start[start])
+        return any(wanted in text for start in self._by_start.keys() & starts for wanted in self._by_start[start])
 
     def within(self, texts: str) -> Filter:
         """Return the SQL condition that ``texts``, an SQL expression, contains one of the search strings."""
-        if len(self._needles) > FEW:
+        if len(self._search_strings) > FEW:
             return f"{_FUNCTION}({texts})", ()
-        found = select("1", "json_each(?) needle", f"instr({texts}, needle.value)")
-        return f"EXISTS ({found})", (listed(self._needles),)
+        found = select("1", "json_each(?) wanted", f"instr({texts}, wanted.value)")
+        return f"EXISTS ({found})", (listed(self._search_strings),)

@@ -36,12 +36,12 @@ _SPEAKS_OF = f"e.seq IN ({select('seq', 'event_subjects', 'subject = ?')})"
 class Rewording:
     """Hides one person, by ``hide``, in what others said.
 
-    ``places`` are the places where the person was seen. ``needles`` searches for the person's names; they must be
+    ``places`` are the places where the person was seen. ``name_search`` searches for the person's names; they must be
     collected before anything is hidden.
     """
 
     user_id: str
-    needles: PersonSearch
+    name_search: PersonSearch
     hide: Callable[[str], str]
     places: Sequence[str]
 
@@ -78,7 +78,7 @@ class Rewording:
 
     def profiles(self, connection: Connection) -> None:
         """Hide the person in the indexed profiles of other people and groups, as in the profile files."""
-        for seq, old in profile_index.found(connection, self.needles.within(_PROFILE_TEXTS)):
+        for seq, old in profile_index.found(connection, self.name_search.within(_PROFILE_TEXTS)):
             profile_index.reword(connection, seq, _without(old, self.hide))
 
     def beliefs(self, connection: Connection) -> tuple[int, int]:
@@ -132,7 +132,7 @@ class Rewording:
 
     def _within(self, texts: str) -> Filter:
         """Return the SQL condition for texts that name the person: by id anywhere, by name in the person's places."""
-        named, values = self.needles.within(texts)
+        named, values = self.name_search.within(texts)
         there = (listed(self.places), *values, *bound(self.user_id))
         return f"((e.scope IN {LISTED} AND {named}) OR instr({texts}, ?))", there
 

@@ -49,10 +49,10 @@ def count_again(connection: Connection, seq: int, event: Event, sources: Iterabl
 
     The event's ``message_ids`` become those of both, or none if one of the two has none.
     """
-    standing = _at(connection, seq)
-    seen = max(event.last_seen_at or event.happened_at, standing.last_seen_at or standing.happened_at)
-    both = standing.message_ids and event.message_ids
-    joined = dict.fromkeys((*standing.message_ids, *event.message_ids)) if both else ()
+    stored = _at(connection, seq)
+    seen = max(event.last_seen_at or event.happened_at, stored.last_seen_at or stored.happened_at)
+    both = stored.message_ids and event.message_ids
+    joined = dict.fromkeys((*stored.message_ids, *event.message_ids)) if both else ()
     connection.execute(
         "UPDATE events SET count = count + ?, last_seen_at = ?, message_ids = ? WHERE seq = ?",
         (event.count, seen.isoformat(), listed(joined), seq),
@@ -65,12 +65,12 @@ def replace_relative_text(connection: Connection, seq: int, event: Event) -> str
 
     Returns the id of the changed event; None if nothing changed. Nothing changes if another active event has the text.
     """
-    standing = _at(connection, seq)
-    better = with_absolute_text(standing, event)
-    if better is standing or active_duplicate(connection, event) not in (None, seq):
+    stored = _at(connection, seq)
+    better = with_absolute_text(stored, event)
+    if better is stored or active_duplicate(connection, event) not in (None, seq):
         return None
-    put_anew(connection, seq, standing, better, next_revision(connection))
-    return standing.id
+    put_anew(connection, seq, stored, better, next_revision(connection))
+    return stored.id
 
 
 def _at(connection: Connection, seq: int) -> Event:
