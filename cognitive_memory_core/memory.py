@@ -96,9 +96,10 @@ class CognitiveMemory:
     ) -> AsyncGenerator[CognitiveMemory, None]:
         """Open a data directory as its only owner while the block runs; accepted work is durable when the block ends.
 
-        Raises DirectoryInUse if another process holds it for ``shutdown_seconds`` + 5 s, StorageRefused if the disk
-        refuses it. With ``background=False`` jobs run only in :meth:`drain`. ``chat`` replaces every chat model that is
-        configured, ``embedder`` and ``reranker`` theirs; an object without the needed methods raises BadArgument.
+        Raises DirectoryInUse if another process still owns it after ``shutdown_seconds`` + 5 s, StorageRefused if the
+        disk refuses it. With ``background=False`` jobs run only in :meth:`drain`. ``chat`` replaces every configured
+        chat model, ``embedder`` the embedding model and ``reranker`` the reranking model; an object without the needed
+        methods raises BadArgument.
         """
         if chat is not None and not callable(getattr(chat, "ask", None)):
             raise BadArgument(sentences.caller.bad_value("chat", chat, "有 ask 方法的对话模型"))
@@ -153,7 +154,7 @@ class CognitiveMemory:
             return await self._state.intake.remember(turn)
 
     async def consider(self, scene: Scene, messages: Sequence[Message]) -> str | None:
-        """Queue a dialogue for triage, as durably as :meth:`remember`; return the job's id, None if none is queued."""
+        """Queue a dialogue for triage, as durably as :meth:`remember`; return the job's id, None without a job."""
         return await self._state.intake.consider(scene, messages)
 
     async def recall_message(self, scene: Scene, message_id: str) -> None:
@@ -287,7 +288,10 @@ class CognitiveMemory:
         await self._opened.event_forgetting.forget(event)
 
     async def restore_event(self, scene: Scene, event_id: str) -> Event:
-        """Make a forgotten event active again and return it; raises UnknownEvent if unknown, or after 30 days."""
+        """Make a forgotten event active again and return it.
+
+        Raises UnknownEvent if the id is unknown, or if the event was forgotten over 30 days ago.
+        """
         event = await self._stored(scene, event_id)
         return await self._opened.event_forgetting.restore(event)
 
@@ -322,7 +326,7 @@ class CognitiveMemory:
         await self._opened.pinboard.unpin(scene, pin_id)
 
     async def pins(self, scene: Scene) -> list[Pin]:
-        """Return the group's pins and the asker's own there, oldest first; an operator gets everybody's there."""
+        """Return the pins of the scene's place, oldest first: the group's and the asker's own, for an operator all."""
         return await self._state.reads.pins(scene)
 
     async def opt_out(self, user_id: str) -> None:
@@ -422,10 +426,10 @@ class CognitiveMemory:
         return await self._state.reads.belief_changes(scene, _count(days, 7, most=MOST_DAYS))
 
     async def retire_belief(self, scene: Scene, belief_id: str, reason: str) -> Belief:
-        """Retire a belief, which can be restored; evolution does not create it again. Raises UnknownBelief.
+        """Retire a belief, which can be restored; evolution does not create it again.
 
-        Raises MistakeError if it is retired already. Callers of this and the next two methods must check who may do it,
-        as with the group's pins.
+        Raises UnknownBelief, or MistakeError if it is retired already. Callers of this and the next two methods must
+        check who may do it, as with the group's pins.
         """
         return await self._opened.beliefs.retire(
             scene, checked_id(belief_id, "belief_id"), _admitted(self._opened, reason)
@@ -464,7 +468,7 @@ class CognitiveMemory:
 
     @property
     def listings(self) -> Listings:
-        """The lists of an operator, in pages; raises UnavailableError while no memory is open."""
+        """The paged lists for an operator; raises UnavailableError while no memory is open."""
         return self._opened.listings
 
     async def explain(

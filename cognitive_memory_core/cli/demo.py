@@ -22,7 +22,7 @@ FAILED = 1
 
 
 def declare(parser: Parser) -> None:
-    """Add the demo's arguments."""
+    """Add the arguments of ``cognitive-memory demo``."""
     parser.options.add_argument(
         "--transcript", type=existing_file, metavar="FILE", help=sentences.command_line.TRANSCRIPT_OPTION
     )

@@ -30,7 +30,7 @@ PORT = "8080"  # NoneBot's own default
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory mcp``."""
     words = sentences.command_line
     declare_directory(parser)
     parser.options.add_argument("--user", metavar="ID", required=True, help=words.AGENT_USER_OPTION)
@@ -63,9 +63,9 @@ class DirectoryExchange:
         self._local = MemoryOnDemand(partial(owning, bot, creates=bot.given_dir is not None, background=True))
 
     async def answer(self, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Answer a request. If the memory cannot, a tool call is answered with the reason.
+        """Answer a request; if the memory refuses a tool call, the answer says why.
 
-        Other requests raise CognitiveMemoryError then.
+        For any other request that the memory refuses, CognitiveMemoryError is raised.
         """
         if method == "tools/list":
             return mcp_server.tool_list()

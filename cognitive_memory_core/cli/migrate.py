@@ -22,7 +22,7 @@ from .transferring import watched
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory migrate``."""
     declare_directory(parser)
     words = sentences.command_line
     parser.options.add_argument("path", type=existing_path, metavar="PATH", help=words.MIGRATE_ARGUMENT)

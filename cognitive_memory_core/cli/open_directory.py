@@ -56,7 +56,7 @@ async def owning(
 
 
 def existing(data_dir: Path) -> Path:
-    """Return a data directory that has a ledger; raises BadArgument."""
+    """Return ``data_dir`` if it has a ledger, else raise BadArgument."""
     if not (data_dir / LEDGER).is_file():
         raise BadArgument(sentences.command_line.NO_LEDGER.format(path=data_dir))
     return data_dir

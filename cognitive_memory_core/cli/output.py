@@ -49,7 +49,7 @@ class ProgressBar:
             self._progress.advance(self._task)
 
     def show(self, done: int, total: int | None) -> None:
-        """Show ``done`` of ``total`` steps; None if the total is unknown."""
+        """Show ``done`` of ``total`` steps; ``total`` is None if it is unknown."""
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=done, total=total)
 

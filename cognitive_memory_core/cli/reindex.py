@@ -17,7 +17,7 @@ LOOK = 0.5  # seconds between two looks at the progress
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory reindex``."""
     declare_directory(parser)
     parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
 

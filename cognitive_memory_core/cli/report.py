@@ -21,7 +21,7 @@ DAYS, MOST_DAYS = 30, 366
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory report``."""
     declare_directory(parser)
     parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)
     parser.options.add_argument("--html", type=Path, metavar="FILE", help=sentences.report.HTML_OPTION)

@@ -21,7 +21,7 @@ MOST, USUAL, LONGEST = 200, 10, 4_000
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory search``."""
     words = sentences.command_line
     declare_directory(parser)
     parser.options.add_argument("query", metavar="TEXT", help=words.QUERY_ARGUMENT)

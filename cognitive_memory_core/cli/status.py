@@ -25,7 +25,7 @@ ID_LENGTH, ERROR_LENGTH = 8, 200
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory status``."""
     words = sentences.command_line
     declare_directory(parser)
     parser.options.add_argument("--json", action="store_true", help=words.JSON_OPTION)

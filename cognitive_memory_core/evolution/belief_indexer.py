@@ -17,7 +17,7 @@ REFUSALS = (PermanentError, BadAnswer, BadArgument)
 
 
 class BeliefIndexer:
-    """Embeds the beliefs that have no vector, in batches; retries a belief that the model refused after an hour."""
+    """Embeds the beliefs that have no vector, in batches; a belief that the model refused is retried after an hour."""
 
     def __init__(
         self, vectors: BeliefVectors, embedder: Embedder, *, elapsed: Callable[[], float] = time.monotonic

@@ -264,7 +264,7 @@ class _Judge:
         return statement.endswith(("?", "？")) or any(unclear)
 
     def _is_of_another(self, statement: str, before: Belief | None, lines: Sequence[str]) -> bool:
-        """Return whether an update names the wrong belief: no word of it is in the update or in a cited line."""
+        """Return whether an update names the wrong belief, on whose topic neither the update nor a cited line is."""
         chat = self._input.chat
         return before is not None and not any(chat.shares(before.statement, text) for text in (statement, *lines))
 

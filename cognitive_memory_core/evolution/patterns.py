@@ -50,7 +50,10 @@ class RecurringProblem:
 
     @property
     def kind(self) -> SuggestionKind:
-        """The kind of the solutions: "workflow" if at least half list steps, "skill" if most use a tool, else "faq"."""
+        """The kind of the solutions: "workflow" if at least half list steps, else "skill" or "faq".
+
+        It is "skill" if most use a tool and the problem is not put as a question.
+        """
         solved = [one.solution for one in self.events if one.solution]
         if solved and sum(map(has_steps, solved)) * 2 >= len(solved):
             return "workflow"
@@ -59,13 +62,20 @@ class RecurringProblem:
 
     @property
     def best(self) -> Event:
-        """The experience to quote: the newest one whose solution worked; if none did, the newest."""
+        """The experience to quote, with a solution if any has one.
+
+        One whose solution worked comes first, then one that is not known to have failed; of several the newest.
+        """
         solved = [one for one in self.events if one.solution] or self.events
         return max(solved, key=lambda one: (worked(one.outcome), not failed(one.outcome), one.happened_at))
 
 
 def patterns_among(events: Sequence[Event], zone: tzinfo, same: Same) -> list[RecurringProblem]:
-    """Group experiences by problem: each joins the group of which over half have the same problem, else a new one."""
+    """Group experiences by problem.
+
+    Each joins the group that it fits best, if more than half of the experiences there have the same problem, or else
+    begins a group.
+    """
     groups: list[list[Event]] = []
     for event in sorted(events, key=lambda one: (one.happened_at, one.id)):
         shares = [sum(same(event, one) for one in group) / len(group) for group in groups]

@@ -44,7 +44,7 @@ class TriageAnswer:
 
 @dataclass(frozen=True)
 class ProfileAnswer:
-    """A profile as a model wrote it, of a person or of a group; ``nothing_new`` means that the old one stays."""
+    """A profile of a person or a group as a model wrote it; ``nothing_new`` means that the old profile stays."""
 
     nothing_new: bool
     tags: tuple[str, ...]

@@ -52,7 +52,7 @@ async def at_once(answer: asyncio.Future[Any]) -> None:
 
 
 async def with_deadline(instant: float, awaitable: Awaitable[T]) -> T:
-    """Return the result as :func:`with_timeout` does, waiting until an instant of the event loop's clock."""
+    """Return the result as :func:`with_timeout` does, or time out at ``instant`` of the event loop's clock."""
     return await with_timeout(instant - asyncio.get_running_loop().time(), awaitable)
 
 

@@ -69,9 +69,9 @@ class MessageSearch:
 
         Each hit has the surrounding lines that the scene may read, including those that ``read_filter`` excludes.
         ``candidates`` lines that share words with the query (None: 120 or more) are read with ``reach`` lines before
-        and after each; the cost grows with both. With ``flushes_first`` it waits until buffered lines are written;
-        without, lines of the last 0.5 s may be missing. A ``trace`` records the hits after each step, and the parts of
-        their scores.
+        and after each; the cost grows with both. With ``flushes_first`` the search waits until buffered lines are
+        written; without, lines of the last 0.5 s may be missing. A ``trace`` records the hits after each step, and the
+        parts of their scores.
         """
         limit = min(max(top_k, 0), MAX_RESULTS)
         if not (limit and query.terms):

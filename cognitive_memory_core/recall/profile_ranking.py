@@ -32,8 +32,8 @@ class ProfileQuestion:
     def similarity(self, vector: Vector | None) -> float | None:
         """Return the similarity of the question to a profile's vector, in [0, 1] by the embedder's calibration.
 
-        Both vectors must have length 1, which is not checked. None if one is missing, they differ in their number of
-        dimensions, or their product is not finite.
+        Both vectors must have length 1, which is not checked. None if a vector is missing, if the numbers of dimensions
+        differ, or if the product is not finite.
         """
         if self.vector is None or vector is None or len(self.vector) != len(vector):
             return None

@@ -33,10 +33,10 @@ _SECONDS_A_DAY = 86_400.0
 def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     """Map the BM25 scores of a lexical search, which have no fixed scale, to [0, 1].
 
-    The score is absolute: the share of the query that a hit covers, each term weighted by its rarity in the language
-    and among the candidates; a term in no candidate counts as in one. Full coverage gives 1, one common pair out of
-    many a value near 0. Half of the result is scaled by BM25 relative to the best hit, which accounts for rarity
-    beyond these candidates and for text length.
+    The score is absolute: the share of the query that a hit covers, where a term weighs more the rarer it is in the
+    language and among the candidates. Full coverage gives 1, one common pair out of many a value near 0. Half of the
+    result is scaled by BM25 relative to the best hit, which accounts for rarity beyond these candidates and for text
+    length.
     """
     texts = [_words(event) for event, _ in found]
     shares = covered(terms, texts)

@@ -17,10 +17,10 @@ SATURATION = 0.5
 
 
 def covered(terms: Sequence[str], texts: Sequence[frozenset[str]], among: int | None = None) -> list[float]:
-    """Return, for each text, the share of the query's term weight that it contains, in [0, 1].
+    """Return, for each text, the share of the query's term weight that the text contains, in [0, 1].
 
-    A term's weight is its rarity in the language and among ``among`` texts (None: the given ones); a term in no text
-    counts as in one. Of a long query only the heaviest terms count, as many as are searched.
+    A term weighs more the rarer it is in the language and among ``among`` texts (None: the given ones); one that no
+    text has weighs as if one text had it. Of a long query only the heaviest terms count, as many as are searched.
     """
     if not texts:
         return []

@@ -138,7 +138,7 @@ def taking(turn: BridgedTurn | None) -> Iterator[None]:
 
 
 def is_ours(name: object) -> bool:
-    """Return whether a tool that a model called is the memory's, which its prefix tells."""
+    """Return whether a tool that a model called is the memory's, by the prefix of its name."""
     return isinstance(name, str) and name.startswith(PREFIX)
 
 

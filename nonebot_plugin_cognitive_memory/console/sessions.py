@@ -102,7 +102,7 @@ class LoginCodes:
         return code
 
     def redeem(self, code: str) -> bool:
-        """Redeem a code: return whether it was valid; it is no longer valid afterwards."""
+        """Return whether a code is valid, and make it invalid: it opens one session only."""
         issued_at = self._issued.pop(_digest(code.strip().upper()), None)
         return issued_at is not None and self._clock() - issued_at <= CODE_SECONDS
 

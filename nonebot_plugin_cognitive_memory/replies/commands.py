@@ -124,7 +124,7 @@ def instant(at: datetime, zone: tzinfo) -> str:
 
 
 def erased(erasure: core.Erasure, *, is_recorded: bool = False) -> str:
-    """Report what an erasure removed, what only people can delete, and whether the asker is recorded from now on."""
+    """Report what an erasure removed, how many copies the operator must delete, and if the asker is still recorded."""
     counts = (
         ("整理出的事", erasure.events),
         ("原话", erasure.messages),

@@ -37,7 +37,7 @@ Findings = Sequence[tuple[str, Finding]]
 
 
 def declare(parser: Parser) -> None:
-    """Add the arguments."""
+    """Add the arguments of ``cognitive-memory doctor``."""
     declare_directory(parser)
     parser.options.add_argument("--offline", action="store_true", help=sentences.command_line.OFFLINE_OPTION)
     parser.options.add_argument("--json", action="store_true", help=sentences.command_line.JSON_OPTION)

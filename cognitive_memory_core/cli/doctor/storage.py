@@ -51,7 +51,7 @@ def writable(examined: ExaminedBot) -> Iterator[Finding]:
 
 
 def owner(examined: ExaminedBot) -> Iterator[Finding]:
-    """Yield a finding if a running process owns the data directory, as only one process can."""
+    """Yield a finding if a running process owns the data directory; in a shared one, it may be another bot."""
     if not is_owned(_data_dir(examined)):
         return
     if examined.bot.set_dir is None and examined.bot.given_dir is None:

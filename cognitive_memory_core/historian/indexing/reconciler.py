@@ -119,7 +119,7 @@ class IndexReconciler:
         )
 
     async def _mark_asleep(self) -> Checkpoint:
-        """Return up to which change the stopped store is complete; the first one if it is lost or being opened."""
+        """Return up to which change the stopped store follows the ledger; the start if it is lost or being opened."""
         if not self._sleep.is_asleep or not await self._store.is_there():
             return Checkpoint()
         return await self._book.furthest() or Checkpoint()
@@ -207,7 +207,7 @@ class IndexReconciler:
         return seen.asked
 
     async def _is_repaired(self, serving: _GenerationInUse, unfindable: Sequence[EmbeddedEvent]) -> bool:
-        """Rewrite a row that no search finds; return whether one finds it now, False for several rows (damage)."""
+        """Rewrite a row that no search finds and return whether it is found now; False for several rows (damage)."""
         if len(unfindable) > MAX_UNFINDABLE:
             return False
         await self._store.remove(serving.generation, [row.event.id for row in unfindable])

@@ -28,7 +28,7 @@ class MessageBuffer:
     def __init__(
         self, message_log: HidingLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
     ) -> None:
-        """Write to a log, and record the senders' names."""
+        """Create for a log; ``sightings`` records the names of the senders."""
         self._log = message_log
         self._sightings = sightings
         self._unwritten = UnwrittenMessages() if unwritten is None else unwritten

@@ -55,9 +55,10 @@ def share_in(original: str, text: str, job_context: JobContext) -> float:
 
 
 def rests_on(text: str, original: str, job_context: JobContext) -> bool:
-    """Return whether what was said contains enough of a text without its times, or a text most of a line of few words.
+    """Return whether a text rests on what was said (``original``).
 
-    This is true of all of 169 true statements, and of two fifths of the lines that share a word only by chance.
+    It does if ``original`` contains enough of the text, with or without its times, or if the text contains most of a
+    short ``original``. All of 169 true statements do, and two fifths of the lines that share a word only by chance.
     """
     if not echoes(text, original, job_context):
         return False

@@ -197,7 +197,10 @@ def _hours(text: str) -> Iterator[int]:
 
 
 def _differ_in_days(told: str, lines: Sequence[tuple[str, datetime | None]]) -> bool:
-    """Return whether a statement names a day that is in no line and of no line; False if no line names a day."""
+    """Return whether a statement names a day other than those that the lines name or on which they were said.
+
+    False if no line names a day.
+    """
     given = [span for text, when in lines for span in _named(text, when)]
     if not given:
         return False

@@ -45,7 +45,7 @@ _YEAR = 364 * DAY
 
 
 def time_limit(text: str, now: datetime) -> datetime | None:
-    """Return when a time limit that begins ``now`` ends, in the zone of ``now``; None if the text is no time limit.
+    """Return the end of a time limit that begins at ``now``, in the zone of ``now``; None if the text is no time limit.
 
     A limit that names a day without a clock time ends when that day, or the named part of it, begins. Of several
     possible days or hours the next one is returned; the result is in the past only if the text names a past day.
