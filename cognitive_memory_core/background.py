@@ -35,21 +35,24 @@ class ErrorState:
         """Record a failure in place of the last one; logged only if an outage begins with it."""
         self.tell(described(error))
 
-    def tell(self, said: str, *, is_logged: bool = False) -> None:
+    def tell(self, message: str, *, is_logged: bool = False) -> None:
         """Record a failure by its description; ``is_logged`` says that the caller has logged it."""
-        if said == self.error:
+        if message == self.error:
             return
         if not (is_logged or self.error):  # a known outage is not logged again when its error text changes
             log.warning(
-                "%s: %s", sentences.log.PARTS.get(self.name, self.name), said, extra=log_fields("part", part=self.name)
+                "%s: %s",
+                sentences.log.PARTS.get(self.name, self.name),
+                message,
+                extra=log_fields("part", part=self.name),
             )
-        self.error, self.began = said, next(_order)
+        self.error, self.began = message, next(_order)
 
     def end(self) -> None:
         """Record that the component works; log this if it had failed."""
         if self.error:
-            said = sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name))
-            log.info("%s", said, extra=log_fields("part", part=self.name))
+            message = sentences.log.WORKS_AGAIN.format(name=sentences.log.PARTS.get(self.name, self.name))
+            log.info("%s", message, extra=log_fields("part", part=self.name))
         self.error = ""
 
 
@@ -117,7 +120,7 @@ class BackgroundLoop:
         """Run ``work``, which returns after how many seconds to run it again (0: at once); a nudge ends this pause.
 
         After a nudge, more nudges are collected for ``debounce`` seconds; rounds are ``spacing`` seconds apart. A
-        call of :meth:`hurry` ends both waits. ``on_failure`` is called before the pause that follows a failure.
+        call of :meth:`wake_now` ends both waits. ``on_failure`` is called before the pause that follows a failure.
         """
         self.trouble = ErrorState(name)
         self._work = work
@@ -127,7 +130,7 @@ class BackgroundLoop:
         self._longest_pause = longest_pause
         self._on_failure = on_failure
         self._wake = Signal()
-        self._hurry = Signal()
+        self._skip_waits = Signal()
 
     @property
     def last_error(self) -> str:
@@ -138,9 +141,9 @@ class BackgroundLoop:
         """Request a round soon; all requests made before it starts cause one round."""
         self._wake.set()
 
-    def hurry(self) -> None:
+    def wake_now(self) -> None:
         """Request a round now."""
-        self._hurry.set()
+        self._skip_waits.set()
         self._wake.set()
 
     async def run(self) -> None:
@@ -162,11 +165,11 @@ class BackgroundLoop:
         if not seconds:
             return
         if self._spacing:
-            await self._hurry.wait(self._spacing)
+            await self._skip_waits.wait(self._spacing)
         if await self._wake.wait(seconds) and self._debounce:
-            await self._hurry.wait(self._debounce)
+            await self._skip_waits.wait(self._debounce)
         self._wake.clear()  # the next round sees what came meanwhile
-        self._hurry.clear()
+        self._skip_waits.clear()
 
 
 async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> T:

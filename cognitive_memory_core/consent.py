@@ -232,8 +232,8 @@ class Consent:
     def _hiding(self, lines: Iterable[Message | str]) -> Redaction:
         """Return the redaction, which also hides the names that people who opted out have in these lines."""
         scenes = [line.scene for line in lines if isinstance(line, Message)]
-        borne = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
-        return self._hide.knowing(borne) if borne else self._hide
+        used_names = [scene.user_name for scene in scenes if scene.user_id in self.opted_out]
+        return self._hide.knowing(used_names) if used_names else self._hide
 
     async def _leave_out(self, user_ids: frozenset[str]) -> None:
         self.opted_out, self._hide = (

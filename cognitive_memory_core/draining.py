@@ -25,23 +25,23 @@ class Draining:
         """Wait until no job waits, no merge is due and no vector is missing; the loops must be running."""
         pause = POLL
         while not (await self._is_fed() and await self._is_merged() and await self._is_indexed()):
-            self._hurry()
+            self._wake_loops()
             await asyncio.sleep(pause)
             pause = min(pause * 1.2, LONGEST_POLL)
         await self.use_cases.adapters.meter.flush()
 
-    def _hurry(self) -> None:
+    def _wake_loops(self) -> None:
         """Wake the loops of the first stage that has work, and no later ones, so that these batch its output."""
         use = self.use_cases
         use.worker.nudge()
         if not use.worker.is_idle:
             return
-        use.merging.hurry()
+        use.merging.wake_now()
         if use.merging.is_idle:
-            use.indexer.hurry()
-            use.profile_indexer.hurry()
-            use.belief_indexer.hurry()
-            use.reconciler.hurry()
+            use.indexer.wake_now()
+            use.profile_indexer.wake_now()
+            use.belief_indexer.wake_now()
+            use.reconciler.wake_now()
 
     async def _is_fed(self) -> bool:
         return self.use_cases.worker.is_idle and not await self.use_cases.takeover.is_due()

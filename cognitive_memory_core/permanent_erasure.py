@@ -156,13 +156,13 @@ class PermanentErasure:
         waiting = self.around.buffer.names_of(user_id) | await self.queue.names_of(user_id)
         asking = [scene.user_name] if scene.user_id == user_id else []
         found = dict.fromkeys((*asking, *names, *known, *sorted(waiting), *await self._names_borne(user_id)))
-        borne = list(found)[:MOST_NAMES]
-        shown, now = {clean_name(name) for name in borne} - {""}, self.around.clock.now()
+        used_names = list(found)[:MOST_NAMES]
+        shown, now = {clean_name(name) for name in used_names} - {""}, self.around.clock.now()
         news = [Alias(_chat_with(user_id), user_id, name, now, now) for name in shown.difference(known)]
         await self.ledger.names.note_all(news)
         shared = frozenset(await self.ledger.names.shared([user_id]))
-        theirs = {name for name in borne if clean_name(name) in shared}
-        return Redaction.of({user_id}, {*borne, *shown}, shared | theirs)
+        theirs = {name for name in used_names if clean_name(name) in shared}
+        return Redaction.of({user_id}, {*used_names, *shown}, shared | theirs)
 
     async def _names_borne(self, user_id: str) -> list[str]:
         """Return the names that a person has in their own events and messages, latest first."""

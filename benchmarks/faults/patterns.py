@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.event import duplicate_key
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import BadAnswer
-from cognitive_memory_core.historian.profiles.merge_guard import Grounds, objection
+from cognitive_memory_core.historian.profiles.merge_guard import MergeSources, objection
 from cognitive_memory_core.historian.rewriting.statement_gate import judge
 from cognitive_memory_core.text.safety.prompt_fences import defused
 from cognitive_memory_core.text.statements.sameness import may_be_same
@@ -80,7 +80,7 @@ def _judged(text: str) -> object:
 
 
 def _objected(text: str) -> object:
-    return objection(text, Grounds(text[::-1], [text[:500]], ("小雨", "2000001"), 800))
+    return objection(text, MergeSources(text[::-1], [text[:500]], ("小雨", "2000001"), 800))
 
 
 def _read(text: str) -> object:

@@ -489,7 +489,7 @@ async def _told(
         clock.advance(seconds=30)
         for merging in mergings:
             merging.nudge()
-            merging.hurry()
+            merging.wake_now()
         await asyncio.sleep(dice.random() * 0.03)
     return facts
 
@@ -500,7 +500,7 @@ async def _settled(mergings: Sequence[ProfileMerging], clock: FrozenClock) -> in
     while (waiting := await mergings[0].waiting()) and time.monotonic() < until:
         clock.advance(seconds=600)
         for merging in mergings:
-            merging.hurry()
+            merging.wake_now()
         await asyncio.sleep(0.02)
     for merging in mergings:
         await merging.stop()

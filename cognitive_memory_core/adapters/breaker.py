@@ -101,8 +101,8 @@ class Breaker:
     def _note_overdue(self, seconds: float) -> None:
         self.last_error = sentences.log.PART_DOES_NOT_ANSWER.format(part=self.name, seconds=seconds)
         if self.state != "failed":
-            said = sentences.log.PART_HANGS.format(reason=self.last_error)
-            log.warning("%s", said, extra=log_fields("part", part=self.name))
+            message = sentences.log.PART_HANGS.format(reason=self.last_error)
+            log.warning("%s", message, extra=log_fields("part", part=self.name))
         self.state = "failed"
 
     def _note_failure(self, error: UnavailableError, *, is_probe: bool) -> None:
@@ -114,15 +114,15 @@ class Breaker:
         if is_probe:
             self._pause = min(self._pause * 2, LONGEST_PAUSE)
         else:
-            said = sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error)
-            log.warning("%s", said, extra=log_fields("part", part=self.name))
+            message = sentences.log.PART_FAILED.format(part=self.name, reason=self.last_error)
+            log.warning("%s", message, extra=log_fields("part", part=self.name))
         self.state = "failed"
         self._paused_until = max(self._paused_until, self._elapsed() + self._pause)
 
     def _note_success(self) -> None:
         if self.state == "failed":
-            said = sentences.log.PART_IS_BACK.format(part=self.name)
-            log.warning("%s", said, extra=log_fields("part", part=self.name))
+            message = sentences.log.PART_IS_BACK.format(part=self.name)
+            log.warning("%s", message, extra=log_fields("part", part=self.name))
         self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
 
 

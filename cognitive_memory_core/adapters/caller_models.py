@@ -66,11 +66,11 @@ class CallerReranker:
         """Return a score in [0, 1] for each text; raise BadAnswer for any other answer."""
         if not texts:
             return []
-        said = sentences.models.RERANKER_FAILED
-        answer = await _translated(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, said)
-        scores = _listed(answer, said)
+        message = sentences.models.RERANKER_FAILED
+        answer = await _translated(lambda: self._reranker.scores(query, texts), RERANK_SECONDS, message)
+        scores = _listed(answer, message)
         if len(scores) != len(texts):
-            raise BadAnswer(said.format(reason=f"{len(scores)} / {len(texts)}"))
+            raise BadAnswer(message.format(reason=f"{len(scores)} / {len(texts)}"))
         return [_score(score) for score in scores]
 
 
@@ -91,13 +91,13 @@ async def _embedded(act: Callable[[], Awaitable[T]]) -> T:
     return await _translated(act, SECONDS, sentences.models.EMBEDDER_FAILED)
 
 
-async def _translated(act: Callable[[], Awaitable[T]], seconds: float, said: str) -> T:
+async def _translated(act: Callable[[], Awaitable[T]], seconds: float, message: str) -> T:
     try:
         return await _bounded(act, seconds)
     except CognitiveMemoryError:
         raise
     except FAILURES as failure:
-        raise UnavailableError(said.format(reason=type(failure).__name__)) from failure
+        raise UnavailableError(message.format(reason=type(failure).__name__)) from failure
 
 
 async def _bounded(act: Callable[[], Awaitable[T]], seconds: float) -> T:
@@ -130,11 +130,11 @@ def _abandon(task: asyncio.Task[T]) -> None:
     task.cancel()
 
 
-def _listed(answer: Iterable[T], said: str) -> list[T]:
+def _listed(answer: Iterable[T], message: str) -> list[T]:
     try:
         return list(answer)
     except TypeError as unfit:
-        raise BadAnswer(said.format(reason=type(unfit).__name__)) from unfit
+        raise BadAnswer(message.format(reason=type(unfit).__name__)) from unfit
 
 
 def _vector(numbers: Sequence[float]) -> Vector:

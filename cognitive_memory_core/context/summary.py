@@ -71,14 +71,14 @@ def _pieces(lines: Sequence[Message]) -> Iterator[list[Message]]:
 
 def _check_ids(summary: str, lines: Sequence[Message], prompt: str) -> None:
     """Raise BadAnswer for a summary with unknown ids, or with one person's id behind another person's name."""
-    bearers: dict[str, set[str]] = {}
+    ids_by_name: dict[str, set[str]] = {}
     for line in lines:
         if line.sender_id and (name := clean_name(line.scene.user_name)):
             for form in (name, short_form(name)):
-                bearers.setdefault(form, set()).add(line.sender_id)
+                ids_by_name.setdefault(form, set()).add(line.sender_id)
     ids = {line.sender_id for line in lines if line.sender_id}
     written = plain(summary)
-    strange = strange_numbers(unnamed(written, bearers), plain(prompt), ids)
-    foreign = (*strange, *mislabelled(written, bearers, ids))
+    strange = strange_numbers(unnamed(written, ids_by_name), plain(prompt), ids)
+    foreign = (*strange, *mislabelled(written, ids_by_name, ids))
     if foreign:
         raise BadAnswer(sentences.models.summary_refused(foreign))

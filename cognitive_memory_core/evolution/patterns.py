@@ -144,7 +144,7 @@ def is_harmless(draft: str) -> bool:
     return bool(draft) and not (is_unvouched(draft) or orders_memory(draft) or dictates(draft))
 
 
-def is_founded(draft: str, pattern: RecurringProblem) -> bool:
+def is_supported(draft: str, pattern: RecurringProblem) -> bool:
     """Return whether a model's draft says nothing that the experiences do not, and can be read on its own.
 
     It must be short enough and harmless, and share most of its words and all of its numbers with the experiences.

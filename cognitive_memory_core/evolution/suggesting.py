@@ -33,7 +33,7 @@ from .patterns import (
     RecurringProblem,
     Same,
     drafted_by_rules,
-    is_founded,
+    is_supported,
     open_patterns,
     patterns_among,
     suggestion_of,
@@ -122,9 +122,9 @@ class Suggesting:
             return
         if len(self._drafts) >= MOST_DRAFTS:
             self._drafts.clear()
-        is_founded_draft = await asyncio.to_thread(is_founded, draft, pattern)
+        is_draft_supported = await asyncio.to_thread(is_supported, draft, pattern)
         if self._erasures == erasures:
-            self._drafts[_key_of(pattern)] = draft if is_founded_draft else ""
+            self._drafts[_key_of(pattern)] = draft if is_draft_supported else ""
 
     async def decide(self, scene: Scene, suggestion_id: str, *, accept: bool) -> None:
         """Store a decision; an accepted suggestion becomes a belief of the group. Raises UnknownSuggestion."""

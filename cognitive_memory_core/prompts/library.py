@@ -21,11 +21,11 @@ from . import forms, rendering
 from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
 from .json_lines import proposals_in
 from .parsing import AskContents, draft_in, drawn_in, statements_in, summary_in, triaged_in
+from .people_list import PeopleList, people_list_of
 from .rendering import block
-from .roster import Roster, roster_of
 from .template import TemplateParts, refusal, shipped, split_template
 
-FILLED_ROSTER = 12  # people that a triage prompt shows at least, if the place has that many
+FILLED_PEOPLE_LIST = 12  # people that a triage prompt shows at least, if the place has that many
 _AROUND = ("time", "calendar", "place", "people", "lines")
 _ANCHORS = (*_AROUND, "neighbours")
 _PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
@@ -72,15 +72,15 @@ class PromptLibrary:
 
         ``source`` and ``lines`` are the chat around the turn.
         """
-        roster = roster_of(job_context, lines, (source, *(task.text for task in tasks)))
+        people_list = people_list_of(job_context, lines, (source, *(task.text for task in tasks)))
         parts = {
-            **_shared_placeholders(job_context, roster, lines),
-            "speaker": roster.called(job_context.speaker.id),
+            **_shared_placeholders(job_context, people_list, lines),
+            "speaker": people_list.called(job_context.speaker.id),
             "source": block("来源", rendering.source_line(source, lines, job_context.speaker)),
             "tasks": block("观察", "\n".join(_shown(task) for task in tasks)),
         }
         given = AskContents(
-            tuple(task.number for task in tasks), len(lines), len(_neighbours_of(job_context)), _ids(roster, lines)
+            tuple(task.number for task in tasks), len(lines), len(_neighbours_of(job_context)), _ids(people_list, lines)
         )
         instructions, prompt = self._templates["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
@@ -91,10 +91,10 @@ class PromptLibrary:
 
         Each observation in the answer cites its lines.
         """
-        roster = roster_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_ROSTER)
-        given = AskContents((), len(lines), len(_neighbours_of(job_context)), _ids(roster, lines))
-        earlier = rendering.earlier_lines(job_context.earlier, roster, job_context.when)
-        parts = {**_shared_placeholders(job_context, roster, lines), "earlier": block("前情", earlier)}
+        people_list = people_list_of(job_context, (*job_context.earlier, *lines), (), fill=FILLED_PEOPLE_LIST)
+        given = AskContents((), len(lines), len(_neighbours_of(job_context)), _ids(people_list, lines))
+        earlier = rendering.earlier_lines(job_context.earlier, people_list, job_context.when)
+        parts = {**_shared_placeholders(job_context, people_list, lines), "earlier": block("前情", earlier)}
         instructions, prompt = self._templates["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
         return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
@@ -103,9 +103,9 @@ class PromptLibrary:
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
     ) -> Ask[str]:
         """Build the request for a summary of a dialogue that includes ``earlier``, the summary of the lines before."""
-        roster = roster_of(job_context, lines, (earlier,))
+        people_list = people_list_of(job_context, lines, (earlier,))
         parts = {
-            **_shared_placeholders(job_context, roster, lines),
+            **_shared_placeholders(job_context, people_list, lines),
             "earlier": block("前文摘要", rendering.cut(earlier, rendering.EARLIER)),
             "max_chars": str(max_chars),
         }
@@ -125,9 +125,11 @@ class PromptLibrary:
 
         ``earlier`` summarises the lines that are not shown.
         """
-        roster = roster_of(job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_ROSTER)
+        people_list = people_list_of(
+            job_context, lines, (earlier, *(belief.statement for belief in beliefs)), fill=FILLED_PEOPLE_LIST
+        )
         parts = {
-            **_shared_placeholders(job_context, roster, lines, marks_admins=True),
+            **_shared_placeholders(job_context, people_list, lines, marks_admins=True),
             "beliefs": block("群记忆", rendering.beliefs(beliefs, job_context.when.tzinfo)),
             "earlier": block("其余聊天的摘要", rendering.cut(earlier, rendering.EARLIER)),
             "most": str(most),
@@ -181,23 +183,23 @@ def _refusal(name: str, text: str) -> str:
 
 
 def _shared_placeholders(
-    job_context: JobContext, roster: Roster, lines: Sequence[Message | str], *, marks_admins: bool = False
+    job_context: JobContext, people_list: PeopleList, lines: Sequence[Message | str], *, marks_admins: bool = False
 ) -> dict[str, str]:
     """Return the placeholders common to all prompts: time, place, people, known events and chat lines."""
     when, before = job_context.when, (*job_context.answered, *job_context.earlier)
     return {
         "time": rendering.moment(when),
         "calendar": rendering.calendar(when),
-        "place": rendering.place(roster),
-        "people": block("名单", rendering.people(roster)),
-        "neighbours": block("已记住", rendering.neighbours(_neighbours_of(job_context), roster, when.tzinfo)),
-        "lines": block("聊天", rendering.numbered_lines(lines, roster, when, before, marks_admins=marks_admins)),
+        "place": rendering.place(people_list),
+        "people": block("名单", rendering.people(people_list)),
+        "neighbours": block("已记住", rendering.neighbours(_neighbours_of(job_context), people_list, when.tzinfo)),
+        "lines": block("聊天", rendering.numbered_lines(lines, people_list, when, before, marks_admins=marks_admins)),
     }
 
 
-def _ids(roster: Roster, lines: Iterable[Message | str]) -> frozenset[str]:
-    """Return every id that a prompt shows, also of speakers who are not on the roster."""
-    return roster.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
+def _ids(people_list: PeopleList, lines: Iterable[Message | str]) -> frozenset[str]:
+    """Return every id that a prompt shows, also of speakers who are not in the list of people."""
+    return people_list.ids | {line.sender_id for line in lines if isinstance(line, Message) and line.sender_id}
 
 
 def _neighbours_of(job_context: JobContext) -> tuple[Event, ...]:

@@ -19,7 +19,7 @@ from ..domain.turn import shortened
 from ..text.identity.names import NAME_LENGTH, clean_text
 from ..text.safety.prompt_fences import defused
 from ..text.time.time_words import dated_words
-from .roster import Roster
+from .people_list import PeopleList
 
 MOST_NEIGHBOURS = 8
 MOST_FACTS = 50
@@ -60,19 +60,19 @@ def block(title: str, content: str) -> str:
     return f"<{title}>\n{content}\n</{title}>" if content else ""
 
 
-def place(roster: Roster) -> str:
+def place(people_list: PeopleList) -> str:
     """Return the group with its id, or say that it is a private chat."""
-    return f"群聊 {roster.called_place}" if roster.place.id else "私聊"
+    return f"群聊 {people_list.called_place}" if people_list.place.id else "私聊"
 
 
-def people(roster: Roster) -> str:
+def people(people_list: PeopleList) -> str:
     """List the known people, each with former names."""
-    return "\n".join(f"{one.label}{_before(one)}" for one in roster.people)
+    return "\n".join(f"{one.label}{_before(one)}" for one in people_list.people)
 
 
 def numbered_lines(
     lines: Sequence[Message | str],
-    roster: Roster,
+    people_list: PeopleList,
     when: datetime,
     before: Iterable[Message] = (),
     *,
@@ -90,18 +90,20 @@ def numbered_lines(
     def shown(line: Message | str) -> str:
         if isinstance(line, str):
             return f"[原文] {_said(line, room)}"
-        answered = _answered(line, by_id, numbers, roster)
-        dates = _dates(line, roster, when)
+        answered = _answered(line, by_id, numbers, people_list)
+        dates = _dates(line, people_list, when)
         role = "[管理]" if marks_admins and line.scene.is_admin and not line.is_bot else ""
-        return f"{_clock(line.sent_at, when)} {role}{_who(line, roster)}{answered}：{_said(line.text, room)}{dates}"
+        return (
+            f"{_clock(line.sent_at, when)} {role}{_who(line, people_list)}{answered}：{_said(line.text, room)}{dates}"
+        )
 
     return "\n".join(f"{number}. {shown(line)}" for number, line in enumerate(lines, 1))
 
 
-def earlier_lines(lines: Sequence[Message], roster: Roster, when: datetime) -> str:
+def earlier_lines(lines: Sequence[Message], people_list: PeopleList, when: datetime) -> str:
     """List lines from before a dialogue, without numbers, so that no answer can cite them."""
     return "\n".join(
-        f"{_clock(line.sent_at, when)} {_who(line, roster)}：{_said(line.text, EARLIER_LINE)}" for line in lines
+        f"{_clock(line.sent_at, when)} {_who(line, people_list)}：{_said(line.text, EARLIER_LINE)}" for line in lines
     )
 
 
@@ -116,12 +118,12 @@ def source_line(source: str, lines: Sequence[Message | str], speaker: Person) ->
     return said
 
 
-def neighbours(events: Iterable[Event], roster: Roster, zone: tzinfo | None) -> str:
+def neighbours(events: Iterable[Event], people_list: PeopleList, zone: tzinfo | None) -> str:
     """List the events already remembered, numbered from E1, each with its speaker and its day, both only once."""
 
     def shown(event: Event) -> str:
         day = _day(event.happened_at, zone)
-        said = f"{_speaker_prefix(event, roster)}{cut(event.text, NEIGHBOUR)}"
+        said = f"{_speaker_prefix(event, people_list)}{cut(event.text, NEIGHBOUR)}"
         return said if event.text.startswith(day) else f"{day} {said}"
 
     return "\n".join(f"E{number}. {shown(event)}" for number, event in enumerate(events, 1))
@@ -182,39 +184,39 @@ def _said(text: str, limit: int) -> str:
     return f"[引用：{cut(quoted, limit // 3)}] {cut(plain[quote.end() :], limit)}"
 
 
-def _who(line: Message, roster: Roster) -> str:
+def _who(line: Message, people_list: PeopleList) -> str:
     if line.is_bot:
-        return f"[机器人]对{roster.short(line.scene.user_id, line.scene.user_name)}"
-    return roster.called_then(line.sender_id, line.scene.user_name)
+        return f"[机器人]对{people_list.short(line.scene.user_id, line.scene.user_name)}"
+    return people_list.called_then(line.sender_id, line.scene.user_name)
 
 
-def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str, int], roster: Roster) -> str:
+def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str, int], people_list: PeopleList) -> str:
     if not line.reply_to:
         return ""
     answered = by_id.get(line.reply_to)
     if answered is None:
         return "[回复更早的消息]"
-    whom = "机器人" if answered.is_bot else roster.short(answered.sender_id, answered.scene.user_name)
+    whom = "机器人" if answered.is_bot else people_list.short(answered.sender_id, answered.scene.user_name)
     if answered.id not in numbers:
         return f"[回复更早 {whom}：{cut(answered.text, ANSWERED)}]"
     return f"[回复{numbers[answered.id]} {whom}]"
 
 
-def _dates(line: Message, roster: Roster, when: datetime) -> str:
+def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
     """Return the dates that the relative words of a line mean, counted from the time at which it was said."""
     if line.is_bot:
         return ""
     sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])
-    dated = dated_words(text, sent_at, roster.names)
+    dated = dated_words(text, sent_at, people_list.names)
     today = f"{when.year}年{when.month}月{when.day}日" if sent_at.date() == when.date() else ""
     notes = [f"{defused(word)}={date}" for word, date in dated if not (today and date.startswith(today))]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
 
 
-def _speaker_prefix(event: Event, roster: Roster) -> str:
+def _speaker_prefix(event: Event, people_list: PeopleList) -> str:
     """Return the speaker of an event as a prefix for its text; "" if the text begins with the speaker."""
     is_led = bool(event.sender_id) and f"({event.sender_id})" in event.text[: NAME_LENGTH + len(event.sender_id)]
-    return f"{roster.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""
+    return f"{people_list.called(event.sender_id, event.sender_name)}说：" if event.sender_id and not is_led else ""
 
 
 def _before(person: Person) -> str:

@@ -42,7 +42,7 @@ from .counting import BOUNDS, TOOK
 MOST_EXAMINED = 100_000  # events whose texts are compared; the latest of more
 PAGE = 5_000
 MISSED = 200  # cases that are listed
-LEAST_EVENTS, LEAST_PEOPLE = 10, 3  # of a group, from which its teachers are compared
+LEAST_EVENTS, LEAST_PEOPLE = 10, 3  # of a group, from which those who taught most are compared
 TEACHERS = 3  # of each group
 KEPT = (7, 14, 30, 60, 90, 180, 365)  # values of capture.log_days that are compared
 _ROLES: Mapping[str, str] = {"rewrite": "historian", "compress": "historian"}  # others bear their purpose's name
@@ -82,7 +82,7 @@ class Reporting:
             counted_since=await self._counted_since(),
             places=places,
             examination=await self._examination(agent) if examine else None,
-            teachers=tuple(await self._teachers(taught)),
+            teachers=tuple(await self._main_contributors(taught)),
             refusals={name.removeprefix(REFUSED): n for name, n in counted.most_common() if name.startswith(REFUSED)},
             retries=counted[RETRIED],
             backlog=await self._backlog(),
@@ -149,7 +149,7 @@ class Reporting:
 
         return await asyncio.to_thread(compared)
 
-    async def _teachers(self, taught: Sequence[_GroupStatements]) -> list[TeacherShare]:
+    async def _main_contributors(self, taught: Sequence[_GroupStatements]) -> list[TeacherShare]:
         found = [share for one in taught for share in await self._largest_shares(one.scope, one.events, one.lines)]
         return sorted(found, key=lambda one: one.share, reverse=True)
 

@@ -44,7 +44,7 @@ def sections_of(report: QualityReport, zone: tzinfo) -> list[ReportSection]:
         _duplicates(report.examination, zone),
         _contradictions(report.examination, zone),
         _recalled(report),
-        _teachers(report),
+        _main_contributors(report),
         _gate(report),
         _backlog(report, zone),
         _costs(report),
@@ -162,7 +162,7 @@ def _recalled(report: QualityReport) -> ReportSection:
     return ReportSection(words.RECALLED, (words.NEVER.format(count=report.never_recalled, share=share),))
 
 
-def _teachers(report: QualityReport) -> ReportSection:
+def _main_contributors(report: QualityReport) -> ReportSection:
     if not report.teachers:
         return ReportSection(words.TEACHERS, (words.NO_TEACHERS,))
     rows = tuple(

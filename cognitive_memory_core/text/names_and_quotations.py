@@ -14,21 +14,21 @@ _QUOTED = re.compile(
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 
 
-class Spared:
+class TextMask:
     """The positions in one text whose characters are not read as words."""
 
     def __init__(self, length: int, spans: Iterable[Span] = ()) -> None:
-        """Mark the characters of the spans as spared."""
+        """Mask the characters of the spans."""
         self._marks = bytearray(length)
         for start, stop in spans:
             self._marks[start:stop] = b"\x01" * (min(stop, length) - start)
 
     def touches(self, start: int, stop: int) -> bool:
-        """Return whether any of the characters is spared."""
+        """Return whether any of the characters is masked."""
         return any(self._marks[start:stop])
 
     def blanked(self, text: str) -> str:
-        """Return the text with each spared character replaced by a space."""
+        """Return the text with each masked character replaced by a space."""
         chars, start = list(text), self._marks.find(1)
         while start >= 0:
             stop = self._marks.find(0, start)

@@ -159,9 +159,9 @@ async def test_a_log_too_large_loses_its_oldest_lines(ledger: Ledger) -> None:
     new = [a_message("新的一句", sent_at=later(minutes=number)) for number in range(300)]
     await ledger.log.append([*new, *old])
     weight = sum(line.weight for line in (*new, *old))
-    assert await ledger.log.shrink(weight, spared=10) == 0
+    assert await ledger.log.shrink(weight, kept_per_place=10) == 0
     gone = sum(line.weight for line in old[:600])
-    assert await ledger.log.shrink(weight - gone, spared=10) in range(590, 611)
+    assert await ledger.log.shrink(weight - gone, kept_per_place=10) in range(590, 611)
     left = [*await texts(ledger, limit=1_000), *await texts(ledger, OTHER_GROUP, limit=1_000)]
     assert left.count("新的一句") == 300
     assert sum(text.startswith("旧事") for text in left) == len(left) - 300
@@ -173,20 +173,20 @@ async def test_the_newest_lines_of_each_place_are_spared(ledger: Ledger) -> None
     await ledger.log.append([a_message(f"闹{number}", sent_at=later(minutes=number)) for number in range(1_300)])
     await ledger.log.append([a_message(f"静{number}", OTHER_GROUP, later(days=-number)) for number in range(1, 4)])
     await ledger.log.append([a_message("私下", PRIVATE, later(days=-30))])
-    assert await ledger.log.shrink(1, spared=200) == 1_100
+    assert await ledger.log.shrink(1, kept_per_place=200) == 1_100
     assert await texts(ledger, limit=1_000) == [f"闹{number}" for number in range(1_100, 1_300)]
     assert await texts(ledger, OTHER_GROUP) == ["静3", "静2", "静1"]
     assert await texts(ledger, PRIVATE) == ["私下"]
-    assert await ledger.log.shrink(1, spared=200) == 0
+    assert await ledger.log.shrink(1, kept_per_place=200) == 0
 
 
 async def test_a_log_within_its_bound_loses_nothing(ledger: Ledger) -> None:
     """Within the limit no message and no mark is deleted, and an empty log is within any limit."""
-    assert await ledger.log.shrink(1, spared=0) == 0
+    assert await ledger.log.shrink(1, kept_per_place=0) == 0
     await ledger.log.append([a_message("甲")])
-    assert await ledger.log.shrink(10_000_000, spared=0) == 0
+    assert await ledger.log.shrink(10_000_000, kept_per_place=0) == 0
     assert await texts(ledger) == ["甲"]
-    assert await ledger.log.shrink(1, spared=0) == 1
+    assert await ledger.log.shrink(1, kept_per_place=0) == 1
 
 
 async def test_nothing_to_append_is_fine(ledger: Ledger) -> None:

@@ -91,7 +91,7 @@ class InMemoryLog:
         state.done = {job_id: at for job_id, at in state.done.items() if at >= before}
         return len(old)
 
-    async def shrink(self, most: int, *, spared: int) -> int:
+    async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Delete the oldest messages until the rest has at most ``most`` bytes, sparing the newest of each place."""
         messages = self._state.messages
         oldest_first = sorted(messages.items(), key=lambda item: item[1].sent_at)
@@ -99,7 +99,7 @@ class InMemoryLog:
         newer = Counter(scope for scope, _ in messages)
         shrunk = 0
         for place, message in oldest_first:
-            if excess > 0 and newer[place[0]] > spared:
+            if excess > 0 and newer[place[0]] > kept_per_place:
                 del messages[place]
                 excess, shrunk = excess - message.weight, shrunk + 1
             newer[place[0]] -= 1

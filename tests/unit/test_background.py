@@ -47,7 +47,7 @@ async def test_rounds_follow_each_other_while_there_is_work() -> None:
     await asyncio.sleep(0.02)
     assert work.done == 3
     for nudged in (4, 5):
-        rounds.hurry()
+        rounds.wake_now()
         await until(lambda wanted=nudged: work.done == wanted)
     await stopped(running)
 
@@ -115,7 +115,7 @@ async def test_an_error_asks_for_a_longer_pause() -> None:
     running = asyncio.create_task(rounds.run())
     await until(lambda: bool(rounds.last_error))
     for _ in range(5):
-        rounds.hurry()
+        rounds.wake_now()
         await asyncio.sleep(0.01)
     assert work.done == 1
     await stopped(running)

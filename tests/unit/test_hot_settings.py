@@ -188,9 +188,9 @@ class BoundsLog:
         self.asked.append(NOW - before)
         return 0
 
-    async def shrink(self, most: int, *, spared: int) -> int:
+    async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Record the size bound."""
-        self.asked.append((most, spared))
+        self.asked.append((most, kept_per_place))
         return 0
 
 

@@ -30,7 +30,7 @@ T = TypeVar("T")
 ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
-_MAX_DEATHS_OPENING = 2  # process deaths in a row while opening, after which a generation counts as damaged
+_MAX_CRASHES_OPENING = 2  # crashes of the process in a row while opening, after which a generation counts as damaged
 _MAX_DEATHS_USING = 3
 
 
@@ -54,7 +54,7 @@ class ChromaStore:
         self._open: dict[int, tuple[int, str]] = {}
         self._opening: dict[int, asyncio.Task[Generation | None]] = {}
         self._refusal = ""
-        self._deaths: Counter[tuple[int, type[protocol.Request]]] = Counter()
+        self._crashes: Counter[tuple[int, type[protocol.Request]]] = Counter()
 
     @property
     def state(self) -> str:
@@ -89,7 +89,7 @@ class ChromaStore:
         opened = _expected(protocol.Opened, await self._asked(protocol.Begin(fingerprint, dimensions)))
         if opened.generation is None:
             raise UnavailableError(sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason))
-        self._deaths = Counter({at: times for at, times in self._deaths.items() if at[0] != opened.generation.number})
+        self._crashes = Counter({at: times for at, times in self._crashes.items() if at[0] != opened.generation.number})
         self._note(opened.generation)
         return opened.generation
 
@@ -175,9 +175,9 @@ class ChromaStore:
         try:
             answer = await asked
         except ProcessDied as died:
-            self._deaths[at] += not died.is_hung  # a hang may be another process's lock and is no sign of damage
+            self._crashes[at] += not died.is_hung  # a hang may be another process's lock and is no sign of damage
             raise
-        self._deaths.pop(at, None)
+        self._crashes.pop(at, None)
         self._refusal = _why_not(answer) if isinstance(answer, protocol.Failed) else ""
         if answer == protocol.Failed("gone"):
             self._open.pop(generation.number, None)
@@ -224,11 +224,11 @@ class ChromaStore:
                     protocol.Opened, await self._supervisor.write(protocol.Open(number), self._bounds.opening)
                 )
             except ProcessDied as died:
-                self._deaths[number, protocol.Open] += 1
+                self._crashes[number, protocol.Open] += 1
                 if died.is_hung:
                     raise
                 continue
-            self._deaths.pop((number, protocol.Open), None)
+            self._crashes.pop((number, protocol.Open), None)
             self._open.pop(number, None)
             self._refusal = (
                 sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=opened.reason) if opened.reason else ""
@@ -238,8 +238,8 @@ class ChromaStore:
         return None
 
     def _counts_as_damaged(self, number: int) -> bool:
-        uses = (times for (one, kind), times in self._deaths.items() if one == number and kind is not protocol.Open)
-        return self._deaths[number, protocol.Open] >= _MAX_DEATHS_OPENING or any(
+        uses = (times for (one, kind), times in self._crashes.items() if one == number and kind is not protocol.Open)
+        return self._crashes[number, protocol.Open] >= _MAX_CRASHES_OPENING or any(
             times >= _MAX_DEATHS_USING for times in uses
         )
 

@@ -22,7 +22,7 @@ T = TypeVar("T")
 _NO_SIGN_OF_HEALTH = (FindInUse, Open)  # answering these does not prove health: a process may die of the next request
 
 
-_DEATHS_OF_A_REFUSAL = 4  # counted as so many deaths, since another process or an operator must act first
+_CRASHES_PER_REFUSAL = 4  # counted as so many crashes, since another process or an operator must act first
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class _Call:
 
 @dataclass
 class _Health:
-    """State of the process: deaths in a row, earliest next start (monotonic seconds), and memory in bytes.
+    """State of the process: crashes in a row, earliest next start (monotonic seconds), and memory in bytes.
 
     ``settled`` is the memory right after opening, from which growth is measured; ``resident`` is the current memory.
     """
 
-    deaths: int = 0
+    crashes: int = 0
     start_at: float = 0.0
     settled: int | None = None
     resident: int | None = None
@@ -143,7 +143,7 @@ class Supervisor:
 
     def reset_restart_pause(self) -> None:
         """Allow an immediate restart: the process works, or the request that crashed it will not be repeated."""
-        self._health.deaths, self._health.start_at = 0, 0.0
+        self._health.crashes, self._health.start_at = 0, 0.0
 
     async def sleep(self) -> None:
         """Let the running request finish within its limit, then end the process; the next request starts another."""
@@ -246,7 +246,7 @@ class Supervisor:
         answer = await self._answer(child, self._start, self._bounds.starting)
         if isinstance(answer, Failed):
             await self._end_process()
-            self._health.deaths += _DEATHS_OF_A_REFUSAL
+            self._health.crashes += _CRASHES_PER_REFUSAL
             raise self._failed(_why_off(answer, self._start.folder))
         self._health.is_ready, self._health.error, self._health.settled = True, "", None
         return child
@@ -275,8 +275,8 @@ class Supervisor:
     def _failed(self, reason: str) -> UnavailableError:
         health, bounds = self._health, self._bounds
         health.error = reason
-        health.deaths += 1
-        pause = 0.0 if health.deaths == 1 else bounds.first_pause * 2.0 ** min(health.deaths - 2, 20)
+        health.crashes += 1
+        pause = 0.0 if health.crashes == 1 else bounds.first_pause * 2.0 ** min(health.crashes - 2, 20)
         health.start_at = time.monotonic() + min(pause, bounds.longest_pause)
         return UnavailableError(reason, retry_after=min(pause, bounds.longest_pause))
 

@@ -49,11 +49,11 @@ class DirectoryOwner:
         writes is lost. Each change of state is logged once.
         """
         is_lost = any(_identity(path) != identity for path, identity in self._known.items())
-        said = sentences.storage_errors.DIRECTORY_VANISHED.format(path=self._data_dir) if is_lost else ""
+        message = sentences.storage_errors.DIRECTORY_VANISHED.format(path=self._data_dir) if is_lost else ""
         if is_lost and not self._is_lost:
-            log.error("%s", said)
+            log.error("%s", message)
         self._is_lost = is_lost
-        return said
+        return message
 
     def check(self) -> None:
         """Raise StorageRefused if the directory is no longer the one that was opened; blocking."""

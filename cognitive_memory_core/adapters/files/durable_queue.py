@@ -58,7 +58,7 @@ class FileQueue:
         self._settings = settings
         self._clock = clock
         self._horizon = clock.now
-        self._backlog = ScheduleIndex()
+        self._schedule = ScheduleIndex()
         self._instants = Instants()
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="memory-queue")
         self._arriving: dict[str, asyncio.Event] = {}
@@ -142,7 +142,7 @@ class FileQueue:
 
     def knows(self, job_id: str) -> bool:
         """Return whether the job is pending, processing or failed."""
-        entry = self._backlog.find(job_id)
+        entry = self._schedule.find(job_id)
         return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
@@ -151,15 +151,15 @@ class FileQueue:
 
     def counts(self) -> QueueCounts:
         """Return the number of jobs by state and their bytes, from memory."""
-        return replace(self._backlog.counts(), removed=self._removed)
+        return replace(self._schedule.counts(), removed=self._removed)
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
         """Return the memos of pending and claimed jobs of a place, oldest first; reads no file."""
-        return self._backlog.memos(scope)
+        return self._schedule.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
         """Return the buried jobs in the order in which they were buried, each read from its file."""
-        found = await self._finished(self._run(self._files.reports, self._backlog.failed()))
+        found = await self._finished(self._run(self._files.reports, self._schedule.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
@@ -197,7 +197,7 @@ class FileQueue:
         entry = self._arrival(job, len(data))
         self._check_bounds(job.scope, len(data))
         self._arriving[job.id] = arrived = asyncio.Event()
-        self._backlog.admit(entry)
+        self._schedule.admit(entry)
         is_durable = False
         try:
             with self._priority.interactive():
@@ -205,7 +205,7 @@ class FileQueue:
                     await self._run(self._files.arrive, entry, data)
             is_durable = True
         finally:
-            (self._backlog.settle if is_durable else self._backlog.drop)(entry)
+            (self._schedule.settle if is_durable else self._schedule.drop)(entry)
             del self._arriving[job.id]
             arrived.set()
 
@@ -219,7 +219,7 @@ class FileQueue:
 
     def _check_bounds(self, scope: Scope, size: int) -> None:
         bounds = self._settings
-        total, here, waiting = self._backlog.load(scope)
+        total, here, waiting = self._schedule.load(scope)
         if total >= bounds.max_pending:
             raise self._queue_full(sentences.caller.FULL_IN_TOTAL.format(limit=bounds.max_pending))
         if here >= bounds.max_pending_per_group:
@@ -228,16 +228,16 @@ class FileQueue:
             raise self._queue_full(sentences.caller.FULL_IN_BYTES.format(megabytes=bounds.max_pending_mb))
 
     def _queue_full(self, bound: str) -> QueueFull:
-        said, now, last = sentences.caller.QUEUE_FULL.format(bound=bound), self._clock.now(), self._complained_at
+        message, now, last = sentences.caller.QUEUE_FULL.format(bound=bound), self._clock.now(), self._complained_at
         if last is None or abs(now - last) >= COMPLAINT_PAUSE:
             self._complained_at = now
-            log.warning("%s", said)
-        return QueueFull(said)
+            log.warning("%s", message)
+        return QueueFull(message)
 
     async def _claim(self) -> Claim | None:
         async with self._queue_lock:
             await self._priority.background_turn()
-            while (entry := self._backlog.take(self._elapsed())) is not None:
+            while (entry := self._schedule.take(self._elapsed())) is not None:
                 claim = await self._claimed(entry)
                 if claim is not None:
                     await self._count_claim()
@@ -253,11 +253,11 @@ class FileQueue:
             job = await self._run(self._files.claim, entry)
             return Claim(job, entry.attempts, entry.name)
         except Vanished:
-            self._backlog.drop(entry)
+            self._schedule.drop(entry)
         except PermanentError as unreadable:
             await self._bury_unreadable(entry, str(unreadable))
         except (StorageRefused, OSError, MemoryError):
-            self._backlog.put_back(entry)
+            self._schedule.put_back(entry)
             raise
         return None
 
@@ -266,19 +266,19 @@ class FileQueue:
         try:
             await self._bury(entry, reason)
         except StorageRefused:
-            self._backlog.put_back(entry)
+            self._schedule.put_back(entry)
             raise
 
     def _entry_of_claim(self, claim: Claim) -> JobEntry | None:
         """Return the index entry of a claimed job; None if the claim has ended: completed, requeued or buried."""
-        entry = self._backlog.find(claim.job.id)
+        entry = self._schedule.find(claim.job.id)
         return entry if entry is not None and entry.state is JobState.CLAIMED and entry.name == claim.ticket else None
 
     async def _complete(self, claim: Claim) -> None:
         async with self._job_locks.of(claim.job.id):
             if (entry := self._entry_of_claim(claim)) is not None:
                 await self._run(self._files.forget, entry)
-                self._backlog.drop(entry)
+                self._schedule.drop(entry)
 
     async def _requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
         async with self._job_locks.of(claim.job.id):
@@ -291,9 +291,9 @@ class FileQueue:
     async def _put_back(self, entry: JobEntry, attempts: int, paused_until: float | None = None) -> None:
         try:
             await self._run(self._files.put_back, entry, attempts=attempts)
-            self._backlog.put_back(entry, paused_until)
+            self._schedule.put_back(entry, paused_until)
         except Vanished:
-            self._backlog.drop(entry)
+            self._schedule.drop(entry)
 
     async def _bury_claim(self, claim: Claim, error: str) -> None:
         async with self._job_locks.of(claim.job.id):
@@ -304,9 +304,9 @@ class FileQueue:
         now = self._clock.now()
         try:
             await self._run(self._files.bury, entry, error, now)
-            self._backlog.fail(entry, now)
+            self._schedule.fail(entry, now)
         except Vanished:
-            self._backlog.drop(entry)
+            self._schedule.drop(entry)
 
     def _give_back(self, task: asyncio.Task[Claim | None]) -> None:
         claim = None if task.cancelled() or task.exception() else task.result()
@@ -314,8 +314,8 @@ class FileQueue:
             self._begun(self._requeue(claim, delay=0, counted=False))
 
     async def _index(self) -> None:
-        self._backlog = await self._run(self._surveyed)
-        self._orphaned = self._backlog.claimed()
+        self._schedule = await self._run(self._surveyed)
+        self._orphaned = self._schedule.claimed()
 
     def _surveyed(self) -> ScheduleIndex:
         backlog = ScheduleIndex()
@@ -345,7 +345,7 @@ class FileQueue:
     async def _revive(self, job_id: str | None) -> int:
         revived = 0
         async with self._queue_lock:
-            for entry in self._backlog.failed():
+            for entry in self._schedule.failed():
                 if job_id in (None, entry.job_id):
                     async with self._job_locks.of(entry.job_id):
                         revived += await self._has_revived(entry)
@@ -356,26 +356,26 @@ class FileQueue:
         try:
             await self._run(self._files.revive, entry, instant)
         except Vanished:
-            self._backlog.drop(entry)
+            self._schedule.drop(entry)
             return False
-        self._backlog.drop(entry)
+        self._schedule.drop(entry)
         entry.state, entry.failed_at = JobState.WAITING, None
-        self._backlog.admit(entry)
+        self._schedule.admit(entry)
         return True
 
     async def _withdraw(self, scope: Scope, message_id: str) -> int:
         changed = 0
         await self._all_arrived(scope)
-        for entry in self._backlog.with_message(scope, message_id):
+        for entry in self._schedule.with_message(scope, message_id):
             async with self._job_locks.of(entry.job_id):
-                with self._backlog.locked(entry):
+                with self._schedule.locked(entry):
                     changed += await self._has_changed(entry, partial(self._files.withdraw, message_id=message_id))
         return changed
 
     async def _holding(self, scope: Scope, wanted: frozenset[str]) -> frozenset[str]:
         found: set[str] = set()
         await self._all_arrived(scope)
-        entries = [entry for message_id in wanted for entry in self._backlog.with_message(scope, message_id)]
+        entries = [entry for message_id in wanted for entry in self._schedule.with_message(scope, message_id)]
         for entry in {entry.job_id: entry for entry in entries}.values():
             async with self._job_locks.of(entry.job_id):
                 found |= await self._run(self._files.learned_from, entry)
@@ -404,8 +404,8 @@ class FileQueue:
         A job that is being written has its entry before its file can be listed, so that its file is not returned.
         """
         listed = await self._run(self._files.listed)
-        known = {(entry.folder, entry.name) for entry in self._backlog.all()}
-        arriving = {entry.name + TEMP for entry in self._backlog.all() if entry.state is JobState.ARRIVING}
+        known = {(entry.folder, entry.name) for entry in self._schedule.all()}
+        arriving = {entry.name + TEMP for entry in self._schedule.all() if entry.state is JobState.ARRIVING}
         return [file for file in listed if file not in known and file[1] not in arriving]
 
     async def _copy_to(self, folder: Path) -> None:
@@ -414,12 +414,12 @@ class FileQueue:
 
     def _entries_on_disk(self) -> list[JobEntry]:
         """Return the index entries of all jobs but those whose file is still being written."""
-        return [entry for entry in self._backlog.all() if entry.state is not JobState.ARRIVING]
+        return [entry for entry in self._schedule.all() if entry.state is not JobState.ARRIVING]
 
     async def _all_arrived(self, scope: Scope | None = None) -> None:
         """Wait until the jobs that are being written now, of one scope or of all, are on disk."""
         for job_id, arrived in list(self._arriving.items()):
-            entry = self._backlog.find(job_id)
+            entry = self._schedule.find(job_id)
             if scope is None or (entry is not None and entry.scope == scope):
                 await arrived.wait()
 
@@ -431,7 +431,7 @@ class FileQueue:
             self._drop_missing(entry)
             return False
         if rest:
-            self._backlog.resize(entry, len(rest))
+            self._schedule.resize(entry, len(rest))
         elif rest is not None:
             self._drop_missing(entry)
         return rest is not None
@@ -441,7 +441,7 @@ class FileQueue:
         if entry.state is JobState.CLAIMED:
             entry.memo = None
         else:
-            self._backlog.drop(entry)
+            self._schedule.drop(entry)
 
     async def _refresh(self) -> None:
         async with self._queue_lock:
@@ -458,11 +458,11 @@ class FileQueue:
         """Remove the buried jobs that exceed a limit; one that the disk refuses to delete is tried again next time."""
         bounds = self._settings
         gone: list[str] = []
-        for entry in self._backlog.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
+        for entry in self._schedule.expired(self._horizon(), bounds.failed_max_age_days, bounds.failed_max_files):
             with contextlib.suppress(StorageRefused):
                 async with self._job_locks.of(entry.job_id):
                     await self._run(self._files.forget, entry)
-                self._backlog.drop(entry)
+                self._schedule.drop(entry)
                 gone.append(entry.job_id)
         self._removed += len(gone)
         if gone:
@@ -470,25 +470,25 @@ class FileQueue:
 
     def _is_indexed(self, name: str) -> bool:
         """Return whether a file in pending is indexed; fast for fifty thousand names, called in a thread."""
-        entry = self._backlog.find(name[INSTANT_WIDTH:].partition(".")[0])
+        entry = self._schedule.find(name[INSTANT_WIDTH:].partition(".")[0])
         if entry is None or entry.state is JobState.FAILED:  # somebody may have moved it back by hand
             return False
         return entry.name == name or parsed(name) is not None
 
     async def _adopt(self, found: FoundFile) -> None:
         name = parsed(found.name)
-        twin = self._backlog.find(name.job_id) if name else None
+        twin = self._schedule.find(name.job_id) if name else None
         if twin is not None:
             if twin.state is not JobState.FAILED or await self._run(self._files.is_there, twin):
                 return
-            self._backlog.drop(twin)  # somebody moved it out of failed by hand
+            self._schedule.drop(twin)  # somebody moved it out of failed by hand
         with contextlib.suppress(Vanished):
             entry = await self._run(self._files.adopt, found, self._clock.now(), self._is_taken)
             self._instants.note(entry.instant)
-            self._backlog.admit(entry)
+            self._schedule.admit(entry)
 
     def _is_taken(self, job_id: str) -> bool:
-        return self._backlog.find(job_id) is not None
+        return self._schedule.find(job_id) is not None
 
     async def _run(self, step: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a step in a thread; raises StorageRefused if no thread can be started, but the step may run later."""

@@ -55,8 +55,8 @@ class JobFiles:
         names = {folder: self._names_in(folder) for folder in _STATES}
         if any(names.values()):
             pending, processing, failed = map(len, names.values())
-            said = sentences.log.JOBS_FOUND.format(pending=pending, processing=processing, failed=failed)
-            log.info("%s", said)
+            message = sentences.log.JOBS_FOUND.format(pending=pending, processing=processing, failed=failed)
+            log.info("%s", message)
         kept: dict[str, JobEntry] = {}
         unindexed: list[tuple[str, str]] = []
         for folder, listed in names.items():
@@ -286,8 +286,8 @@ class JobFiles:
 
     def _better(self, *twins: JobEntry) -> JobEntry:
         worse, best = sorted(twins, key=lambda entry: (entry.instant, entry.folder == FAILED, entry.attempts))
-        said = sentences.log.JOB_TWICE.format(worse=f"{worse.folder}/{worse.name}", best=best.folder)
-        log.warning("%s", said)
+        message = sentences.log.JOB_TWICE.format(worse=f"{worse.folder}/{worse.name}", best=best.folder)
+        log.warning("%s", message)
         self._disk.discard(self._path(worse))
         return best
 

@@ -9,8 +9,8 @@ from datetime import datetime
 from ...domain.turn import shortened
 from ...text.identity.names import one_line
 from ...text.lexical.folding import folded
-from ...text.names_and_quotations import Spared, occurrences, quoted
-from ...text.statements.lexicon import Sighting, offences, sightings, spared_in
+from ...text.names_and_quotations import TextMask, occurrences, quoted
+from ...text.statements.lexicon import Sighting, mask_of, offences, sightings
 from ...text.text_edits import Edit, edited
 from ...text.time.time_words import datings
 from .known_people import KnownPeople
@@ -32,8 +32,8 @@ class Phrasing:
     def phrase(self, line: str, when: datetime) -> str:
         """Return the line with names, dates and group made explicit, as far as rules can."""
         text = one_line(line[:_LINE_READ])
-        spared = spared_in(text, self.known_people.names)
-        edits = [*self._links(text), *self._places(sightings(text, spared)), *datings(text, when, spared)]
+        mask = mask_of(text, self.known_people.names)
+        edits = [*self._links(text), *self._places(sightings(text, mask)), *datings(text, when, mask)]
         return shortened(edited(text, edits), STATEMENT_LENGTH)
 
     def is_absolute(self, text: str) -> bool:
@@ -41,7 +41,7 @@ class Phrasing:
         return not offences(text, names=self.known_people.names)
 
     def _links(self, text: str) -> Iterator[Edit]:
-        quotes = Spared(len(text), quoted(text))
+        quotes = TextMask(len(text), quoted(text))
         at = 0
         for start, stop in self._named(text):
             if start < at or quotes.touches(start, stop):

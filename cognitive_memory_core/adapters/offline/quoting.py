@@ -12,8 +12,8 @@ from ...domain.people import Person
 from ...domain.turn import shortened
 from ...text.identity.names import one_line
 from ...text.lexical.folding import folded
-from ...text.names_and_quotations import Spared, occurrences, quoted
-from ...text.statements.lexicon import Sighting, sightings, spared_in
+from ...text.names_and_quotations import TextMask, occurrences, quoted
+from ...text.statements.lexicon import Sighting, mask_of, sightings
 from ...text.time.time_spans import DAY, TimeSpan
 from ...text.time.time_words import Mention, mentions, resolved
 from .known_people import KnownPeople
@@ -66,8 +66,8 @@ class Quoting:
         ``first`` are notes that are placed before these.
         """
         text = one_line(line[:_LINE_READ])
-        spared = spared_in(text, self.known_people.names)
-        found, dates = sightings(text, spared), _dates(text, when, spared)
+        mask = mask_of(text, self.known_people.names)
+        found, dates = sightings(text, mask), _dates(text, when, mask)
         beside = (*first, *_dated(text, dates), *self._addressed(found), *self._placed(found), *self._people(text))
         notes = tuple(dict.fromkeys(beside))
         room = STATEMENT_LENGTH - len(sentences.stored_text.quoted_line(self.speaker.label, "", notes[:MOST_NOTES]))
@@ -80,7 +80,7 @@ class Quoting:
 
     def is_of_place(self, line: str) -> bool:
         """Return whether a line speaks of the group itself: its first word means the group."""
-        found = sightings(line, spared_in(line, self.known_people.names))
+        found = sightings(line, mask_of(line, self.known_people.names))
         return bool(self.known_people.place.id) and any(one.start == 0 and _is_of_group(one) for one in found)
 
     def _is_clear(self, sighting: Sighting, dates: Iterable[tuple[Mention, TimeSpan]]) -> bool:
@@ -106,7 +106,7 @@ class Quoting:
 
     def _people(self, text: str) -> list[str]:
         """Return the labels of the other people named; a name inside another word does not count."""
-        quotes = Spared(len(text), quoted(text))
+        quotes = TextMask(len(text), quoted(text))
         spans = sorted(
             (
                 (at, stop, name)
@@ -137,9 +137,9 @@ def _is_whole_word(text: str, at: int) -> bool:
     return not before or not before.isalnum() or before in _BEFORE_A_NAME or before.isascii()
 
 
-def _dates(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, TimeSpan]]:
+def _dates(text: str, when: datetime, mask: TextMask) -> list[tuple[Mention, TimeSpan]]:
     """Return the time words that name days, each with its span of time; durations and hours are omitted."""
-    found = resolved(text, when, spared)
+    found = resolved(text, when, mask)
     return [(mention, time_span) for mention, time_span in found if _names_days(text[mention.start : mention.stop])]
 
 

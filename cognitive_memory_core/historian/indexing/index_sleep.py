@@ -19,7 +19,7 @@ class IndexSleep:
         self._needed_at = elapsed()
         self._behind_since: float | None = None
         self._is_asked = False
-        self._is_hurried = False
+        self._is_woken = False
         self.is_asleep = True
 
     def note_question(self) -> None:
@@ -31,13 +31,13 @@ class IndexSleep:
         """Record that the running store was needed, so that its idle time begins anew."""
         self._needed_at = self._elapsed()
 
-    def hurry(self) -> None:
+    def wake_now(self) -> None:
         """Make the next call of :meth:`sleep_left` return 0 if even one row is missing."""
-        self._is_hurried = True
+        self._is_woken = True
 
     def wake(self) -> None:
         """Record that the store is running."""
-        self.is_asleep = self._is_asked = self._is_hurried = False
+        self.is_asleep = self._is_asked = self._is_woken = False
         self._behind_since = None
         self.note_need()
 
@@ -48,8 +48,8 @@ class IndexSleep:
 
     def sleep_left(self, behind: int) -> float:
         """Return the seconds for which a store that lacks ``behind`` rows may stay stopped; 0 if it must start now."""
-        is_hurried, self._is_hurried = self._is_hurried, False
-        if self._is_asked or behind >= ROWS_BEHIND or (is_hurried and behind):
+        is_woken, self._is_woken = self._is_woken, False
+        if self._is_asked or behind >= ROWS_BEHIND or (is_woken and behind):
             self._is_asked = False
             return 0.0
         if not behind:

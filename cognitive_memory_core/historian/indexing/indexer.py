@@ -15,7 +15,7 @@ from ...text.failures import described
 
 log = logging.getLogger(__name__)
 BATCH = 64
-FRUITLESS = 2  # failed calls in a row allowed beyond those that halving a batch down to one unusable text takes
+TOLERATED_FAILURES = 2  # failed calls in a row beyond those that halving a batch down to one text takes
 SKIPPED_FOR = 3600.0  # seconds
 PLAIN_TEXT = "hello"
 REFUSALS = (PermanentError, BadAnswer, BadArgument, TooSlow)  # errors that a single text may cause
@@ -44,14 +44,14 @@ class Indexer:
         self._ledger = ledger
         self._on_stored = on_stored
         self._batch = max(batch, BATCH)
-        self._fruitless_at_most = self._batch.bit_length() - 1 + FRUITLESS
+        self._most_failures = self._batch.bit_length() - 1 + TOLERATED_FAILURES
         self.loop = BackgroundLoop("Indexer", self._round)
-        self.nudge, self.hurry, self.run = self.loop.nudge, self.loop.hurry, self.loop.run
+        self.nudge, self.wake_now, self.run = self.loop.nudge, self.loop.wake_now, self.loop.run
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # skipped until this time
         self._suspects: list[Waiting] = []
-        self._fruitless = 0
+        self._failures_in_a_row = 0
         self._away = 0
         self._blaming: tuple[type[Exception], ...] = REFUSALS
 
@@ -72,7 +72,7 @@ class Indexer:
         waiting = await self._ledger.waiting(self._embedder.fingerprint, self._batch + len(self._refused))
         batch = [row for row in waiting if row[0] not in self._refused][: self._batch]
         if batch:
-            self._suspects, self._fruitless = [], 0
+            self._suspects, self._failures_in_a_row = [], 0
             await self._blame_model_or_texts()
             await self._embed(batch)
             await self._skip_failing_texts(len(batch))
@@ -98,13 +98,13 @@ class Indexer:
             self._away += 1
             raise
         else:
-            self._fruitless = self._away = 0
+            self._failures_in_a_row = self._away = 0
             await self._keep(batch, vectors)
 
     async def _embed_halves(self, batch: Sequence[Waiting], refused: Exception) -> None:
         """Embed a refused batch in halves to find the texts that make it fail; raise after too many failures."""
-        self._fruitless += 1
-        if self._fruitless > self._fruitless_at_most:
+        self._failures_in_a_row += 1
+        if self._failures_in_a_row > self._most_failures:
             raise refused
         if len(batch) == 1:
             self._suspects.append(batch[0])

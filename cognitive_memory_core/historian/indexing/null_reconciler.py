@@ -22,7 +22,7 @@ class NullReconciler:
     def nudge(self) -> None:
         """Do nothing."""
 
-    def hurry(self) -> None:
+    def wake_now(self) -> None:
         """Do nothing."""
 
     async def lag(self) -> int:

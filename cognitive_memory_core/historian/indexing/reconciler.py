@@ -32,7 +32,7 @@ BATCH = 300  # rows per upsert: a search waits for one upsert
 DEBOUNCE = 0.5  # seconds in which new rows are collected: writing one row costs as much as writing fifty
 EVERY_DAY = 86_400.0  # seconds between two comparisons of store and ledger
 LONGEST_PAUSE = 60.0  # seconds
-FRUITLESS = 3  # failed updates of an opened generation before it is replaced
+MOST_FAILED_CHECKS = 3  # failed updates of an opened generation before it is replaced
 MAX_UNFINDABLE = (
     1  # rows of a slice that their own vectors do not find and that are rewritten; more mean a damaged index
 )
@@ -80,7 +80,7 @@ class IndexReconciler:
         self._compared_at = elapsed()
         self._asked_a_day = checked_a_day
         self._left_to_ask = 0  # rows still to check today
-        self._vain_examinations = 0
+        self._failed_checks = 0
         self._turn = asyncio.Lock()  # one step at a time: changes read in a step are written before the next
         self._building = asyncio.Lock()  # held while the store is opened and while a generation is built
         self._begun = 0  # builds started so far
@@ -91,10 +91,10 @@ class IndexReconciler:
         self.nudge, self.run = self.loop.nudge, self.loop.run
         self.loops = (self.loop,)
 
-    def hurry(self) -> None:
+    def wake_now(self) -> None:
         """Request an up-to-date index now; the store is started if it lacks a row."""
-        self._sleep.hurry()
-        self.loop.hurry()
+        self._sleep.wake_now()
+        self.loop.wake_now()
 
     async def nearest(self, vector: Vector, read_filter: ReadFilter, limit: int) -> list[tuple[str, float]]:
         """Search the generation in use; raises UnavailableError while the generation may be incomplete.
@@ -105,7 +105,7 @@ class IndexReconciler:
         serving = self._serving
         if serving is None:
             if self._sleep.is_asleep:
-                self.loop.hurry()
+                self.loop.wake_now()
             raise UnavailableError(sentences.storage_errors.INDEX_NOT_WHOLE)
         return await self._store.nearest(serving.generation, vector, read_filter, limit)
 
@@ -192,14 +192,14 @@ class IndexReconciler:
                 return 0
             except UnavailableError as refused:
                 self.loop.trouble.note(refused)
-                self._left_to_ask, self._vain_examinations = 0, self._vain_examinations + 1
-        if self._vain_examinations >= FRUITLESS:
+                self._left_to_ask, self._failed_checks = 0, self._failed_checks + 1
+        if self._failed_checks >= MOST_FAILED_CHECKS:
             self._give_up()
         return 0
 
     async def _examined(self, serving: _GenerationInUse) -> int:
         seen = await self._check.examine(serving.generation, serving.checkpoint)
-        self._vain_examinations = 0
+        self._failed_checks = 0
         self._left_to_ask = 0 if seen.is_last and not seen.unfindable else self._left_to_ask - seen.asked
         if seen.unfindable and not await self._is_repaired(serving, seen.unfindable):
             log.warning("%s", sentences.log.ROWS_ASTRAY.format(unfindable=len(seen.unfindable), asked=seen.asked))
@@ -248,7 +248,11 @@ class IndexReconciler:
 
     async def _trusted(self, generation: Generation) -> _GenerationInUse | None:
         checkpoint = await self._book.checkpoint(generation.build_id)
-        if checkpoint is None or not await self._fits(generation) or self._refused[generation.build_id] >= FRUITLESS:
+        if (
+            checkpoint is None
+            or not await self._fits(generation)
+            or self._refused[generation.build_id] >= MOST_FAILED_CHECKS
+        ):
             return None
         copy = _GenerationInUse(generation, checkpoint)
         try:

@@ -12,7 +12,7 @@ from ...ports.ledger import BoundedLog
 from ...settings import Live, Settings
 
 EVERY = 3600.0  # seconds
-SPARED = 200  # newest messages of each place: as many as one dialogue holds, so none that waits to be considered goes
+KEPT_PER_PLACE = 200  # newest messages: as many as one dialogue holds, so none that waits to be considered goes
 MEGABYTE = 1_000_000
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class LogPruning:
         most = self._settings.current.capture.log_max_mb
         if not most:
             return
-        removed = await self._log.shrink(round(most * MEGABYTE), spared=SPARED)
+        removed = await self._log.shrink(round(most * MEGABYTE), kept_per_place=KEPT_PER_PLACE)
         if removed and not self.removed:
             log.warning("%s", sentences.log.LOG_TOO_LARGE.format(most=most, removed=removed))
         self.removed += removed

@@ -37,7 +37,7 @@ class Objection:
 
 
 @dataclass(frozen=True)
-class Grounds:
+class MergeSources:
     """What can justify a new profile: the old profile and the new facts. ``subject_names`` are names and ids.
 
     ``limit`` is the maximum number of characters; an old profile that exceeds it may be condensed. ``notes`` are lines
@@ -57,38 +57,38 @@ class Grounds:
         return (*self.facts, *self.notes)
 
 
-def objection(new: str, grounds: Grounds) -> Objection | None:
+def objection(new: str, sources: MergeSources) -> Objection | None:
     """Return why a profile must not replace the old one; None if it may."""
-    content = _Content.of(new, grounds)
+    content = _Content.of(new, sources)
     if (content.expected or content.notes) and not content.new:
         return Objection("emptied", sentences.feedback.PROFILE_EMPTIED)
-    if strangers := _foreign_ids(new, grounds):
+    if strangers := _foreign_ids(new, sources):
         return Objection("strangers", sentences.feedback.PROFILE_OF_STRANGERS.format(ids="、".join(strangers[:_SHOWN])))
     if content.is_unrelated or any(_is_unsupported(one, content) for one in sentences_of(new)):
         return Objection("unrelated", sentences.feedback.PROFILE_UNRELATED)
-    if content.is_overgrown or len(new) > len(grounds.old) + 3 * sum(map(len, grounds.given)) + ROOM:
+    if content.is_overgrown or len(new) > len(sources.old) + 3 * sum(map(len, sources.given)) + ROOM:
         return Objection("overgrown", sentences.feedback.PROFILE_OVERGROWN)
-    if content.kept < _share_to_keep(content, grounds) * content.expected or content.has_lost_notes:
+    if content.kept < _share_to_keep(content, sources) * content.expected or content.has_lost_notes:
         return Objection("destructive", sentences.feedback.PROFILE_DESTROYED)
-    return _contradiction(new, grounds)
+    return _contradiction(new, sources)
 
 
-def _contradiction(new: str, grounds: Grounds) -> Objection | None:
-    turned = _contradicted_clauses(new, grounds)
+def _contradiction(new: str, sources: MergeSources) -> Objection | None:
+    turned = _contradicted_clauses(new, sources)
     if turned is None:
         return None
     now, before = (one_line(clause, _QUOTED) for clause in turned)
     return Objection("contrary", sentences.feedback.PROFILE_TURNED_ROUND.format(now=now, before=before))
 
 
-def _contradicted_clauses(new: str, grounds: Grounds) -> tuple[str, str] | None:
+def _contradicted_clauses(new: str, sources: MergeSources) -> tuple[str, str] | None:
     """Return a clause of the new profile and the old clause that it contradicts, without a fact that explains it.
 
     None if there are no such clauses.
     """
-    names = terms_of(grounds.subject_names)
-    explained = words_of((*grounds.given, *grounds.withdrawn)) - names
-    before = {clause: without(words_of([clause]), names) for clause in clauses_of(grounds.old)}
+    names = terms_of(sources.subject_names)
+    explained = words_of((*sources.given, *sources.withdrawn)) - names
+    before = {clause: without(words_of([clause]), names) for clause in clauses_of(sources.old)}
     for clause in (one for one in clauses_of(new) if one not in before):
         said = without(words_of([clause]), names)
         was = max(before, key=lambda old: likeness(said, before[old]), default="")
@@ -112,13 +112,13 @@ class _Content:
     gone: frozenset[str]
 
     @classmethod
-    def of(cls, new: str, grounds: Grounds) -> _Content:
+    def of(cls, new: str, sources: MergeSources) -> _Content:
         """Collect the terms, without names, which every text about the subject has."""
-        names = terms_of(grounds.subject_names)
-        gone = terms_of(grounds.withdrawn) - names
-        texts = ([new], [grounds.old], grounds.given)
+        names = terms_of(sources.subject_names)
+        gone = terms_of(sources.withdrawn) - names
+        texts = ([new], [sources.old], sources.given)
         found, old, given = (terms_of(each) - names for each in texts)
-        return cls(found, old, terms_of(grounds.notes) - names - gone, given, gone)
+        return cls(found, old, terms_of(sources.notes) - names - gone, given, gone)
 
     @property
     def is_unrelated(self) -> bool:
@@ -149,9 +149,9 @@ class _Content:
         return noted > LITTLE and weight_of(self.notes & self.new) < KEPT_OF_NOTES * noted
 
 
-def _share_to_keep(content: _Content, grounds: Grounds) -> float:
+def _share_to_keep(content: _Content, sources: MergeSources) -> float:
     share = KEPT if weight_of(content.old) > LITTLE else KEPT_OF_LITTLE
-    return share * min(1.0, grounds.limit / max(len(grounds.old), 1))
+    return share * min(1.0, sources.limit / max(len(sources.old), 1))
 
 
 def _is_unsupported(sentence: str, content: _Content) -> bool:
@@ -160,6 +160,6 @@ def _is_unsupported(sentence: str, content: _Content) -> bool:
     return weight >= SENTENCE and weight_of(said & (content.old | content.given)) < SENTENCE_SUPPORTED * weight
 
 
-def _foreign_ids(new: str, grounds: Grounds) -> list[str]:
-    source = plain("\n".join((grounds.old, *grounds.given, *grounds.subject_names)))
-    return strange_numbers(plain(new), source, grounds.subject_names)
+def _foreign_ids(new: str, sources: MergeSources) -> list[str]:
+    source = plain("\n".join((sources.old, *sources.given, *sources.subject_names)))
+    return strange_numbers(plain(new), source, sources.subject_names)

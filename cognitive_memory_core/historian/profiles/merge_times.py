@@ -21,18 +21,18 @@ def due_at(
     now: datetime,
     *,
     is_first: bool,
-    is_hurried: bool,
+    skips_waiting: bool,
     is_learning: bool = False,
 ) -> datetime:
     """Return when the facts of one profile are due; stored instants in the future count as past.
 
     Fewer than ``merge_min_facts`` facts of an existing profile wait for more, a day at the longest, unless there is no
-    delay at all. Withdrawn facts are due at once. ``is_hurried`` skips the wait for more facts. Even withdrawn or
+    delay at all. Withdrawn facts are due at once. ``skips_waiting`` skips the wait for more facts. Even withdrawn or
     hurried facts wait for the end of the pause after a failure. ``is_learning`` says that jobs are waiting: then facts
     wait a few seconds even without a delay.
     """
     least = LEARNING_DELAY if is_learning else 0.0
-    delay = _delay(waiting, settings, least, is_first=is_first, is_hurried=is_hurried)
+    delay = _delay(waiting, settings, least, is_first=is_first, skips_waiting=skips_waiting)
     ready = now if waiting.since > now else waiting.since + timedelta(seconds=delay)
     failed_at = waiting.failed_at
     if failed_at is None or failed_at > now:
@@ -47,9 +47,9 @@ def pause_after(failures: int) -> float:
 
 
 def _delay(
-    waiting: PendingFacts, settings: ProfileSettings, least: float, *, is_first: bool, is_hurried: bool
+    waiting: PendingFacts, settings: ProfileSettings, least: float, *, is_first: bool, skips_waiting: bool
 ) -> float:
-    if is_hurried or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
+    if skips_waiting or waiting.withdrawn or waiting.facts >= settings.merge_max_facts:
         return 0.0
     delay = min(settings.merge_delay_seconds, _LONGEST_DELAY)
     if is_first:

@@ -71,7 +71,7 @@ class ProfileMerging:
         self._unlucky: set[ProfileKey] = set()  # keys whose last merge found model or store unavailable
         self._pause = FIRST_PAUSE
         self._rests_until = 0.0
-        self._is_called = self._is_hurried = self._stopping = False
+        self._is_called = self._skips_waiting = self._stopping = False
         self.paused = False
 
     @property
@@ -94,11 +94,11 @@ class ProfileMerging:
         self._request_check()
         self.loop.nudge()
 
-    def hurry(self) -> None:
+    def wake_now(self) -> None:
         """Merge waiting facts at once, except in the pause after a failure; call it when no more facts are expected."""
-        self._is_hurried = True
+        self._skips_waiting = True
         self._request_check()
-        self.loop.hurry()
+        self.loop.wake_now()
 
     async def waiting(self) -> int:
         """Return the number of waiting facts, including those being merged, except of people who opted out."""
@@ -151,7 +151,7 @@ class ProfileMerging:
     def _may_wait(self) -> bool:
         """Whether looking for new facts may wait a second: nothing else is due, and further jobs may bring more."""
         is_fresh = self._elapsed() < self._looked_at + LOOKS_WHILE_LEARNING
-        return is_fresh and not (self._is_hurried or self._ended or self._due) and self._is_learning()
+        return is_fresh and not (self._skips_waiting or self._ended or self._due) and self._is_learning()
 
     def _request_check(self) -> None:
         self._is_called = True
@@ -197,7 +197,7 @@ class ProfileMerging:
         due = [key for key, at in when.items() if at <= now]
         self._due = deque(due)
         self._next_due = min((at for at in when.values() if at > now), default=None)
-        self._is_hurried = self._is_hurried and bool(due)
+        self._skips_waiting = self._skips_waiting and bool(due)
         self._unlucky &= when.keys() | in_work
         if not self._unlucky:  # no outage is left
             self._pause = FIRST_PAUSE
@@ -210,7 +210,7 @@ class ProfileMerging:
     ) -> datetime:
         is_first = one.key not in stored_keys
         profile = self._entity.settings.current.profile
-        return due_at(one, profile, now, is_first=is_first, is_hurried=self._is_hurried, is_learning=is_learning)
+        return due_at(one, profile, now, is_first=is_first, skips_waiting=self._skips_waiting, is_learning=is_learning)
 
     async def _waiting(self) -> Sequence[PendingFacts]:
         return [one for one in await self._entity.book.waiting() if not self._entity.is_left_out(one.key)]
@@ -235,7 +235,7 @@ class ProfileMerging:
         """Start the next due merge at once; look for more in the ledger after several merges, or after the last."""
         self._request_check()
         if self._due or not self._hands:
-            self.loop.hurry()
+            self.loop.wake_now()
         else:
             self.loop.nudge()
 

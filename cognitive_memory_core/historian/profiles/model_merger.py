@@ -26,7 +26,7 @@ from ...text.identity.names import clean_text, one_line
 from ...text.statements.dated_lines import begins_with_day, once_dated
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, pieces, without
-from .merge_guard import Grounds, objection
+from .merge_guard import MergeSources, objection
 from .profile_words import words_of
 from .unsupported_sentences import SupportCheck
 
@@ -188,10 +188,13 @@ class _MergeSession:
 
     @property
     def _support(self) -> SupportCheck:
-        grounds, zone = self._grounds, self.now.tzinfo
+        merge_sources, zone = self._merge_sources, self.now.tzinfo
         facts = (dated_fact(fact, zone) for fact in self.facts if not fact.is_withdrawn)
         return SupportCheck(
-            (*facts, *grounds.notes, *grounds.old.split("\n")), grounds.subject_names, self.now, grounds.old
+            (*facts, *merge_sources.notes, *merge_sources.old.split("\n")),
+            merge_sources.subject_names,
+            self.now,
+            merge_sources.old,
         )
 
     def _is_idle(self, proposed: ProfileAnswer) -> bool:
@@ -231,7 +234,7 @@ class _MergeSession:
 
     def complaint(self, content: ProfileContent, left_out: Sequence[str] = ()) -> _Complaint | None:
         """Return what is wrong with a profile whose unsupported lines are ``left_out``; None if it is acceptable."""
-        refused = objection(self._drawn_part(content), self._grounds)
+        refused = objection(self._drawn_part(content), self._merge_sources)
         if refused:
             return _Complaint(refused.kind, refused.feedback)
         if part := self._withdrawn_part(content):
@@ -339,7 +342,7 @@ class _MergeSession:
         return written(others).strip()
 
     @cached_property
-    def _grounds(self) -> Grounds:
+    def _merge_sources(self) -> MergeSources:
         facts = tuple(fact.text for fact in self.facts if not fact.is_withdrawn)
         gone = tuple(statement.text for statement in self.withdrawn)
         lines = self._drawn_part(self.old).split("\n")
@@ -349,7 +352,7 @@ class _MergeSession:
             if sentences.stored_text.noted(line) is None and sentences.stored_text.left_out_count(line) is None
         )
         notes = tuple(noted[0] for line in lines if (noted := sentences.stored_text.noted(line)))
-        return Grounds("\n".join(worded), facts, self._subject_names, self.limit, notes, gone)
+        return MergeSources("\n".join(worded), facts, self._subject_names, self.limit, notes, gone)
 
     @property
     def _subject_names(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 
 from ...text.statements.agreement import Line
 from ...text.statements.differing_figures import differing_figures
-from ...text.statements.lexicon import is_talk, offences, spared_in
+from ...text.statements.lexicon import is_talk, mask_of, offences
 from ...text.statements.sameness import contradicts
 from ...text.time.time_words import leaning
 from .profile_words import SAME_THING, clauses_of, likeness, terms_of, weight_of, without, words_of
@@ -80,9 +80,9 @@ class SupportCheck:
         """Return whether a text says I or you, or names a day such as tomorrow, and is not in the old profile."""
         if text.strip(_ENDS) in self.old:
             return False
-        spared = spared_in(text, self.names)
+        mask = mask_of(text, self.names)
         days = (one for one in leaning(text) if one.kind == "relative")
-        is_dated = any(not spared.touches(one.start, one.stop) for one in days)
+        is_dated = any(not mask.touches(one.start, one.stop) for one in days)
         return is_dated or any(map(is_talk, offences(text, names=self.names)))
 
     def _is_contradicted(self, clause: str) -> bool:

@@ -68,9 +68,9 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
     (said_by_id,) = ids_of((said.speaker,), people)
     said = replace(said, speaker=said_by_id, subjects=ids_of(said.subjects, people))
     speaker = "" if task.voices else _speaker(said, text, task, job_context)
-    is_founded = echoes(text, task.original, job_context)
+    is_supported = echoes(text, task.original, job_context)
     is_own = (
-        is_founded
+        is_supported
         and bool(speaker)
         and speaker == task.own
         and _names_speaker(said.speaker, job_context.named(speaker))
@@ -84,7 +84,7 @@ def stated(task: RewriteTask, said: StatementAnswer, job_context: JobContext) ->
         speaker=speaker,
         confidence=_clamped(said.confidence),
         is_own=is_own,
-        is_of_place=is_founded and job_context.place.group_id in said.subjects,
+        is_of_place=is_supported and job_context.place.group_id in said.subjects,
         repeats=_repeated_event_id(said.same_as, text, speaker, job_context),
         replaces=_replaced_event_id(said.replaces, text, speaker, job_context),
         observation=task.observation if is_own else "",

@@ -19,7 +19,7 @@ from ...text.caches import cleared_on_erasure
 from ...text.identity.persons import MYSELF, without_speaker
 from ...text.lexical.folding import folded
 from ...text.lexical.terms import query_terms
-from ...text.names_and_quotations import Spared, named
+from ...text.names_and_quotations import TextMask, named
 from ...text.statements.corrections import puts_right
 from ...text.statements.episodes import is_episode
 from ...text.statements.lexicon import is_leaning_word, sightings
@@ -173,7 +173,7 @@ def is_timeless(text: str, names: Collection[str] = ()) -> bool:
     """
     if is_episode(text) or any(mention.kind == "yearless" for mention in mentions(text)):  # recurs every year
         return False
-    found = sightings(text, Spared(len(text), named(text, names, is_leaning_word)))
+    found = sightings(text, TextMask(len(text), named(text, names, is_leaning_word)))
     return all(folded(sighting.offence.word) in MYSELF for sighting in found)
 
 
@@ -181,7 +181,7 @@ def _content(text: str, names: Collection[str]) -> str:
     """Return the text with labels, names and times replaced by blanks."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
-    return Spared(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
+    return TextMask(len(text), (*spans, *named(text, names, is_leaning_word))).blanked(text)
 
 
 def is_dated_anew(text: str, found_before: str) -> bool:

@@ -117,7 +117,7 @@ class RewriteBatch:
     def _attempt(self, task: RewriteTask, said: StatementAnswer | None) -> Attempt:
         statement = stated(task, said or StatementAnswer(task.number, ""), self.job_context)
         judged = judge_amid(statement.text, task.original, self.around, self.job_context)
-        verdict = self._founded(judged, statement.text, task)
+        verdict = self._with_support_faults(judged, statement.text, task)
         return Attempt(_marked(statement, verdict), verdict)
 
     def _dated(self, task: RewriteTask, attempt: Attempt) -> Attempt:
@@ -127,17 +127,17 @@ class RewriteBatch:
         if attempt.verdict.is_absolute or len(days) != 1 or said_at is None:
             return attempt
         text = with_days(attempt.statement.text, said_at, self._names)
-        verdict = self._founded(judge_amid(text, task.original, self.around, self.job_context), text, task)
+        verdict = self._with_support_faults(judge_amid(text, task.original, self.around, self.job_context), text, task)
         if not verdict.is_absolute:
             return attempt
         return Attempt(replace(attempt.statement, text=text, is_absolute=True), verdict)
 
-    def _founded(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
+    def _with_support_faults(self, verdict: Verdict, text: str, task: RewriteTask) -> Verdict:
         """Return the verdict with "unfounded" as fault if a text has no basis in its lines, else contradictions."""
         if verdict.faults or verdict.has_drift or is_translated(text, task.original):
             return verdict
-        is_founded = rests_on(text, task.original, self.job_context) and not borrows(text, task, self.job_context)
-        if not is_founded or speaks_for_another(text, task, self.job_context):
+        is_supported = rests_on(text, task.original, self.job_context) and not borrows(text, task, self.job_context)
+        if not is_supported or speaks_for_another(text, task, self.job_context):
             return replace(verdict, faults=("unfounded",))
         return replace(verdict, faults=disagreements(text, task.cited, self._names, self._remembered))
 

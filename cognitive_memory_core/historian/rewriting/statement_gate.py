@@ -15,7 +15,7 @@ from ...text.caches import cleared_on_erasure
 from ...text.identity.written_ids import ids_in, mislabelled, plain, short_form, strange_numbers, unnamed
 from ...text.lexical.frequency import FUNCTION_WORDS
 from ...text.lexical.terms import pieces_of
-from ...text.names_and_quotations import Spared, named
+from ...text.names_and_quotations import TextMask, named
 from ...text.safety.empty_answers import says_nothing
 from ...text.safety.prompt_fences import defused
 from ...text.statements.lexicon import Offence, offences
@@ -214,8 +214,8 @@ def _content(text: str, names: Collection[str]) -> str:
     """Return the text with blanks for labels, known names and times, which any rewrite may add."""
     spans = [match.span() for match in _LABEL.finditer(text)]
     spans += [(mention.start, mention.stop) for mention in mentions(text)]
-    spared = Spared(len(text), (*spans, *named(text, names, lambda _: False)))
-    return spared.blanked(text)
+    mask = TextMask(len(text), (*spans, *named(text, names, lambda _: False)))
+    return mask.blanked(text)
 
 
 def _is_translated(own: str, source: str, given: _GateInput, known: _Known) -> bool:

@@ -73,14 +73,14 @@ def backers_of(text: str, backing: Mapping[str, Support], job_context: JobContex
     """
     held = _Held.of(text, backing, job_context)
     subject = _named_alone(text, job_context)
-    sayers = [one for one in backing if held.says_all(one, AGREED if one in subject else 1.0)]
-    backers = tuple(one for one in sayers if not _denies(text, backing[one], called(job_context)))
+    speakers = [one for one in backing if held.says_all(one, AGREED if one in subject else 1.0)]
+    backers = tuple(one for one in speakers if not _denies(text, backing[one], called(job_context)))
     if backers or len(backing) == 1:
         return backers
-    sayers = sayers or [one for one in backing if held.says_all(one, 1.0, LOOSELY)]
-    if not sayers:
-        sayers = [held.sayer_of_rest(one) for one in subject if one in backing]
-    return tuple(sayers[:1])
+    speakers = speakers or [one for one in backing if held.says_all(one, 1.0, LOOSELY)]
+    if not speakers:
+        speakers = [held.speaker_of_rest(one) for one in subject if one in backing]
+    return tuple(speakers[:1])
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class _Held:
         pairs = zip(self.shares[person], self.needed, strict=True)
         return any(self.needed) and all(share >= min(part * needed, least) for share, needed in pairs)
 
-    def sayer_of_rest(self, person: str) -> str:
+    def speaker_of_rest(self, person: str) -> str:
         """Return the person who says most of the clauses that ``person`` does not say."""
         every = range(len(self.needed))
         lacking = [at for at in every if self.shares[person][at] < self.needed[at]] or every

@@ -30,17 +30,17 @@ def batch_of(
 ) -> tuple[RewriteBatch, list[StatementAnswer]]:
     """Build a rewrite batch of the observations that cite people's lines, with their answers; drop the others."""
     said = [one for one in triaged.observations if one_line(one.text[:READ])]
-    founded = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages, job_context))]
-    if len(founded) < len(said):  # invented, or said by the bot
+    cited = [(one, lines) for one in said if (lines := _cited(one, dialogue.messages, job_context))]
+    if len(cited) < len(said):  # invented, or said by the bot
         log.warning(
             "historian_rewrite job=%s: %s",
             job_context.job_id,
-            sentences.log.UNCITED.format(count=len(said) - len(founded)),
+            sentences.log.UNCITED.format(count=len(said) - len(cited)),
             extra=log_fields("triage", job_id=job_context.job_id, place=job_context.place),
         )
     messages = dialogue.messages
-    tasks = [_task(number, one, lines, messages, job_context) for number, (one, lines) in enumerate(founded, 1)]
-    answers = [replace(one, number=number) for number, (one, _) in enumerate(founded, 1)]
+    tasks = [_task(number, one, lines, messages, job_context) for number, (one, lines) in enumerate(cited, 1)]
+    answers = [replace(one, number=number) for number, (one, _) in enumerate(cited, 1)]
     return RewriteBatch(tasks, [line.text for line in dialogue.messages], job_context), answers
 
 

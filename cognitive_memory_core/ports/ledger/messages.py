@@ -68,10 +68,10 @@ class HidingLog(MessageLog, Protocol):
 class BoundedLog(HidingLog, Protocol):
     """A message log whose size on disk can be bounded."""
 
-    async def shrink(self, most: int, *, spared: int) -> int:
+    async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
 
-        The ``spared`` newest messages of each place stay, however much they weigh. The weight of a message is
+        The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
         :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
         ...

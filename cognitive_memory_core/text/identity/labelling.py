@@ -15,14 +15,14 @@ _BEFORE = "(?:^|(?<=[\\s，。：:；;、！!？?“「（(@和跟与给对让�
 _LABEL = re.compile(r"\s?[(（〔\[]")  # what follows a name that has an id or a note already
 
 
-def bearers(said: str, people: Iterable[Person]) -> Mapping[str, Person]:
-    """Map each name in a normalised text (:func:`callname`) to its bearer, if only one person has or had the name."""
-    borne: dict[str, dict[str, Person]] = {}
+def people_by_name(text: str, people: Iterable[Person]) -> Mapping[str, Person]:
+    """Map each name in a normalised text (:func:`callname`) to the only person who has or had it."""
+    candidates: dict[str, dict[str, Person]] = {}
     for person in people:
-        forms = {form for name in (person.name, *person.aliases) for form in callnames(name) if form in said}
+        forms = {form for name in (person.name, *person.aliases) for form in callnames(name) if form in text}
         for form in forms:
-            borne.setdefault(form, {})[person.id] = person
-    return {form: next(iter(of.values())) for form, of in borne.items() if len(of) == 1 and not mentions(form)}
+            candidates.setdefault(form, {})[person.id] = person
+    return {form: next(iter(of.values())) for form, of in candidates.items() if len(of) == 1 and not mentions(form)}
 
 
 def labelled(text: str, people: Iterable[Person]) -> str:
@@ -31,13 +31,13 @@ def labelled(text: str, people: Iterable[Person]) -> str:
     A name counts at the beginning of a clause and behind words such as 和 and 给; elsewhere it may be part of a word.
     The names of a person whose id is in the text already are left as they are.
     """
-    said = callname(text)
-    by_name = {name: person for name, person in bearers(said, people).items() if person.id}
-    if not by_name or len(said) != len(text) or len(text) > _READ:
+    normalised = callname(text)
+    by_name = {name: person for name, person in people_by_name(normalised, people).items() if person.id}
+    if not by_name or len(normalised) != len(text) or len(text) > _READ:
         return text
     written, parts, end = plain(text), list[str](), 0
     listed = "|".join(re.escape(name) + _end_of(name) for name in sorted(by_name, key=len, reverse=True))
-    for found in re.finditer(f"{_BEFORE}({listed})", said):  # the longest name counts, also where it has its id
+    for found in re.finditer(f"{_BEFORE}({listed})", normalised):  # the longest name counts, also where it has its id
         person = by_name[found[1]]
         if f"({person.id})" not in written and not _LABEL.match(text, found.end()):
             parts += (text[end : found.start()], person.label)
@@ -49,7 +49,7 @@ def labelled(text: str, people: Iterable[Person]) -> str:
 def ids_of(named: Iterable[str], people: Iterable[Person]) -> tuple[str, ...]:
     """Return the names and ids that a model listed; a name that only one person has is replaced by that person's id."""
     listed = tuple(named)
-    by_name = bearers(callname("\n".join(listed)), people)
+    by_name = people_by_name(callname("\n".join(listed)), people)
     return tuple(by_name[callname(one)].id if callname(one) in by_name else one for one in listed)
 
 

@@ -59,11 +59,11 @@ def ids_in(text: str, ids: Iterable[str], names: Iterable[str]) -> list[str]:
     return [one for one in ids if (len(one) >= BARE_ID and one in tokens) or f"({one})" in text]
 
 
-def unnamed(text: str, bearers: Mapping[str, Collection[str]]) -> str:
-    """Remove from a plain text each name that precedes its bearer's id, so that digits in the name count as no id."""
-    for name in sorted(bearers, key=len, reverse=True):
+def unnamed(text: str, ids_by_name: Mapping[str, Collection[str]]) -> str:
+    """Remove from a plain text each name before the id of a person who has it: its digits are no id."""
+    for name in sorted(ids_by_name, key=len, reverse=True):
         if _TOKEN.search(name) and f"{name}(" in text:
-            for user_id in bearers[name]:
+            for user_id in ids_by_name[name]:
                 text = text.replace(f"{name}({user_id})", f"({user_id})")
     return text
 
@@ -84,14 +84,14 @@ def strange_numbers(text: str, source: str, known: Collection[str]) -> list[str]
     return list(dict.fromkeys(strange))
 
 
-def mislabelled(text: str, bearers: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
+def mislabelled(text: str, ids_by_name: Mapping[str, Collection[str]], ids: Collection[str]) -> list[str]:
     """Return those of ``ids`` that follow, in a plain text, a name that only other people have.
 
-    ``bearers`` maps a name to the ids of all who have or had it. The longest name that ends at the bracket counts.
+    ``ids_by_name`` maps a name to the ids of all who have or had it. The longest name that ends at the bracket counts.
     """
-    longest = max(map(len, bearers), default=0)
+    longest = max(map(len, ids_by_name), default=0)
     found = (match for match in _LABEL.finditer(text) if match[1] in ids)
-    wrong = [match[1] for match in found if _is_of_others(text, match, bearers, longest)]
+    wrong = [match[1] for match in found if _is_of_others(text, match, ids_by_name, longest)]
     return list(dict.fromkeys(wrong))
 
 
@@ -102,12 +102,12 @@ def _spelled(char: str) -> str:
     return spelled if len(spelled) <= _LONGEST_SPELLING else " "
 
 
-def _is_of_others(text: str, match: re.Match[str], bearers: Mapping[str, Collection[str]], longest: int) -> bool:
+def _is_of_others(text: str, match: re.Match[str], ids_by_name: Mapping[str, Collection[str]], longest: int) -> bool:
     stop = match.start()
     for start in range(max(stop - longest, 0), stop):
         name = text[start:stop]
-        if name in bearers and not _is_tail(text, start, name):
-            return match[1] not in bearers[name]
+        if name in ids_by_name and not _is_tail(text, start, name):
+            return match[1] not in ids_by_name[name]
     return False
 
 

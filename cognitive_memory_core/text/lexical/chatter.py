@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..names_and_quotations import Spared, quoted
+from ..names_and_quotations import TextMask, quoted
 from ..patterns import Pattern
 from .tokens import sentences_of
 
@@ -51,4 +51,4 @@ def _without_marks(text: str) -> str:
 
 
 def _is_told(sentence: str) -> bool:
-    return bool(_TOLD.compiled.search(Spared(len(sentence), quoted(sentence)).blanked(sentence)))
+    return bool(_TOLD.compiled.search(TextMask(len(sentence), quoted(sentence)).blanked(sentence)))

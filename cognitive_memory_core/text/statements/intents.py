@@ -80,7 +80,7 @@ _RULES: tuple[tuple[Intent, Pattern], ...] = (
     ("experience", Pattern(_EXPERIENCE)),
     ("knowledge", Pattern(_KNOWLEDGE)),
 )
-_SPARED = Pattern(_NOT_LIKING)
+_NOT_TASTES = Pattern(_NOT_LIKING)
 _ONESELF = Pattern(
     "(?<!告诉)(?<!提醒)(?<![帮给跟教让替请陪带自叫借问])(?:我(?!们|国|校|司|方|靠|去|勒|操|晕|的天|想[知问]|问"
     "|记得|觉得|听说|看[看见]?到?[了过]?$)|俺|本人)"
@@ -91,7 +91,7 @@ _ONESELF = Pattern(
 
 def prepare() -> None:
     """Compile the patterns ahead of the first question; takes about ten milliseconds."""
-    for pattern in (*(pattern for _, pattern in _RULES), _SPARED, _ONESELF):
+    for pattern in (*(pattern for _, pattern in _RULES), _NOT_TASTES, _ONESELF):
         pattern.compiled  # noqa: B018  # compiled on first access
 
 
@@ -99,7 +99,7 @@ def intent_of(said: str) -> Intent:
     """Return the first intent whose words occur in a question, "general" if there is none."""
     text = folded(said[:READ]).strip()
     for intent, pattern in _RULES:
-        if pattern.compiled.search(_SPARED.compiled.sub(" ", text) if intent == "preference" else text):
+        if pattern.compiled.search(_NOT_TASTES.compiled.sub(" ", text) if intent == "preference" else text):
             return intent
     return "general"
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
-from ..names_and_quotations import Spared, named, quoted
+from ..names_and_quotations import TextMask, named, quoted
 from ..patterns import Pattern
 from ..time.time_words import READ, is_time, leaning
 
@@ -103,18 +103,18 @@ def offences(text: str, *, names: Collection[str] = ()) -> tuple[Offence, ...]:
 @cleared_on_erasure
 @lru_cache(maxsize=256)  # the gate reads a statement once for its answer and once for the event
 def _offences(text: str, names: tuple[str, ...]) -> tuple[Offence, ...]:
-    return tuple(sighting.offence for sighting in _offending(text, spared_in(text, names)))
+    return tuple(sighting.offence for sighting in _offending(text, mask_of(text, names)))
 
 
-def sightings(text: str, spared: Spared) -> list[Sighting]:
-    """Return the offences, and words such as 群里 ("in the group"), outside the spared spans, in textual order."""
-    found = [*_offending(text, spared), *_words(text, spared, (("place", _GROUP),))]
+def sightings(text: str, mask: TextMask) -> list[Sighting]:
+    """Return the offences, and words such as 群里 ("in the group"), outside the mask spans, in textual order."""
+    found = [*_offending(text, mask), *_words(text, mask, (("place", _GROUP),))]
     return sorted(found, key=lambda sighting: sighting.start)
 
 
-def spared_in(text: str, names: Collection[str] = ()) -> Spared:
+def mask_of(text: str, names: Collection[str] = ()) -> TextMask:
     """Return the spans that are not read as words: known names, titles and quotations."""
-    return Spared(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
+    return TextMask(len(text), [*quoted(text), *named(text, names, is_leaning_word)])
 
 
 @cleared_on_erasure
@@ -124,24 +124,24 @@ def is_leaning_word(word: str) -> bool:
     return any(pattern.fullmatch(word) for pattern in (_PERSON, _PLACE, _GROUP)) or is_time(word)
 
 
-def _offending(text: str, spared: Spared) -> list[Sighting]:
-    found = [*_words(text, spared, _PATTERNS), *_times(text, spared)]
+def _offending(text: str, mask: TextMask) -> list[Sighting]:
+    found = [*_words(text, mask, _PATTERNS), *_times(text, mask)]
     return sorted(found, key=lambda sighting: sighting.start)
 
 
-def _words(text: str, spared: Spared, patterns: Iterable[tuple[Kind, Pattern]]) -> Iterator[Sighting]:
+def _words(text: str, mask: TextMask, patterns: Iterable[tuple[Kind, Pattern]]) -> Iterator[Sighting]:
     found = folded(text[:READ])
-    fine = Spared(len(found), (match.span() for match in _FINE.finditer(found)))
+    fine = TextMask(len(found), (match.span() for match in _FINE.finditer(found)))
     for kind, pattern in patterns:
         for match in pattern.finditer(found):
             start, stop = match.span()
-            if not (spared.touches(start, stop) or fine.touches(start, stop) or _is_acronym(text, start, stop)):
+            if not (mask.touches(start, stop) or fine.touches(start, stop) or _is_acronym(text, start, stop)):
                 yield Sighting(start, stop, Offence(kind, text[start:stop]))
 
 
-def _times(text: str, spared: Spared) -> Iterator[Sighting]:
+def _times(text: str, mask: TextMask) -> Iterator[Sighting]:
     for mention in leaning(text):
-        if not spared.touches(mention.start, mention.stop):
+        if not mask.touches(mention.start, mention.stop):
             yield Sighting(mention.start, mention.stop, Offence("time", text[mention.start : mention.stop]))
 
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from ...domain.interval import Interval, checked_zoned
 from ..caches import cleared_on_erasure
 from ..lexical.folding import folded
-from ..names_and_quotations import Spared, named, quoted
+from ..names_and_quotations import TextMask, named, quoted
 from ..patterns import any_of
 from ..text_edits import Edit, edited
 from .chinese_time import CHINESE
@@ -146,8 +146,8 @@ def with_dates(text: str, when: datetime, names: Collection[str] = ()) -> str:
 
     Quotations are not changed either.
     """
-    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
-    return edited(text, datings(text, when, spared))
+    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
+    return edited(text, datings(text, when, mask))
 
 
 def with_days(text: str, when: datetime, names: Collection[str] = ()) -> str:
@@ -155,30 +155,30 @@ def with_days(text: str, when: datetime, names: Collection[str] = ()) -> str:
 
     A text is unchanged if it also has 现在, a weekday (which may recur), or a duration such as 二十分钟后.
     """
-    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
-    found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
-    edits = datings(text, when, spared)
+    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
+    found = [mention for mention in leaning(text) if not mask.touches(mention.start, mention.stop)]
+    edits = datings(text, when, mask)
     is_clear = all(mention.kind == "relative" for mention in found) and len(edits) == len(found)
     return edited(text, edits) if is_clear and not any(map(_BY_THE_CLOCK.search, (one.text for one in edits))) else text
 
 
 def dated_words(text: str, when: datetime, names: Collection[str] = ()) -> list[tuple[str, str]]:
     """Return the relative times of a text said at ``when`` with the dates by which :func:`with_dates` replaces them."""
-    spared = Spared(len(text), [*quoted(text), *named(text, names, is_time)])
-    found = ((text[edit.start : edit.stop], edit.text) for edit in datings(text, when, spared))
+    mask = TextMask(len(text), [*quoted(text), *named(text, names, is_time)])
+    found = ((text[edit.start : edit.stop], edit.text) for edit in datings(text, when, mask))
     return list(dict.fromkeys(found))
 
 
-def datings(text: str, when: datetime, spared: Spared) -> list[Edit]:
+def datings(text: str, when: datetime, mask: TextMask) -> list[Edit]:
     """Return the replacements that :func:`with_dates` makes, without applying them."""
-    found = resolved(text, when, spared)
+    found = resolved(text, when, mask)
     return [Edit(mention.start, mention.stop, time_span.text) for mention, time_span in found if time_span.text]
 
 
-def resolved(text: str, when: datetime, spared: Spared) -> list[tuple[Mention, TimeSpan]]:
+def resolved(text: str, when: datetime, mask: TextMask) -> list[tuple[Mention, TimeSpan]]:
     """Return the relative times of a statement made at ``when`` with their spans; ambiguous ones are left out."""
     now = when.replace(tzinfo=None)
-    found = [mention for mention in leaning(text) if not spared.touches(mention.start, mention.stop)]
+    found = [mention for mention in leaning(text) if not mask.touches(mention.start, mention.stop)]
     told = ((mention, _told(mention, text, now)) for mention in found)
     return [(mention, time_span) for mention, time_span in told if time_span]
 

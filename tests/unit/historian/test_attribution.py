@@ -30,13 +30,13 @@ def test_what_is_said_again_is_the_same_event() -> None:
     assert (statement.message_ids, statement.is_own, statement.is_absolute) == (("m7",), True, True)
 
 
-@pytest.mark.parametrize(("original", "is_founded"), [("读书会周五停办", True), ("阿棠喜欢乌龙茶", False)])
-def test_what_was_not_heard_is_no_fact_of_the_group(original: str, *, is_founded: bool) -> None:
+@pytest.mark.parametrize(("original", "is_supported"), [("读书会周五停办", True), ("阿棠喜欢乌龙茶", False)])
+def test_what_was_not_heard_is_no_fact_of_the_group(original: str, *, is_supported: bool) -> None:
     """A statement counts about the group, or as a person's own, only if it shares a word with what was said."""
     task = RewriteTask(1, original, original, (TANG.id,), {TANG.id: ""}, own=TANG.id)
     said = StatementAnswer(1, "读书会(10001)周五停办", subjects=("10001",))
     statement = stated(task, said, JobContext(NOON, GROUP.scope, "读书会", TANG, (TANG,)))
-    assert (statement.is_of_place, statement.is_own) == (is_founded, is_founded)
+    assert (statement.is_of_place, statement.is_own) == (is_supported, is_supported)
 
 
 def backers_of(text: str, *lines: tuple[str, str]) -> tuple[str, ...]:

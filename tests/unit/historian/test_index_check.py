@@ -176,7 +176,7 @@ async def test_the_follower_asks_by_itself() -> None:
 
 
 def _again(follower: IndexReconciler, store: Asked) -> bool:
-    follower.hurry()
+    follower.wake_now()
     return store.begun == 2
 
 

@@ -297,13 +297,13 @@ async def test_whoever_drains_gets_a_whole_index() -> None:
     world = World()
     await world.add(1)
     running = asyncio.create_task(world.follower.run())
-    world.follower.hurry()
+    world.follower.wake_now()
     await until_not(world.follower.lag)
     assert world.store.starts == 1
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     await world.slept()
-    world.follower.hurry()
+    world.follower.wake_now()
     await world.lived(SECONDS_BEHIND)
     assert world.store.starts == 1
     await world.add(1)

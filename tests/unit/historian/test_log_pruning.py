@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from cognitive_memory_core.historian.messages.log_pruning import MEGABYTE, SPARED, LogPruning
+from cognitive_memory_core.historian.messages.log_pruning import KEPT_PER_PLACE, MEGABYTE, LogPruning
 from cognitive_memory_core.settings import CaptureSettings, Live, Settings
 from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, a_message
@@ -48,7 +48,7 @@ async def test_a_place_keeps_what_one_dialogue_holds() -> None:
     """The newest messages of a place are kept even over the limit, because they may be judged later."""
     ledger, upkeep = await crowded(1_000, log_max_mb=0.001)
     await upkeep.shrink()
-    assert await left(ledger) == SPARED
+    assert await left(ledger) == KEPT_PER_PLACE
 
 
 async def test_no_bound_deletes_nothing() -> None:

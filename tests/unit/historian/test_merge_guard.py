@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from cognitive_memory_core.historian.profiles.merge_guard import Grounds, objection
+from cognitive_memory_core.historian.profiles.merge_guard import MergeSources, objection
 
 WHO = ("阿岚", "1840022917", "620118845")
 OLD = (
@@ -29,9 +29,9 @@ class Case:
     profile: str
 
     @property
-    def grounds(self) -> Grounds:
+    def grounds(self) -> MergeSources:
         """The basis for a first profile."""
-        return Grounds("", self.facts, (self.name, self.user_id), 800)
+        return MergeSources("", self.facts, (self.name, self.user_id), 800)
 
 
 HONEST = [
@@ -99,7 +99,7 @@ HOSTILE = [
 
 def kind_of(new: str, old: str = OLD, *facts: str, limit: int = 800, notes: tuple[str, ...] = ()) -> str | None:
     """Return the kind of objection to a new profile, or None."""
-    found = objection(new, Grounds(old, facts or (FACT,), WHO, limit, notes))
+    found = objection(new, MergeSources(old, facts or (FACT,), WHO, limit, notes))
     return found.kind if found else None
 
 
@@ -224,7 +224,7 @@ def test_noted_lines_may_be_put_into_words() -> None:
     """Lines that rules had noted may be reworded, but not dropped completely."""
     case = HONEST[0]
     notes = tuple(fact.split(")", 1)[1] for fact in case.facts)
-    grounds = Grounds("", [f"{case.name}({case.user_id}) 收养了一只流浪狗"], (case.name, case.user_id), 800, notes)
+    grounds = MergeSources("", [f"{case.name}({case.user_id}) 收养了一只流浪狗"], (case.name, case.user_id), 800, notes)
     assert objection(f"{case.profile}\n- 收养了流浪狗", grounds) is None
     found = objection("小葵收养了一只流浪狗。", grounds)
     assert found
@@ -251,12 +251,12 @@ WITHDRAWN = (
 @pytest.mark.parametrize(("old", "new", "gone"), WITHDRAWN)
 def test_what_is_withdrawn_may_go(old: str, new: str, gone: str) -> None:
     """A withdrawn statement may be removed in any wording, even if nothing else remains."""
-    assert objection(new, Grounds(old, (), WHO, 800, withdrawn=(gone,))) is None
+    assert objection(new, MergeSources(old, (), WHO, 800, withdrawn=(gone,))) is None
 
 
 def test_only_what_is_withdrawn_may_go() -> None:
     """A withdrawn statement does not excuse an empty profile or the loss of most of the rest."""
-    grounds = Grounds(f"{OLD}\n家门锁密码是七零四二", (), WHO, 800, withdrawn=(STATED[1],))
+    grounds = MergeSources(f"{OLD}\n家门锁密码是七零四二", (), WHO, 800, withdrawn=(STATED[1],))
     found = [objection(new, grounds) for new in ("", OLD[: len(OLD) // 4], OLD)]
     assert [one.kind if one else None for one in found] == ["emptied", "destructive", None]
 
@@ -264,14 +264,14 @@ def test_only_what_is_withdrawn_may_go() -> None:
 def test_withdrawn_notes_may_go() -> None:
     """A noted line that is withdrawn need not be kept."""
     notes = (STATED[1], STATED[2])
-    assert objection("社区图书馆管理员", Grounds("", (), WHO, 800, notes, (STATED[1],))) is None
-    assert objection("", Grounds("", (), WHO, 800, notes[:1], (STATED[1],))) is None
-    assert objection("", Grounds("", (), WHO, 800, notes, (STATED[1],))) is not None
+    assert objection("社区图书馆管理员", MergeSources("", (), WHO, 800, notes, (STATED[1],))) is None
+    assert objection("", MergeSources("", (), WHO, 800, notes[:1], (STATED[1],))) is None
+    assert objection("", MergeSources("", (), WHO, 800, notes, (STATED[1],))) is not None
 
 
 def test_every_objection_speaks_chinese_to_the_model() -> None:
     """Each objection has a Chinese sentence that tells the model what to correct."""
-    grounds = Grounds(OLD, (FACT,), WHO, 800)
+    grounds = MergeSources(OLD, (FACT,), WHO, 800)
     for new in ("", f"{ADDED} 98765432", HOSTILE[0], "\n".join([ADDED] * 10), OLD.split("\n")[1]):
         found = objection(new, grounds)
         assert found

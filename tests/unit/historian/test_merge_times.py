@@ -19,14 +19,14 @@ KEY = ProfileKey.user("2000001")
 def wait_of(
     *,
     first: bool = False,
-    hurried: bool = False,
+    skips_waiting: bool = False,
     facts: int = 1,
     settings: ProfileSettings | None = None,
     **fields: Any,
 ) -> float:
     """Return the seconds from noon until facts that wait since noon are due."""
     waiting = PendingFacts(KEY, facts, fields.pop("since", NOON), **fields)
-    due = due_at(waiting, settings or ProfileSettings(), NOON, is_first=first, is_hurried=hurried)
+    due = due_at(waiting, settings or ProfileSettings(), NOON, is_first=first, skips_waiting=skips_waiting)
     return (due - NOON).total_seconds()
 
 
@@ -44,16 +44,16 @@ def wait_of(
         ({"withdrawn": 1}, 0),
         ({"withdrawn": 1, "first": True}, 0),
         ({"withdrawn": 1, "attempts": 1, "failed_at": NOON}, 60),
-        ({"hurried": True}, 0),
+        ({"skips_waiting": True}, 0),
         ({"settings": ProfileSettings(merge_delay_seconds=0)}, 0),
-        ({"attempts": 1, "failed_at": NOON, "hurried": True}, 60),
+        ({"attempts": 1, "failed_at": NOON, "skips_waiting": True}, 60),
         ({"attempts": 2, "failed_at": NOON, "facts": 40}, 3600),
         ({"attempts": 3, "failed_at": NOON, "withdrawn": 1}, 3600),
         ({"attempts": 99, "failed_at": NOON, "facts": 40}, 86400),
-        ({"attempts": 1, "failed_at": NOON - timedelta(seconds=59), "hurried": True}, 1),
+        ({"attempts": 1, "failed_at": NOON - timedelta(seconds=59), "skips_waiting": True}, 1),
         ({"attempts": 1, "failed_at": NOON, "facts": 3}, 600),
         ({"since": NOON + timedelta(days=3)}, 0),
-        ({"attempts": 9, "failed_at": NOON + timedelta(days=3), "hurried": True}, 0),
+        ({"attempts": 9, "failed_at": NOON + timedelta(days=3), "skips_waiting": True}, 0),
     ],
 )
 def test_facts_are_due(given: dict[str, Any], seconds: float) -> None:

@@ -39,7 +39,7 @@ async def settled(merging: ProfileMerging) -> None:
     """Request immediate merging until nothing waits."""
 
     async def is_done() -> bool:
-        merging.hurry()
+        merging.wake_now()
         return not await merging.waiting()
 
     await until(is_done)
@@ -82,7 +82,7 @@ async def test_a_first_profile_comes_after_twenty_seconds_and_the_next_after_ten
     assert world.merger.merged[1][2] == ["乙", "丁", "丙"]
 
 
-async def test_a_hurry_ends_when_nothing_waits() -> None:
+async def test_a_call_to_wake_ends_when_nothing_waits() -> None:
     """After an immediate merge, new facts wait again."""
     world = World()
     async with running(ProfileMerging(world.entity)) as merging:
@@ -178,7 +178,7 @@ async def test_many_jobs_make_few_looks_for_facts() -> None:
     now[0] += 1.0
     await merging._round()
     assert looks == [1, 3]
-    merging.hurry()
+    merging.wake_now()
     await merging._round()
     assert looks[2:] == [3]
 
@@ -201,7 +201,7 @@ async def test_entities_go_side_by_side_and_none_twice() -> None:
     async with running(ProfileMerging(world.entity)) as merging:
         for key in keys:
             await told(world, merging, key, "甲")
-        merging.hurry()
+        merging.wake_now()
         await until(lambda: bool(world.merger.in_hand))
         for key in keys:
             await told(world, merging, key, "乙")
@@ -231,7 +231,7 @@ async def test_profiles_are_written_beside_the_model_calls_of_others() -> None:
     async with running(ProfileMerging(replace(world.entity, store=Slow()))) as merging:
         for key in (TANG, TANG_THERE, MILI_THERE):
             await world.tell(key, "甲")
-        merging.hurry()
+        merging.wake_now()
         await until(lambda: writing == 3)
         may_end.set()
         await settled(merging)
@@ -269,16 +269,16 @@ async def test_a_broken_model_loses_nothing() -> None:
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲", "乙")
         await told(world, merging, MILI_THERE, "丙")
-        merging.hurry()
+        merging.wake_now()
         await until(lambda: len(tries) == 2)
         for pause, count in ((60, 2), (3600, 3)):
             await unmoved()
             world.clock.advance(seconds=pause - 1)
-            merging.hurry()
+            merging.wake_now()
             await unmoved()
             assert tries.count("2000001") == count - 1
             world.clock.advance(seconds=1)
-            merging.hurry()
+            merging.wake_now()
             await until(lambda count=count: tries.count("2000001") == count)
         await unmoved()
         assert await merging.state() == MergeState(1, 2, 1, "坏答案")
@@ -290,7 +290,7 @@ async def test_a_broken_model_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("error", [BadAnswer("坏"), PermanentError("拒绝"), KeyError("阿棠说的话")])
-async def test_a_hurry_does_not_spin(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_call_to_wake_does_not_spin(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     """A failed merge waits for its pause even during a drain; the log has ids and no texts."""
 
     def react(_: Person) -> None:
@@ -299,7 +299,7 @@ async def test_a_hurry_does_not_spin(error: Exception, caplog: pytest.LogCapture
     world = World(ScriptedMerger(react))
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG_THERE, "甲")
-        await until(lambda: _hurried(merging) and bool(world.merger.merged))
+        await until(lambda: _woken(merging) and bool(world.merger.merged))
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(settled(merging), 1)
         assert await merging.waiting() == 1
@@ -321,11 +321,11 @@ async def test_a_model_that_is_away_counts_nothing() -> None:
     world = World(ScriptedMerger(react))
     async with running(ProfileMerging(world.entity, elapsed=lambda: seconds[0])) as merging:
         await told(world, merging, TANG, "甲")
-        merging.hurry()
+        merging.wake_now()
         await until(lambda: merging.last_error == "away")
         tried = len(world.merger.merged)
         for _ in range(20):
-            merging.hurry()
+            merging.wake_now()
             await asyncio.sleep(0.02)
         assert len(world.merger.merged) == tried
         seconds[0] = 29.0
@@ -354,7 +354,7 @@ async def test_one_file_that_cannot_be_written_stops_nobody_else() -> None:
 
         async def others_are_merged() -> bool:
             seconds[0] += 1.0
-            merging.hurry()
+            merging.wake_now()
             return await world.waiting() == 1
 
         await until(others_are_merged)
@@ -405,7 +405,7 @@ async def test_a_ledger_that_is_away_ends_nothing() -> None:
 
         async def is_noted() -> bool:
             seconds[0] += 10.0
-            merging.hurry()
+            merging.wake_now()
             return bool((await world.ledger.facts.waiting())[0].attempts)
 
         await until(is_noted)
@@ -432,11 +432,11 @@ async def test_while_held_nothing_is_merged() -> None:
     world = World(ScriptedMerger(seconds=0.2))
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
-        merging.hurry()
+        merging.wake_now()
         await until(lambda: bool(world.merger.in_hand))
         async with merging.suspended():
             assert world.merger.in_hand == []
-            merging.hurry()
+            merging.wake_now()
             await unmoved()
             assert world.merger.in_hand == []
             assert await world.profiles.keys() == []
@@ -450,7 +450,7 @@ async def test_stopping_lets_a_merge_end() -> None:
     async with running(ProfileMerging(world.entity)) as merging:
         await told(world, merging, TANG, "甲")
         await told(world, merging, GROUP_KEY, "乙")
-        merging.hurry()
+        merging.wake_now()
         await until(lambda: bool(world.merger.in_hand))
         await merging.stop()
         await unmoved()
@@ -465,7 +465,7 @@ async def test_a_pause_holds_and_ends() -> None:
     async with running(ProfileMerging(world.entity)) as merging:
         merging.paused = True
         await told(world, merging, TANG, "甲")
-        merging.hurry()
+        merging.wake_now()
         await unmoved()
         assert world.merger.merged == []
         merging.paused = False
@@ -504,7 +504,7 @@ async def test_a_burst_costs_a_merge_or_two_each() -> None:
 async def _quiet(merging: ProfileMerging) -> None:
     """Wake the loop until it has done everything that is due."""
     merging.nudge()
-    merging.loop.hurry()
+    merging.loop.wake_now()
     await asyncio.sleep(0.005)
     await until(lambda: merging.is_idle)
 
@@ -515,6 +515,6 @@ def _profile_lines(key: ProfileKey) -> Any:
     return a_profile("已有的侧写", key)
 
 
-def _hurried(merging: ProfileMerging) -> bool:
-    merging.hurry()
+def _woken(merging: ProfileMerging) -> bool:
+    merging.wake_now()
     return True

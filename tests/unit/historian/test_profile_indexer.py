@@ -160,15 +160,15 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         assert indexer.last_error == "读不了"
         for _ in range(2):
             world.clock.advance(seconds=READ_AGAIN)
-            indexer.hurry()
+            indexer.wake_now()
             await asyncio.sleep(0.02)
         assert caplog.text.count("读不了") == 1
         store.key = None
-        indexer.hurry()
+        indexer.wake_now()
         await asyncio.sleep(0.02)
         assert len(await world.index.versions()) == 3, "it is tried again after a while, not at every look"
         world.clock.advance(seconds=READ_AGAIN)
-        indexer.hurry()
+        indexer.wake_now()
         await until(lambda: indexer.last_error == "")
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == set(keys)
@@ -229,7 +229,7 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
     await until_not(world.indexer.has_lag)
     key = await world.portray(2)
     await world.index.put(await world.store.find(key))
-    world.indexer.hurry()
+    world.indexer.wake_now()
     await until_not(world.indexer.has_lag)
     assert world.indexer.last_error == ""
     task.cancel()

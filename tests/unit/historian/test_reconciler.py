@@ -196,7 +196,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     running = asyncio.create_task(follower.run())
     store.is_away = True
     later = await some(ledger, 1, first=7)
-    follower.hurry()
+    follower.wake_now()
     await until(lambda: bool(follower.loop.last_error))
     assert await follower.lag() == 3  # the store must be checked again first
     with pytest.raises(UnavailableError):
@@ -300,7 +300,7 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
     follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
     running = asyncio.create_task(follower.run())
-    follower.hurry()
+    follower.wake_now()
     await until_not(follower.lag)
     generation = await store.open()
     assert generation is not None
@@ -308,7 +308,7 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
     for hour in range(25):
         clock.advance(hours=1)
         await some(ledger, 1, first=100 + hour)
-        follower.hurry()
+        follower.wake_now()
         await until_not(follower.lag)
     await until(lambda: _holds(store, generation, events[0]))
     running.cancel()

@@ -35,14 +35,14 @@ def weight(connection: Connection, first: int) -> int:
     return connection.execute(query, (first, first + WEIGHED_TOGETHER)).fetchone()[0]
 
 
-def oldest(connection: Connection, place: LogPlace, excess: int, spared: int, *, limit: int) -> Oldest:
+def oldest(connection: Connection, place: LogPlace, excess: int, kept_per_place: int, *, limit: int) -> Oldest:
     """Choose the oldest messages after ``place`` to delete, until they have ``excess`` bytes.
 
-    At most ``limit`` messages are read. The ``spared`` newest messages of each scope are never chosen.
+    At most ``limit`` messages are read. The ``kept_per_place`` newest messages of each scope are never chosen.
     """
     query = select(f"seq, at_us, scope, {_WEIGHT}", "messages", "(at_us, seq) > (?, ?)", "ORDER BY at_us, seq LIMIT ?")
     rows = connection.execute(query, (*place, limit)).fetchall()
-    kept_from = {scope: _kept_from(connection, scope, spared) for scope in {row[2] for row in rows}}
+    kept_from = {scope: _kept_from(connection, scope, kept_per_place) for scope in {row[2] for row in rows}}
     seqs: list[int] = []
     weight = 0
     for seq, at_us, scope, weighs in rows:
@@ -52,10 +52,10 @@ def oldest(connection: Connection, place: LogPlace, excess: int, spared: int, *,
     return Oldest(seqs, weight, (rows[-1][1], rows[-1][0]) if len(rows) == limit else None)
 
 
-def _kept_from(connection: Connection, scope: str, spared: int) -> LogPlace:
-    """Return where the ``spared`` newest messages of a scope begin; older ones may be deleted."""
-    if spared <= 0:
+def _kept_from(connection: Connection, scope: str, kept_per_place: int) -> LogPlace:
+    """Return where the ``kept_per_place`` newest messages of a scope begin; older ones may be deleted."""
+    if kept_per_place <= 0:
         return (2**63 - 1, 0)
     query = select("at_us, seq", "messages", "scope = ?", "ORDER BY at_us DESC, seq DESC LIMIT 1 OFFSET ?")
-    row = connection.execute(query, (scope, spared - 1)).fetchone()
+    row = connection.execute(query, (scope, kept_per_place - 1)).fetchone()
     return BEGINNING if row is None else (row[0], row[1])

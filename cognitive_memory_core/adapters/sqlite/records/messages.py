@@ -71,14 +71,14 @@ class SqliteLog:
             pruned += dropped
         return pruned
 
-    async def shrink(self, most: int, *, spared: int) -> int:
+    async def shrink(self, most: int, *, kept_per_place: int) -> int:
         """Delete the oldest messages until the rest has at most ``most`` bytes; returns the number deleted.
 
-        The ``spared`` newest messages of each place stay.
+        The ``kept_per_place`` newest messages of each place stay.
         """
         excess, place, shrunk = await self._weight() - most, log_size.BEGINNING, 0
         while excess > 0 and place is not None:
-            excess, place, dropped = await self._database.write(_shrink_some, excess, place, spared)
+            excess, place, dropped = await self._database.write(_shrink_some, excess, place, kept_per_place)
             shrunk += dropped
         return shrunk
 
@@ -172,13 +172,13 @@ def _prune_some(connection: Connection, before_us: int) -> int:
 
 
 def _shrink_some(
-    connection: Connection, excess: int, place: log_size.LogPlace, spared: int
+    connection: Connection, excess: int, place: log_size.LogPlace, kept_per_place: int
 ) -> tuple[int, log_size.LogPlace | None, int]:
     """Delete the oldest messages after ``place``, at most ``excess`` bytes of those read at once.
 
     Returns the bytes still to delete, where to continue (None at the end of the log), and how many were deleted.
     """
-    found = log_size.oldest(connection, place, excess, spared, limit=PRUNED_TOGETHER)
+    found = log_size.oldest(connection, place, excess, kept_per_place, limit=PRUNED_TOGETHER)
     return excess - found.weight, found.next, drop(connection, found.seqs)
 
 

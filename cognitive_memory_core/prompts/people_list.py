@@ -26,7 +26,7 @@ _SPOKEN = re.compile(r"\w{2,}")
 
 
 @dataclass(frozen=True)
-class Roster:
+class PeopleList:
     """The people of one prompt with their display names; the first is the speaker of the turn."""
 
     place: Person
@@ -67,9 +67,9 @@ class Roster:
         return {person.id: person for person in self.people}
 
 
-def roster_of(
+def people_list_of(
     job_context: JobContext, lines: Sequence[Message | str], texts: Iterable[str], *, fill: int = 0
-) -> Roster:
+) -> PeopleList:
     """Choose at most 40 people to show: participants, then those whose id, name or alias occurs in a text.
 
     If they are fewer than ``fill``, others of the place are added, because people are also called by unlisted names.
@@ -84,7 +84,7 @@ def roster_of(
     shown = list(dict.fromkeys((*present, *mentioned)))
     others = [user_id for user_id in known if user_id not in shown][: max(fill - len(shown), 0)]
     people = tuple(_displayed(known[user_id], heard) for user_id in (*shown, *others)[:MOST_PEOPLE])
-    return Roster(Person(job_context.place.group_id, clean_name(job_context.place_name)), people)
+    return PeopleList(Person(job_context.place.group_id, clean_name(job_context.place_name)), people)
 
 
 def _known(job_context: JobContext, messages: Sequence[Message]) -> dict[str, Person]:
