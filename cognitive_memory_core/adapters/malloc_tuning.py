@@ -11,7 +11,7 @@ _MMAP_THRESHOLD, _ARENA_MAX = -3, -8  # mallopt's numbers in malloc.h
 
 
 def return_large_blocks() -> None:
-    """Give blocks of a megabyte and more memory mappings of their own from now on; do nothing without glibc.
+    """From now on, allocate each block of a megabyte or more in its own memory mapping; no effect without glibc.
 
     Vectors and postings are copied as they grow: without this the process would keep the memory of the largest copies.
     """

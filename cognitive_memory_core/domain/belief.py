@@ -151,7 +151,7 @@ def logged(
 
 
 def is_applicable(edit: BeliefEdit, stored: Belief | None, active_keys: Collection[str]) -> bool:
-    """Return whether an edit may still be stored; ``stored`` is what has the id of the changed (or new) belief now.
+    """Return whether an edit may still be stored; ``stored`` is the belief stored under its id now, None if none is.
 
     A changed belief must be current and, except for its evidence, equal to ``edit.before``; a new one must have an
     unknown id. An active statement must differ from those of all other active beliefs of the place (``active_keys``).

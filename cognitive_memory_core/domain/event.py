@@ -51,7 +51,7 @@ class Event:
 
     @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:
-        """The place where it was learned."""
+        """The place where the event was learned."""
         if self.request_type == "group":
             return Scope(self.agent, "group", self.group_id)
         return Scope(self.agent, "private", self.user_id)

@@ -75,7 +75,10 @@ class Message:
 
 
 def with_names(message: Message, named: Scene) -> Message:
-    """Return a message with the names of a scene of the same place, where the message has none of its own."""
+    """Return a message whose missing names are taken from ``named``, a scene of the same place.
+
+    A person's name is taken only if the scene has the same person.
+    """
     said, is_theirs = message.scene, message.scene.user_id == named.user_id
     user_name = said.user_name or (named.user_name if is_theirs else "")
     return replace(message, scene=replace(said, user_name=user_name, group_name=said.group_name or named.group_name))

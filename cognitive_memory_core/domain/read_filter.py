@@ -1,4 +1,4 @@
-"""The read filter: which rows a read may return. It holds what was said in one place back from every other."""
+"""The read filter: which rows a read may return. It keeps what was said in one place from being read in another."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ReadFilter:
         )
 
     def admits_line(self, line: Message) -> bool:
-        """Return whether a line may be shown: :meth:`admits` for its :meth:`Message.as_event`, without building one."""
+        """Return whether a line may be shown, as :meth:`admits` decides for :meth:`Message.as_event`, but faster."""
         scene, sender_id = line.scene, line.sender_id
         return (
             scene.scope.readable_by(self.scene, sender_id=sender_id)

@@ -62,7 +62,10 @@ class Tombstones:
         return self._covers(self.of_place(scope), at) if self.marks else False
 
     def covers_profile(self, profile: Profile) -> bool:
-        """Return whether a profile's person, its place or a person whose id it contains was erased after its update."""
+        """Return whether a profile was last updated before its person, its place or somebody in its text was erased.
+
+        Somebody is recognised in the text by their id only.
+        """
         if not self.marks:
             return False
         key, at = profile.key, profile.updated_at

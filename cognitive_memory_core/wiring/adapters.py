@@ -78,7 +78,7 @@ class Adapters:
 
 
 async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedParts) -> Adapters:
-    """Open everything under a data directory as its owner; on DirectoryInUse or StorageRefused, release everything."""
+    """Open everything under a data directory as its owner; on DirectoryInUse or StorageRefused, close it again."""
     settings, clock = live.current, given.clock or SystemClock()
     async with released_on_failure() as stack:
         owner = DirectoryOwner(data_dir)

@@ -73,9 +73,10 @@ class ProfileFile:
 
     @classmethod
     def read(cls, data: bytes, location: ProfileLocation, zone: tzinfo, written_at: datetime) -> ProfileFile:
-        """Parse a file of a location. Times without a zone are in ``zone``; ``written_at`` is used if there is none.
+        """Parse the file of a profile at a location.
 
-        Raises PermanentError, with a reason in Chinese, for an invalid profile or one of somebody else.
+        Times without a zone are in ``zone``; ``written_at`` is used if the file states no time of change. Raises
+        PermanentError, with a reason in Chinese, for an invalid profile or one of somebody else.
         """
         if len(data) > LARGEST:
             raise _damaged(sentences.storage_errors.PROFILE_TOO_LARGE.format(size=len(data), limit=LARGEST))
@@ -242,7 +243,7 @@ def _instant(text: str, zone: tzinfo, written_at: datetime) -> datetime:
 
 
 def _front_matter_of(profile: Profile) -> dict[str, yaml.Node]:
-    """Return the front matter of a profile; the ids are those of its key, whatever the file said."""
+    """Return the front matter of a profile; the ids are those of its key, not those that the file stated before."""
     key = profile.key
     return {
         "entity_type": _scalar(key.entity_type),

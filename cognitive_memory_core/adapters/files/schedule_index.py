@@ -275,7 +275,7 @@ class ScheduleIndex:
         return scope_jobs
 
     def _update_rotation(self, scope_jobs: _ScopeJobs) -> None:
-        """Put the jobs of a scope into the rotation if one may be claimed, or forget a scope without jobs."""
+        """Put a scope into the rotation if one of its jobs may be claimed; forget a scope that has no jobs."""
         if scope_jobs.is_ready and not scope_jobs.is_in_rotation:
             scope_jobs.is_in_rotation = True
             self._rotation.append(scope_jobs)
@@ -288,7 +288,7 @@ class ScheduleIndex:
             self._by_scope.pop(scope_jobs.key, None)
 
     def _end_pauses(self, elapsed: float) -> None:
-        """Make the scopes whose pause is over claimable again."""
+        """Return the scopes whose pause is over to the rotation."""
         while self._paused and self._paused[0][0] <= elapsed:
             until, _, scope_jobs = heapq.heappop(self._paused)
             if scope_jobs.paused_until == until:

@@ -15,7 +15,7 @@ from .eraser import ErasedRows
 
 
 class EventLedger(Protocol):
-    """Stored events."""
+    """Writes, reads, retires and restores events."""
 
     async def commit(self, draft: Draft) -> None:
         """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.

@@ -10,7 +10,7 @@ from ...domain.scope import Scope
 
 
 class PinBook(Protocol):
-    """Pins."""
+    """Stored pins: facts that people wrote down for a place."""
 
     async def write_pin(self, pin: Pin) -> None:
         """Store a pin, or replace text and author of the pin with this id."""

@@ -32,7 +32,7 @@ class ConsentBook(Protocol):
         ...
 
     async def set_switch(self, switch: PlaceSwitch) -> None:
-        """Set the switch of a place; replaces the one before."""
+        """Set the switch of a place, replacing the previous one."""
         ...
 
     async def switches(self) -> list[PlaceSwitch]:

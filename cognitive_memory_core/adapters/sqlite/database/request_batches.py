@@ -53,7 +53,7 @@ class RequestBatches:
     def __init__(
         self, executor: Executor, carry_out: Callable[[Sequence[DatabaseRequest[Any]]], None], *, most: int
     ) -> None:
-        """Run at most ``most`` requests a batch through ``carry_out`` in a thread; if it raises, the batch fails."""
+        """Run at most ``most`` requests per batch by ``carry_out`` in a thread; if that raises, the batch fails."""
         self._executor = executor
         self._carry_out = carry_out
         self._most = most

@@ -1,4 +1,4 @@
-"""Snapshots: the reads of one trip see one state of the file, and convert a row only once."""
+"""Snapshots: reads that a thread carries out together see one state of the file, and convert each row only once."""
 
 from __future__ import annotations
 

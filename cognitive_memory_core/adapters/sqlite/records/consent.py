@@ -32,7 +32,7 @@ class SqliteConsent:
         return await self._database.read(opted_out)
 
     async def set_switch(self, switch: PlaceSwitch) -> None:
-        """Set the switch of a place; replaces the one before."""
+        """Set the switch of a place, replacing the previous one."""
         await self._database.write(_set_switch, switch)
 
     async def switches(self) -> list[PlaceSwitch]:
@@ -52,7 +52,7 @@ class SqliteConsent:
 
 
 def add_opt_out(connection: Connection, user_id: str, at: datetime) -> bool:
-    """Write an opt-out if it is not known; returns whether it was written."""
+    """Write an opt-out unless it is known; return whether it was written."""
     query = "INSERT INTO opt_outs (user_id, at_us) VALUES (?, ?) ON CONFLICT DO NOTHING"
     return connection.execute(query, bound(user_id, micros(at))).rowcount > 0
 
@@ -82,7 +82,7 @@ def _set_switch(connection: Connection, switch: PlaceSwitch) -> None:
 
 
 def add_switch(connection: Connection, switch: PlaceSwitch) -> bool:
-    """Write the switch of a place that has none; returns whether it was written."""
+    """Write a switch unless its place has one; return whether it was written."""
     until = None if switch.until is None else micros(switch.until)
     query = "INSERT INTO switches (scope, switch, until_us) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     return connection.execute(query, bound(switch.scope.key, switch.switch, until)).rowcount > 0

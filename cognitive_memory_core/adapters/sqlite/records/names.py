@@ -57,7 +57,7 @@ class SqliteNames:
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
-    """Write a name that is not known; returns whether it was written."""
+    """Write a name unless it is known; return whether it was written."""
     query = insert("names", _COLUMNS, "ON CONFLICT DO NOTHING")
     seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
     return connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen)).rowcount > 0

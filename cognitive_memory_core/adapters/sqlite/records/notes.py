@@ -57,13 +57,13 @@ class SqliteNotes:
 
 
 def add_memo(connection: Connection, memo: Memo) -> bool:
-    """Write a memo that is not known; returns whether it was written."""
+    """Write a memo unless it is known; return whether it was written."""
     query = insert("memos", MEMO_COLUMNS, "ON CONFLICT DO NOTHING")
     return connection.execute(query, memo_values(memo)).rowcount > 0
 
 
 def add_pin(connection: Connection, pin: Pin) -> bool:
-    """Write a pin that is not known; returns whether it was written."""
+    """Write a pin unless it is known; return whether it was written."""
     query = insert("pins", PIN_COLUMNS, "ON CONFLICT DO NOTHING")
     return connection.execute(query, pin_values(pin)).rowcount > 0
 

@@ -25,7 +25,7 @@ class SqliteCheckpoints:
         return await self._database.read(_furthest)
 
     async def note(self, build_id: str, checkpoint: Checkpoint) -> None:
-        """Store how far a generation (one build of the vector index) has followed the ledger; replaces its last one."""
+        """Store how far a generation (one build of the vector index) has followed the ledger."""
         await self._database.write(_note, build_id, checkpoint)
 
     async def keep_only(self, build_id: str) -> None:

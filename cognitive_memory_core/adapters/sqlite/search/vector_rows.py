@@ -32,9 +32,10 @@ class VectorPlace:
 def changes_of(
     connection: Connection, place: VectorPlace, form: Form, since: Position, *, is_more: bool
 ) -> Changes | None:
-    """Return the next changes of a place's vectors after a position, at most :data:`CHUNK` of them.
+    """Return the next changes of a place's vectors after a position, at most :data:`CHUNK`; None if there are none.
 
-    None if there is none; if ``is_more`` is expected, their end is a change, too.
+    With ``is_more``, because the slice is not whole yet, an empty last batch is returned instead of None: it makes the
+    slice whole.
     """
     found = _changed_events(connection, place.filter, since)
     if not found and not is_more:
