@@ -21,7 +21,7 @@ class IntegrityWatch:
     """
 
     def __init__(self, examiner: LedgerExaminer) -> None:
-        """Examine by ``examiner``, first :data:`AFTER` seconds after the start of the loop."""
+        """Create with the examiner of the ledger, which is first called :data:`AFTER` seconds after the loop starts."""
         self._examiner = examiner
         self._first_rest = AFTER
         self.trouble = ErrorState(LEDGER_ROWS)

@@ -34,7 +34,7 @@ class LowPriorityEmbedder(Embedder, Protocol):
     """An Embedder with a method for queries that nobody waits for."""
 
     async def embed_queries(self, texts: Sequence[str]) -> list[Vector]:
-        """Embed queries, letting every query that somebody waits for go first."""
+        """Embed queries of background work, after all queries for which somebody waits."""
         ...
 
 

@@ -43,7 +43,7 @@ def _of_one(statement: Statement, backer: str, job_context: JobContext) -> State
 
 
 def _told_by_all(statement: Statement, job_context: JobContext) -> str:
-    """Return a text that names nobody, with the names of all people on whose lines it rests in front."""
+    """Put the names of all people on whose lines a text rests in front of the text, which names nobody."""
     labels = [job_context.named(one).label for one in statement.voices]
     return sentences.context.SAID_BY.format(speaker=sentences.context.SPEAKERS.join(labels)) + statement.text
 

@@ -55,8 +55,8 @@ def present(statement: str, lines: Sequence[str], before: str = "") -> str:
     """Return the part of a rule that its lines must support: without clauses on what no longer holds.
 
     Clauses of the version ``before`` are also left out. 周会改到周四，不再在周二 becomes 周会改到周四. Where the lines
-    end something, a clause on what ended stays if a line affirms the opposite. If no clause remains, return the whole
-    rule.
+    end something, a clause on what ended stays if a line says that it still holds. If no clause remains, return the
+    whole rule.
     """
     told = _REPLACED.compiled.sub(lambda match: "" if _is_of(match["old"], before) else match[0], statement)
     changes = any(map(ends_rules, lines))

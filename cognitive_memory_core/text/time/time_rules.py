@@ -130,7 +130,7 @@ def latest_nth_weekday(count: int, index: int, frame: TimeFrame) -> date:
 
 
 def nth_weekday(in_year: int, in_month: int, count: int, index: int) -> date:
-    """Return the ``count``-th weekday ``index`` (Monday is 0) of a month, the last for -1; ValueError if absent."""
+    """Return the ``count``-th (-1: the last) weekday ``index`` (Monday is 0) of a month; raise ValueError if absent."""
     first = date(in_year, in_month, 1)
     if count < 0:
         last = shifted(first, 1) - DAY
