@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 from pathlib import Path
+from sqlite3 import Connection
 from typing import Any
 
 import pytest
@@ -28,7 +29,8 @@ WORDLESS = {"_interned", "_weight_of", "_dated", "_instant_of", "_is_said"}  # o
 def cached_functions() -> list[Any]:
     """Return all cached functions of the core that can hold messages or names."""
     found = [one for one in gc.get_objects() if isinstance(one, functools._lru_cache_wrapper)]
-    ours = [one for one in found if one.__module__.startswith("cognitive_memory_core.")]
+    of_functions = [one for one in found if not isinstance(one.__wrapped__, Connection)]  # those have SQL only
+    ours = [one for one in of_functions if one.__module__.startswith("cognitive_memory_core.")]
     return [one for one in ours if one.__name__ not in WORDLESS and one.cache_parameters()["maxsize"]]
 
 
