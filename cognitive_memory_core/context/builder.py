@@ -249,6 +249,7 @@ class ContextBuilder:
             return [PartRead(part, read.degraded, frozenset(made_of))]
 
         async def read() -> TurnEvents:
+            replaced = self._retriever.replaced() if begun.embedding else None
             found = await self._retriever.search(
                 read_filter,
                 query,
@@ -259,7 +260,7 @@ class ContextBuilder:
                 begun=begun,
             )
             events = [hit.event for hit in found.hits]
-            every = [*events, *await self._retriever.replacing(read_filter, events)]
+            every = [*events, *await self._retriever.replacing(read_filter, events, replaced)]
             if self._names:
                 every = await self._names.of_events(every, _known_people(read_filter.scene, query))
             return TurnEvents(every[: len(events)], every[len(events) :], found.degraded)

@@ -47,9 +47,11 @@ INLINE = 64  # candidates of some 30 characters, ranked in well under a millisec
 LONG = 300  # characters; a longer query is parsed in a thread
 RERANKED_FROM = 2  # least ratio of candidates to hits for reranking: below it there is nothing to choose (seed 001)
 FEW = 3  # hits: an identity query ("who is ...") with fewer also gets the newest events of that person
+MOST_REPLACED = 128  # events of a ledger that are known to replace others; with more, each search asks for its own
 CHAIN = 3  # times that a statement may have been replaced by a newer one
 LAST_LOOK = 0.1  # share of the time limit kept for that extra read, however much of it was used before
 Result = TypeVar("Result")
+ReplacedIds = frozenset[str] | None  # None: not known
 CandidateSearch = Callable[[ReadFilter, int], Awaitable[list[Scored]]]
 
 
@@ -188,13 +190,26 @@ class Retriever:
         best = await _off_loop(len(wide.hits), partial(_chosen, request, wide.hits, said, self._clock.now(), trace))
         return SearchResult(best, (*dense.degraded, *words.degraded, *judged.degraded, *wide.degraded))
 
-    async def replacing(self, read_filter: ReadFilter, events: Iterable[Event]) -> list[Event]:
-        """Return the events that replace the given ones, those that replace these, and so on; [] without the ledger."""
+    def replaced(self) -> asyncio.Future[ReplacedIds]:
+        """Start to read the ids of all replaced events, for :meth:`replacing`; None if these are many."""
+        ids = asyncio.ensure_future(self._events.replaced_ids(MOST_REPLACED))
+        ids.add_done_callback(seen)
+        return ids
+
+    async def replacing(
+        self, read_filter: ReadFilter, events: Iterable[Event], replaced: Awaitable[ReplacedIds] | None = None
+    ) -> list[Event]:
+        """Return the events that replace the given ones, and those that replace these; [] if the ledger fails.
+
+        With ``replaced``, from :meth:`replaced`, the ledger is asked about those of the events only.
+        """
         found: dict[str, Event] = {}
         asked = [event.id for event in events]
         end = asyncio.get_running_loop().time() + self._patience * LAST_LOOK
+        known = await _ids_in_time(replaced, end)
         with contextlib.suppress(*AWAY):
             for _ in range(CHAIN):
+                asked = asked if known is None else [one for one in asked if one in known]
                 newer = await with_deadline(end, self._events.replacing(asked, read_filter)) if asked else []
                 asked = [one.id for one in newer if one.id not in found and read_filter.admits(one)]
                 found |= {one.id: one for one in newer if read_filter.admits(one)}
@@ -266,6 +281,13 @@ async def _found_in_time(lines: Awaitable[FoundLines] | None, end: float) -> Map
         return (await with_deadline(end, asyncio.shield(lines))).scores
     except AWAY:
         return {}
+
+
+async def _ids_in_time(ids: Awaitable[ReplacedIds] | None, end: float) -> ReplacedIds:
+    try:
+        return None if ids is None else await with_deadline(end, ids)
+    except AWAY:
+        return None
 
 
 async def _asked(ask: CandidateSearch, request: SearchRequest, leg: _SearchLeg) -> None:

@@ -65,6 +65,17 @@ async def test_what_replaces_an_event_is_known(ledger: Ledger) -> None:
     assert await ledger.events.replacing(["old"], ReadFilter(GROUP)) == []
 
 
+async def test_the_ids_of_replaced_events_are_known_up_to_a_limit(ledger: Ledger) -> None:
+    """All ids that events name as replaced are returned, also by retired events, or none if they are too many."""
+    assert await ledger.events.replaced_ids(0) == frozenset()
+    new, private = an_event("周会改到周四", id="new", replaces="old"), an_event("私下说的", PRIVATE, replaces="gone")
+    await committed(ledger, an_event("周会周二开", id="old"), new, private)
+    assert await ledger.events.replaced_ids(2) == {"old", "gone"}
+    await ledger.events.retire("new", NOON)
+    assert await ledger.events.replaced_ids(2) == {"old", "gone"}
+    assert await ledger.events.replaced_ids(1) is None
+
+
 async def test_a_job_is_written_once(ledger: Ledger) -> None:
     """Committing a job a second time changes nothing, even if its events differ."""
     draft = a_draft(an_event("甲"), job_id="job")

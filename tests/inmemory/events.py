@@ -81,6 +81,11 @@ class InMemoryEvents:
         """Return the events that the read filter admits and that name one of these as replaced."""
         return [one for one in self._state.events.values() if one.replaces in event_ids and read_filter.admits(one)]
 
+    async def replaced_ids(self, limit: int) -> frozenset[str] | None:
+        """Return the ids that events name as replaced; None if more than ``limit`` events do."""
+        found = [one.replaces for one in self._state.events.values() if one.replaces]
+        return None if len(found) > limit else frozenset(found)
+
     async def retire(self, event_id: str, at: datetime) -> None:
         """Retire an event, which hides it from every reading."""
         self._state.retire(event_id, at)

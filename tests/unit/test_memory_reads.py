@@ -189,7 +189,7 @@ class LeakyRetriever(Leaky):
         """Return any query."""
         return Query("？", "？", ())
 
-    async def replacing(self, _: ReadFilter, found: Sequence[Event]) -> list[Event]:
+    async def replacing(self, _: ReadFilter, found: Sequence[Event], __: object = None) -> list[Event]:
         """Return an event of each scene in place of each event found."""
         return [replace(event, replaces=one.id) for event in self.events() for one in found]
 

@@ -75,6 +75,10 @@ class TracedEvents(EventLedger, Protocol):
         """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
         ...
 
+    def replaced_ids(self, limit: int) -> Awaitable[frozenset[str] | None]:
+        """Return all ids that any event, retired ones included, names as replaced; None if more than ``limit`` do."""
+        ...
+
 
 class LexicalIndex(Protocol):
     """Full-text search over events and messages, within what a read filter admits."""

@@ -58,6 +58,10 @@ class SqliteEvents:
         """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
         return self._database.read(_replacing, event_ids, read_filter)
 
+    def replaced_ids(self, limit: int) -> Awaitable[frozenset[str] | None]:
+        """Return all ids that any event, retired ones included, names as replaced; None if more than ``limit`` do."""
+        return self._database.read(_replaced_ids, bounded(limit))
+
     async def retire(self, event_id: str, at: datetime) -> None:
         """Retire an event: no read returns it any more."""
         await self._database.write(_retire, event_id, at)
@@ -158,6 +162,12 @@ def _replacing(connection: Connection, event_ids: Collection[str], read_filter: 
     by_replaced = "events e INDEXED BY events_replacing"  # without it every event of the place is read
     query = select(EVENTS.columns, by_replaced, f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
     return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
+
+
+def _replaced_ids(connection: Connection, limit: int) -> frozenset[str] | None:
+    query = select("replaces", "events INDEXED BY events_replacing", "replaces <> ''", "LIMIT ?")
+    found = connection.execute(query, (limit + 1,)).fetchall()
+    return None if len(found) > limit else frozenset(row[0] for row in found)
 
 
 def _retire(connection: Connection, event_id: str, at: datetime) -> None:
