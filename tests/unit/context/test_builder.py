@@ -202,6 +202,39 @@ async def test_what_was_replaced_is_marked_behind_what_replaces_it():
     assert sentences.context.REPLACED not in (await alone.build(GROUP, QUESTION)).text
 
 
+class CountedEvents(ListedEvents):
+    """An event ledger that records for which ids it was asked what replaces them, and may not know the replaced."""
+
+    def __init__(self, *events, known=True):
+        """Take the events."""
+        super().__init__(*events)
+        self.known, self.asked = known, []
+
+    async def replacing(self, event_ids, read_filter):
+        """Record the ids, and return the events that name one of these as replaced."""
+        self.asked.append(list(event_ids))
+        return await super().replacing(event_ids, read_filter)
+
+    async def replaced_ids(self, limit):
+        """Return the ids that are named as replaced, as many as there are, or fail."""
+        if self.known == "away":
+            raise UnavailableError("away")
+        return await super().replaced_ids(limit) if self.known else None
+
+
+@pytest.mark.parametrize(("known", "asked"), [(True, [["old"]]), (False, [["old", "tea"], ["new"]]), ("away", 2)])
+async def test_only_replaced_events_are_looked_up(known, asked):
+    """The ledger is asked what replaces the ids that it knows as replaced, and about all if it does not know them."""
+    old = an_event("阿棠(2000001) 喜欢红茶", id="old", happened_at=NOON - timedelta(days=3))
+    new = an_event("阿棠(2000001) 改喝豆浆", id="new", replaces="old")
+    tea = an_event("小满(2000002) 收藏茶饼", id="tea", sender_id="2000002")
+    events = CountedEvents(old, new, tea, known=known)
+    words, vectors = ListedWords([(old, 3.0), (tea, 2.0)]), ListedVectors((old, 0.9), (tea, 0.8))
+    context = await a_builder(ListedNotes(), events=events, words=words, vectors=vectors).build(GROUP, QUESTION)
+    assert sentences.context.REPLACED in context.text
+    assert (len(events.asked) if known == "away" else [sorted(ids) for ids in events.asked]) == asked
+
+
 async def test_people_left_out_leave_no_trace():
     """What a person said or pinned, and memos about them, are not shown after they opted out."""
     context = await a_builder(consent=await without_people(GROUP)).build(GROUP, QUESTION)
