@@ -189,6 +189,9 @@ class LeakyRetriever(Leaky):
         """Return any query."""
         return Query("？", "？", ())
 
+    def embedding(self, *_: Any) -> None:
+        """Return None, as for a query that finds nothing."""
+
     async def replacing(self, _: ReadFilter, found: Sequence[Event], __: object = None) -> list[Event]:
         """Return an event of each scene in place of each event found."""
         return [replace(event, replaces=one.id) for event in self.events() for one in found]
