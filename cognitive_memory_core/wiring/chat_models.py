@@ -124,7 +124,7 @@ async def _made(role: ChatRole, wanted: ModelSettings, meter: SpendingMeter, sta
 
 
 def _client(role: ChatRole, wanted: ModelSettings) -> tuple[ModelClient, type[OpenAIChat]]:
-    """Build a client; call it in a thread, because imports and certificates take half a second."""
+    """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
     from ..adapters.openai.chat import OpenAIChat  # noqa: PLC0415  # see above
     from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
 

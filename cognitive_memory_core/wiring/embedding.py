@@ -67,7 +67,7 @@ async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter,
 
 
 def _model(wanted: EmbeddingSettings) -> tuple[ModelClient, type[OpenAIEmbedder]]:
-    """Build a client; call it in a thread, because imports and certificates take half a second."""
+    """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
     from ..adapters.openai.client import EMBEDDING_LIMIT, ModelClient  # noqa: PLC0415  # see above
     from ..adapters.openai.embedder import OpenAIEmbedder  # noqa: PLC0415  # see above
 

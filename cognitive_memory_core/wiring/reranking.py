@@ -43,7 +43,7 @@ async def _chosen(wanted: RerankSettings, meter: Meter, stack: AsyncExitStack) -
 
 
 def _model(wanted: RerankSettings) -> tuple[ModelClient, type[HttpReranker]]:
-    """Build a client; call it in a thread, because imports and certificates take half a second."""
+    """Build a client; call it in a thread and only if needed: imports and certificates take half a second."""
     from ..adapters.openai.client import ModelClient  # noqa: PLC0415  # see above
     from ..adapters.openai.rerank import HttpReranker  # noqa: PLC0415  # see above
 

@@ -288,7 +288,7 @@ class ScheduleIndex:
             self._by_scope.pop(scope_jobs.key, None)
 
     def _end_pauses(self, elapsed: float) -> None:
-        """Return the scopes whose pause is over to the rotation."""
+        """Put the scopes whose pause is over back into the rotation."""
         while self._paused and self._paused[0][0] <= elapsed:
             until, _, scope_jobs = heapq.heappop(self._paused)
             if scope_jobs.paused_until == until:
