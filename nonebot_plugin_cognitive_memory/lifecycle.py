@@ -19,7 +19,7 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
-from .opening_memory import WAIT, OpeningMemory, Refused
+from .opening_memory import WAIT, OpeningMemory, RefusalCounts
 from .started_objects import freeze_started_objects
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
@@ -53,7 +53,7 @@ class Lifetime:
         return self._opened.is_set() and not self._over.is_set()
 
     @property
-    def refused(self) -> Refused:
+    def refused(self) -> RefusalCounts:
         """Return how many lines and calls were refused because the memory was not open yet."""
         return self._opening.refused
 

@@ -16,7 +16,7 @@ WAIT = 60.0  # seconds from the start of the opening for which calls wait
 
 
 @dataclass
-class Refused:
+class RefusalCounts:
     """The numbers of lines and calls refused because the memory was not open yet."""
 
     lines: int = 0
@@ -45,7 +45,7 @@ class OpeningMemory(core.CognitiveMemory):
         self._calm = asyncio.Event()
         self._calm.set()
         self._is_over = self._has_given_up = False
-        self.refused = Refused()
+        self.refused = RefusalCounts()
 
     @property
     def is_idle(self) -> bool:

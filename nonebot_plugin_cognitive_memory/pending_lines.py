@@ -14,7 +14,7 @@ GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 
 
 @dataclass(frozen=True)
-class Line:
+class PendingLine:
     """A line by a person or the bot, and when it was heard, by the considerer's clock."""
 
     message: core.Message
@@ -25,7 +25,7 @@ class Line:
 class PendingLines:
     """The lines of one place that are not considered yet."""
 
-    lines: OrderedDict[str, Line] = field(default_factory=OrderedDict)
+    lines: OrderedDict[str, PendingLine] = field(default_factory=OrderedDict)
     not_before: float = 0.0
 
     @property
@@ -35,7 +35,7 @@ class PendingLines:
 
     def add(self, message: core.Message, now: float) -> None:
         """Add a line."""
-        self.lines[message.id] = Line(message, now)
+        self.lines[message.id] = PendingLine(message, now)
 
     def drop(self, line_ids: Collection[str]) -> None:
         """Remove lines."""

@@ -54,18 +54,18 @@ def _result(answer: httpx.Response) -> Mapping[str, Any]:
         refusal = REFUSALS.get(answer.status_code)
         raise UnavailableError(refusal or sentences.command_line.BOT_ANSWERS.format(status=answer.status_code))
     try:
-        said = cast("object", answer.json())
+        body = cast("object", answer.json())
     except ValueError as strange:
         raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS) from strange
-    if not isinstance(said, dict):
+    if not isinstance(body, dict):
         raise UnavailableError(sentences.command_line.BOT_SERVES_NO_AGENTS)
-    return _of(cast("dict[str, Any]", said))
+    return _of(cast("dict[str, Any]", body))
 
 
-def _of(said: Mapping[str, Any]) -> Mapping[str, Any]:
-    if isinstance(result := said.get("result"), dict):
+def _of(body: Mapping[str, Any]) -> Mapping[str, Any]:
+    if isinstance(result := body.get("result"), dict):
         return cast("Mapping[str, Any]", result)
-    error: object = said.get("error")
+    error: object = body.get("error")
     message = cast("dict[str, Any]", error).get("message") if isinstance(error, dict) else None
     raise _Refused(str(message or sentences.command_line.BOT_SERVES_NO_AGENTS))
 

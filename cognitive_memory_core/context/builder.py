@@ -192,8 +192,8 @@ class ContextBuilder:
             section = Section(sentences.context.TITLE_PINS, pin_lines(seen))
             return [PartRead(Part("rest", section, newest_last=True), degraded)]
 
-        asked = partial(self._notes.pins, scene.scope) if _has_place(scene) else None
-        return PartReader(asked, (), shown, lambda: shown((), "ledger"))
+        read = partial(self._notes.pins, scene.scope) if _has_place(scene) else None
+        return PartReader(read, (), shown, lambda: shown((), "ledger"))
 
     def _profiles_of(self, scene: Scene, query: Query) -> PartReader[TurnProfiles]:
         """Return a reader of the profiles of asker, people named and group; if one fails, "profiles" is degraded."""
@@ -209,8 +209,8 @@ class ContextBuilder:
             group = Section(sentences.context.TITLE_GROUP, place)
             return [PartRead(Part("profiles", section), degraded) for section in (person, group)]
 
-        asked = partial(self._profiles.of_turn, scene, [one.id for one in named]) if self._profiles else None
-        return PartReader(asked, TurnProfiles(), shown, lambda: shown(TurnProfiles(is_whole=False)))
+        read = partial(self._profiles.of_turn, scene, [one.id for one in named]) if self._profiles else None
+        return PartReader(read, TurnProfiles(), shown, lambda: shown(TurnProfiles(is_whole=False)))
 
     def _beliefs_of(self, scene: Scene, text: str, query: Query) -> PartReader[TurnBeliefs]:
         def shown(found: TurnBeliefs, *degraded: str) -> list[PartRead]:
@@ -224,8 +224,8 @@ class ContextBuilder:
             named = await self._names.of_beliefs(scene.scope, found.beliefs, _known_people(scene, query))
             return replace(found, beliefs=tuple(named))
 
-        asked = partial(read, self._beliefs) if self._beliefs and scene.group_id else None
-        return PartReader(asked, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
+        reading = partial(read, self._beliefs) if self._beliefs and scene.group_id else None
+        return PartReader(reading, TurnBeliefs(), shown, lambda: shown(TurnBeliefs(), "ledger"))
 
     def _events(
         self,
@@ -235,12 +235,12 @@ class ContextBuilder:
         begun: BegunReads,
         trace: SearchTrace,
     ) -> PartReader[TurnEvents]:
-        asked = settings.query
+        query_settings = settings.query
 
         def shown(read: TurnEvents) -> list[PartRead]:
             admits = self._access.present_filter(read_filter.scene).admits
             admitted, replacing = [*filter(admits, read.found)], [*filter(admits, read.newer)]
-            events, replaced = followed(newer_first(admitted), replacing, asked.auto_top_k)
+            events, replaced = followed(newer_first(admitted), replacing, query_settings.auto_top_k)
             lines = event_lines(events, settings.zone, replaced)
             part = Part("events", Section(sentences.context.TITLE_EVENTS, lines))
             if not trace.is_kept:
@@ -253,9 +253,9 @@ class ContextBuilder:
             found = await self._retriever.search(
                 read_filter,
                 query,
-                top_k=asked.auto_top_k,
-                decay=asked.auto_decay,
-                floor=asked.min_relevance,
+                top_k=query_settings.auto_top_k,
+                decay=query_settings.auto_decay,
+                floor=query_settings.min_relevance,
                 trace=trace,
                 begun=begun,
             )
@@ -271,15 +271,20 @@ class ContextBuilder:
         self, read_filter: ReadFilter, query: Query, settings: Settings, trace: SearchTrace
     ) -> QuotedLines:
         """Find more lines of the log than will be shown, because sources of shown events are dropped later."""
-        asked = settings.query
-        if self._quotations is None or not asked.auto_messages_k:
+        query_settings = settings.query
+        if self._quotations is None or not query_settings.auto_messages_k:
             return QuotedLines()
         window = settings.historian.recent_messages_inject_k
-        wanted = QuotationSearch(asked.auto_messages_k + SPARE_LINES, window, asked.min_relevance, asked.auto_decay)
+        wanted = QuotationSearch(
+            query_settings.auto_messages_k + SPARE_LINES,
+            window,
+            query_settings.min_relevance,
+            query_settings.auto_decay,
+        )
         return await self._quotations.find(read_filter, query, wanted, trace)
 
     def _quoted(
-        self, scene: Scene, query: Query, settings: Settings, said: asyncio.Future[QuotedLines]
+        self, scene: Scene, query: Query, settings: Settings, quoted_lines: asyncio.Future[QuotedLines]
     ) -> PartReader[QuotedLines]:
         def quoting(chosen: Sequence[Quotation]) -> Section:
             lines = quotation_lines(chosen, query.names.people, settings.zone)
@@ -289,7 +294,7 @@ class ContextBuilder:
             quotations = tuple(self._admitted(scene, found.quotations))
             return [PartRead(Part("events", quoting(())), found.degraded, quotations=quotations, quoting=quoting)]
 
-        return PartReader(lambda: said, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
+        return PartReader(lambda: quoted_lines, QuotedLines(), shown, lambda: shown(QuotedLines(degraded=("lexical",))))
 
     def _admitted(self, scene: Scene, quotations: Iterable[Quotation]) -> Iterator[Quotation]:
         """Yield the quotations that the scene may see, without following lines that it may not see."""

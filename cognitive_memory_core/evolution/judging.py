@@ -16,7 +16,7 @@ from ..domain.people import JobContext
 from ..prompts.answers import Proposal
 from ..text.identity.names import one_line
 from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
-from ..text.statements.agreement import Line, disagreements, opposes
+from ..text.statements.agreement import CitedLine, disagreements, opposes
 from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
@@ -221,7 +221,7 @@ class _Judge:
         if not support.suffices:
             return "alone", support
         zone = self._input.job_context.when.tzinfo
-        said = [Line(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
+        said = [CitedLine(line.text, line.sent_at.astimezone(zone).replace(tzinfo=None)) for line in support.lines]
         wrong = set(disagreements(now, said, self._input.job_context.names, old))
         is_denied = "polarity" in wrong and any(opposes(now, line.text) for line in cited)
         return ("contrary" if is_denied or "figure" in wrong else None), support

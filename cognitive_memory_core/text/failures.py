@@ -10,5 +10,7 @@ ERROR_LENGTH = 300
 
 def described(error: BaseException) -> str:
     """Return an error as one bounded line; errors of other libraries are prefixed with their class."""
-    said = str(error) if isinstance(error, CognitiveMemoryError) and str(error) else f"{type(error).__name__}: {error}"
-    return one_line(said, ERROR_LENGTH)
+    description = (
+        str(error) if isinstance(error, CognitiveMemoryError) and str(error) else f"{type(error).__name__}: {error}"
+    )
+    return one_line(description, ERROR_LENGTH)

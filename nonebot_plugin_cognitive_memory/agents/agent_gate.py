@@ -31,7 +31,7 @@ class AgentGate:
         self._backing = backing
         self._operator = TokenGate(self._by_headers, settings.token.get_secret_value())
         self._agents = [
-            TokenGate(self._in(_Place(one.user, one.group, one.agent)), one.token.get_secret_value())
+            TokenGate(self._in(_AgentPlace(one.user, one.group, one.agent)), one.token.get_secret_value())
             for one in settings.agents
         ]
 
@@ -40,7 +40,7 @@ class AgentGate:
         gate = next((gate for gate in self._agents if gate.is_operator(scope)), self._operator)
         await gate(scope, receive, send)
 
-    def _in(self, place: _Place) -> ASGIApp:
+    def _in(self, place: _AgentPlace) -> ASGIApp:
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
             await self._answer(place, scope, receive, send)
 
@@ -51,9 +51,9 @@ class AgentGate:
         if not given["user"]:
             await refused(400, replies.agents.NO_PERSON)(scope, receive, send)
         else:
-            await self._answer(_Place(**given), scope, receive, send)
+            await self._answer(_AgentPlace(**given), scope, receive, send)
 
-    async def _answer(self, place: _Place, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, place: _AgentPlace, scope: Scope, receive: Receive, send: Send) -> None:
         memory, settings = self._backing.memory(), self._backing.settings()
         if not memory.is_running:
             await refused(503, memory.reason)(scope, receive, send)
@@ -74,7 +74,7 @@ class AgentGate:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _AgentPlace:
     """The place that an agent reads, and the person for whom; with ``group`` "" it is that person's private chat."""
 
     user: str

@@ -59,7 +59,7 @@ class Drawing:
     parts: Sequence[Words | Box]
 
 
-class Layout:
+class CardLayout:
     """Places the parts of one card below each other; ``measure`` returns the width of a cluster at a font size."""
 
     def __init__(self, theme: Theme, measure: Measure) -> None:

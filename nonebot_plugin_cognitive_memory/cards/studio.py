@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from .card import Card
 from .fonts import found_fonts
-from .layout import Layout
+from .layout import CardLayout
 from .themes import Theme
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Studio:
         typefaces = self._fonts()
         if typefaces is None:
             return None
-        return painted(Layout(theme, typefaces.length).drawing(card), typefaces)
+        return painted(CardLayout(theme, typefaces.length).drawing(card), typefaces)
 
     def _fonts(self) -> Typefaces | None:
         from .painting import NoChineseFont, Typefaces  # noqa: PLC0415  # the library is optional

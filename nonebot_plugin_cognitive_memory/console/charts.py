@@ -10,7 +10,7 @@ GAP = 0.25  # of the room of a bar
 
 
 @dataclass(frozen=True)
-class Bar:
+class ChartBar:
     """One bar: its label, its value, its rectangle, and the page to which it links ("" for none)."""
 
     label: str
@@ -22,12 +22,12 @@ class Bar:
     path: str = ""
 
 
-def bars(values: Sequence[tuple[str, int, str]]) -> tuple[Bar, ...]:
+def bars(values: Sequence[tuple[str, int, str]]) -> tuple[ChartBar, ...]:
     """Return the bars of labels, values and pages from left to right; the tallest is as high as the drawing."""
     most = max((value for _, value, _ in values), default=0)
     room = WIDTH / max(len(values), 1)
     return tuple(
-        Bar(
+        ChartBar(
             label,
             value,
             round(number * room + room * GAP / 2, 1),

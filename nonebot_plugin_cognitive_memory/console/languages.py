@@ -29,5 +29,5 @@ def language_of(headers: Headers) -> str:
     chosen = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
     if chosen in LANGUAGES:
         return chosen
-    asked = (part.partition(";")[0].strip()[:2].lower() for part in headers.get("accept-language", "").split(","))
-    return next((language for language in asked if language in LANGUAGES), "zh")
+    accepted = (part.partition(";")[0].strip()[:2].lower() for part in headers.get("accept-language", "").split(","))
+    return next((language for language in accepted if language in LANGUAGES), "zh")

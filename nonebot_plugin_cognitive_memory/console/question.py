@@ -119,7 +119,7 @@ def _scene_of(place: core.Scope, user_id: str) -> core.Scene | None:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class RecallReason:
     """Why an expected event was recalled or not: ``key`` names the sentence; the candidate, if the event was one."""
 
     event: core.Event
@@ -127,18 +127,18 @@ class Verdict:
     candidate: core.Candidate | None = None
 
 
-def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> Verdict:
+def _verdict(scene: core.Scene, explained: core.Explanation, event: core.Event) -> RecallReason:
     """Return why the search did or did not recall an event."""
     candidate = _among(explained.candidates, event.id)
     if candidate is not None:
-        return Verdict(
+        return RecallReason(
             event, "question.was_found" if candidate.rank else f"cut.{candidate.cut or 'diversity'}", candidate
         )
     if event.retired_at:
-        return Verdict(event, "question.is_retired")
+        return RecallReason(event, "question.is_retired")
     if not event.scope.readable_by(scene, sender_id=event.sender_id):
-        return Verdict(event, "question.is_elsewhere")
-    return Verdict(event, "question.was_no_candidate")
+        return RecallReason(event, "question.is_elsewhere")
+    return RecallReason(event, "question.was_no_candidate")
 
 
 def _among(candidates: Sequence[core.Candidate], event_id: str) -> core.Candidate | None:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
 
-from transcript import Line, Place, Transcript
+from transcript import Place, Transcript, TranscriptLine
 from typing_extensions import Self
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
@@ -63,7 +63,7 @@ class OneBotClient:
         with suppress(ConnectionClosed):
             await self._wire.close()
 
-    async def send(self, line: Line) -> None:
+    async def send(self, line: TranscriptLine) -> None:
         """Send a line as a person's message, with the line's own time."""
         self._known[line.number] = line
         await self._push(
@@ -110,12 +110,12 @@ class OneBotClient:
             **self._content(line),
         }
 
-    def _content(self, line: Line) -> Mapping[str, Any]:
+    def _content(self, line: TranscriptLine) -> Mapping[str, Any]:
         card = line.name if line.place.kind == "group" else ""
         sender = {"user_id": line.user, "nickname": line.name, "card": card, "role": "member"}
         return {"message_id": line.number, "message": list(self._segments(line)), "sender": sender}
 
-    def _segments(self, line: Line) -> list[Mapping[str, Any]]:
+    def _segments(self, line: TranscriptLine) -> list[Mapping[str, Any]]:
         calling = f"@{self._transcript.bot_name}"
         parts: list[Mapping[str, Any]] = []
         if line.reply_to is not None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from transcript import Line, Place, Transcript
+from transcript import Place, Transcript, TranscriptLine
 
 import cognitive_memory_core as core
 
@@ -19,7 +19,7 @@ PROBES = 20  # events and lines of other places asked for in each place
 
 
 @dataclass
-class Finding:
+class PlaceResult:
     """The result for one place: how many searches, hits and refusals, and the shown texts that belong elsewhere."""
 
     place: Place
@@ -38,7 +38,7 @@ class IsolationCheck:
         self._transcript = transcript
         self._said_in = {str(line.number): line for line in transcript.lines}
 
-    async def run(self) -> list[Finding]:
+    async def run(self) -> list[PlaceResult]:
         """Check every place."""
         events = [event async for event in self._all_events()]
         return [await self._checked(place, events) for place in self._transcript.places]
@@ -50,43 +50,43 @@ class IsolationCheck:
                 yield event
             page += 1
 
-    async def _checked(self, place: Place, events: Sequence[core.Event]) -> Finding:
-        finding = Finding(place)
+    async def _checked(self, place: Place, events: Sequence[core.Event]) -> PlaceResult:
+        result = PlaceResult(place)
         scene = scene_in(place, self._speaker(place))
         foreign = [event.text for event in events if not _may_see_event(place, event)]
         lines = [line.text for line in self._transcript.lines if not may_see(place, line)]
         for text in (*spread(foreign, PROBES), *spread(lines, PROBES)):
-            await self._probe(finding, scene, text)
-        await self._secrets(finding, scene)
-        await self._named(finding, scene)
-        return finding
+            await self._probe(result, scene, text)
+        await self._secrets(result, scene)
+        await self._named(result, scene)
+        return result
 
-    async def _probe(self, finding: Finding, scene: core.Scene, text: str) -> str:
+    async def _probe(self, result: PlaceResult, scene: core.Scene, text: str) -> str:
         """Search for a text in events, in the log and through a context; return everything that was shown."""
         hits = await self._memory.search_events(scene, text, kinds=("message",), top_k=20)
         hits += await self._memory.search_events(scene, text, top_k=20)
         context = (await self._memory.context(scene, text)).text
-        finding.asked += 3
-        finding.shown += len(hits)
-        finding.leaks += [hit.event.text for hit in hits if not self._may_see_hit(finding.place, hit.event)]
+        result.asked += 3
+        result.shown += len(hits)
+        result.leaks += [hit.event.text for hit in hits if not self._may_see_hit(result.place, hit.event)]
         return "\n".join((context, *(hit.event.text for hit in hits)))
 
-    async def _secrets(self, finding: Finding, scene: core.Scene) -> None:
-        own = "\n".join(line.text for line in self._transcript.lines if may_see(finding.place, line))
+    async def _secrets(self, result: PlaceResult, scene: core.Scene) -> None:
+        own = "\n".join(line.text for line in self._transcript.lines if may_see(result.place, line))
         for secret in self._transcript.secrets:
-            if secret.place != finding.place:
-                shown = await self._probe(finding, scene, " ".join(secret.words))
-                finding.leaks += [word for word in secret.words if word in shown and word not in own]
+            if secret.place != result.place:
+                shown = await self._probe(result, scene, " ".join(secret.words))
+                result.leaks += [word for word in secret.words if word in shown and word not in own]
 
-    async def _named(self, finding: Finding, scene: core.Scene) -> None:
+    async def _named(self, result: PlaceResult, scene: core.Scene) -> None:
         """Search in every other group by its number, as a model might; count refusals, and report any other answer."""
         for place in self._transcript.places:
-            if place.kind == "group" and finding.place.kind == "group" and place != finding.place:
+            if place.kind == "group" and result.place.kind == "group" and place != result.place:
                 try:
                     await self._memory.search_events(scene, "最近", group_id=str(place.number))
-                    finding.leaks.append(f"没有拒绝对 {place.number} 的点名搜索")
+                    result.leaks.append(f"没有拒绝对 {place.number} 的点名搜索")
                 except core.NotPermitted:
-                    finding.refused += 1
+                    result.refused += 1
 
     def _may_see_hit(self, place: Place, event: core.Event) -> bool:
         said = [self._said_in[number] for number in event.message_ids if number in self._said_in]
@@ -103,7 +103,7 @@ def scene_in(place: Place, user: int) -> core.Scene:
     return core.Scene.private(str(user))
 
 
-def may_see(place: Place, line: Line) -> bool:
+def may_see(place: Place, line: TranscriptLine) -> bool:
     """Return whether a line may be shown in a place."""
     return line.place == place or (place.kind == "private" and line.user == place.number)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from client import OneBotClient
 from nonebot.adapters.onebot.v11 import Event, MessageEvent
-from transcript import Line
+from transcript import TranscriptLine
 
 PATIENCE = 90.0  # seconds per line; the first turns wait while the memory opens
 
@@ -26,7 +26,7 @@ class Replay:
         if isinstance(event, MessageEvent) and (waiting := self._handled.get(event.message_id)):
             waiting.set()
 
-    async def play(self, lines: Iterable[Line], progress: Progress) -> int:
+    async def play(self, lines: Iterable[TranscriptLine], progress: ReplayProgress) -> int:
         """Send all lines; return how many the bot handled in time."""
         done = 0
         for line in lines:
@@ -34,7 +34,7 @@ class Replay:
             progress.step()
         return done
 
-    async def say(self, line: Line) -> bool:
+    async def say(self, line: TranscriptLine) -> bool:
         """Send one line and wait until the bot has handled it; return False after the time limit."""
         handled = self._handled[line.number] = asyncio.Event()
         await self._client.send(line)
@@ -47,7 +47,7 @@ class Replay:
         return True
 
 
-class Progress:
+class ReplayProgress:
     """A progress bar on a terminal; elsewhere one printed line per quarter."""
 
     WIDTH = 32

@@ -13,10 +13,10 @@ from statistics import median, quantiles
 import companion
 from bare import bare_writes
 from client import OneBotClient
-from isolation import Finding, IsolationCheck, scene_in, spread
-from replay import Progress, Replay
+from isolation import IsolationCheck, PlaceResult, scene_in, spread
+from replay import Replay, ReplayProgress
 from stage import Stage, hush, on_handled
-from transcript import Line, Place, Question, Transcript
+from transcript import Place, Transcript, TranscriptLine, TranscriptQuestion
 
 import cognitive_memory_core as core
 from nonebot_plugin_cognitive_memory import get_memory
@@ -66,7 +66,7 @@ class Show:
         if self._transcript.by_bot:
             print(f"   文件里机器人自己说的 {len(self._transcript.by_bot)} 条不回放")
         started = time.perf_counter()
-        handled = await replay.play(lines, Progress(len(lines)))
+        handled = await replay.play(lines, ReplayProgress(len(lines)))
         status = await get_memory().status()
         ended, recorded = len(companion.ends), sum(end.job_id is not None for end in companion.ends)
         print(f"   {time.perf_counter() - started:.1f} 秒，机器人处理完 {handled} 条")
@@ -118,13 +118,13 @@ class Show:
 
     async def _isolation(self) -> bool:
         print("6. 隔离：在每个地方拿别处说过的话去搜、去要上下文")
-        findings = await IsolationCheck(get_memory(), self._transcript).run()
-        for finding in findings:
-            print(f"   {self._where(finding.place)} {_outcome(finding)}")
-            print("".join(f"      泄漏：{text}\n" for text in finding.leaks[:3]), end="")
-        if len(findings) == 1:
+        results = await IsolationCheck(get_memory(), self._transcript).run()
+        for result in results:
+            print(f"   {self._where(result.place)} {_outcome(result)}")
+            print("".join(f"      泄漏：{text}\n" for text in result.leaks[:3]), end="")
+        if len(results) == 1:
             print("   只有一个地方，没有别处可问")
-        leaks = sum(len(finding.leaks) for finding in findings)
+        leaks = sum(len(result.leaks) for result in results)
         print(f"   合计泄漏 {leaks} 条\n")
         return not leaks
 
@@ -134,19 +134,19 @@ class Show:
             print(f"   {path.relative_to(self._home / 'data')}  {path.stat().st_size / 1024:.1f} KB")
         print("   已经留下" if self._kept else "   演示结束就删；想留下来看，加 --keep 目录")
 
-    def _asked(self) -> Sequence[Question]:
+    def _asked(self) -> Sequence[TranscriptQuestion]:
         """Return the transcript's own questions; without any, questions that people asked each other in it."""
         if self._transcript.questions:
             return spread(self._transcript.questions, QUESTIONS)
         lines = self._transcript.lines
         asked = [line for line in lines if line.text.endswith(("？", "?")) and len(line.text) in QUESTION_LENGTHS]
-        return [Question(line.place, line.user, line.text) for line in spread(asked or lines, QUESTIONS)]
+        return [TranscriptQuestion(line.place, line.user, line.text) for line in spread(asked or lines, QUESTIONS)]
 
-    def _said(self, question: Question, number: int) -> Line:
+    def _said(self, question: TranscriptQuestion, number: int) -> TranscriptLine:
         """Return a question as a line to the bot, some time after the other lines."""
         addressed = f"@{self._transcript.bot_name} {question.text}" if question.place.kind == "group" else question.text
         at = self._transcript.lines[-1].at + timedelta(hours=1, minutes=number - ASKED_FROM)
-        return Line(number, question.place, question.user, self._name(question.user), at, addressed)
+        return TranscriptLine(number, question.place, question.user, self._name(question.user), at, addressed)
 
     def _where(self, place: Place) -> str:
         return f"在群「{place.name}」里" if place.kind == "group" else f"和 {self._name(place.number)} 私聊时"
@@ -175,6 +175,6 @@ def _waiting(status: core.Status) -> int:
     return status.jobs.pending + status.jobs.processing
 
 
-def _outcome(finding: Finding) -> str:
-    refused = f"，点名别的群被拒 {finding.refused} 次" if finding.refused else ""
-    return f"问了 {finding.asked} 次，看到 {finding.shown} 条，泄漏 {len(finding.leaks)} 条{refused}"
+def _outcome(result: PlaceResult) -> str:
+    refused = f"，点名别的群被拒 {result.refused} 次" if result.refused else ""
+    return f"问了 {result.asked} 次，看到 {result.shown} 条，泄漏 {len(result.leaks)} 条{refused}"

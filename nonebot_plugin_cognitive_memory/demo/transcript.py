@@ -37,7 +37,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Line:
+class TranscriptLine:
     """One message as the bot will receive it."""
 
     number: int
@@ -50,7 +50,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Question:
+class TranscriptQuestion:
     """Something that a person asks in a place."""
 
     place: Place
@@ -74,10 +74,10 @@ class Transcript:
     bot: int
     bot_name: str
     places: tuple[Place, ...]
-    lines: tuple[Line, ...]
-    by_bot: tuple[Line, ...] = ()
-    questions: tuple[Question, ...] = ()
-    searches: tuple[Question, ...] = ()
+    lines: tuple[TranscriptLine, ...]
+    by_bot: tuple[TranscriptLine, ...] = ()
+    questions: tuple[TranscriptQuestion, ...] = ()
+    searches: tuple[TranscriptQuestion, ...] = ()
     secrets: tuple[Secret, ...] = ()
 
 
@@ -181,8 +181,10 @@ class _Sheet(BaseModel):
             places=tuple(places.values()),
             lines=tuple(line for line in lines if line.user != bot),
             by_bot=tuple(line for line in lines if line.user == bot),
-            questions=tuple(Question(places[one.place], users[one.asker], one.question) for one in self.questions),
-            searches=tuple(Question(places[one.place], users[one.asker], one.query) for one in self.searches),
+            questions=tuple(
+                TranscriptQuestion(places[one.place], users[one.asker], one.question) for one in self.questions
+            ),
+            searches=tuple(TranscriptQuestion(places[one.place], users[one.asker], one.query) for one in self.searches),
             secrets=tuple(Secret(places[one.place], one.words) for one in self.secrets),
         )
 
@@ -246,11 +248,11 @@ def _placed(place: _Place, users: Numbers, groups: Numbers) -> Place:
     return Place(place.kind, number, place.name or place.own_id)
 
 
-def _numbered(messages: Iterable[_Message], places: Mapping[str, Place], users: Numbers) -> list[Line]:
+def _numbered(messages: Iterable[_Message], places: Mapping[str, Place], users: Numbers) -> list[TranscriptLine]:
     ordered = sorted(messages, key=lambda message: _aware(message.time))
     numbers = {message.id: number for number, message in enumerate(ordered, 1)}
     return [
-        Line(
+        TranscriptLine(
             number,
             places[message.place],
             users[message.user_id],

@@ -58,10 +58,10 @@ def a_card(profile: core.Profile | None = None) -> Any:
 
 def words_of(card: Any) -> str:
     """Return all words that a card shows."""
-    from nonebot_plugin_cognitive_memory.cards.layout import Layout, Words
+    from nonebot_plugin_cognitive_memory.cards.layout import CardLayout, Words
     from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
 
-    parts = Layout(LIGHT, lambda cluster, size, bold: float(size)).drawing(card).parts
+    parts = CardLayout(LIGHT, lambda cluster, size, bold: float(size)).drawing(card).parts
     return "\n".join("".join(part.clusters) for part in parts if isinstance(part, Words))
 
 
@@ -156,12 +156,12 @@ def test_an_emoji_sequence_is_one_sign(app: object) -> None:
 async def test_days_are_plotted(app: object) -> None:
     """The card of the figures has a bar for each day, as high as the day's share of the busiest one."""
     from nonebot_plugin_cognitive_memory.cards.contents import stats_card
-    from nonebot_plugin_cognitive_memory.cards.layout import Box, Layout
+    from nonebot_plugin_cognitive_memory.cards.layout import Box, CardLayout
     from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
 
     days = tuple(core.DayCount(date(2026, 3, day), day * 10, 0) for day in range(1, 15))
     card = stats_card(core.Status(is_running=True), core.Activity(0, 1_050, days), [], "2026-03-14")
-    drawing = Layout(LIGHT, lambda cluster, size, bold: size / 2).drawing(card)
+    drawing = CardLayout(LIGHT, lambda cluster, size, bold: size / 2).drawing(card)
     colour = LIGHT.accents["figures"][0]
     bars = [
         part for part in drawing.parts if isinstance(part, Box) and part.colour == colour and part.corners[2] is False

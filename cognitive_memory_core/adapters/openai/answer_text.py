@@ -66,15 +66,15 @@ def _is_of_rows(value: object) -> bool:
     return bool(rows) and all(isinstance(row, str | dict) for row in rows)
 
 
-def _fenced(said: str) -> str:
+def _fenced(answer: str) -> str:
     """Return the lines inside the first code fence (```); the whole text if there is no fence or it is not closed."""
-    lines = said.split("\n")
+    lines = answer.split("\n")
     fences = (at for at, line in enumerate(lines) if _OPENS.search(line))
     opening = next(fences, len(lines))
     inside = takewhile(lambda line: not line.lstrip().startswith(_FENCE), lines[opening + 1 :])
     content = list(inside)
     is_closed = opening + 1 + len(content) < len(lines)
-    return "\n".join(content) if is_closed else said
+    return "\n".join(content) if is_closed else answer
 
 
 def _parsed(core: str, start: int, *, is_strict: bool) -> object:

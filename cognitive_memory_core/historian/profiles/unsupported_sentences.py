@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, cached_property
 
-from ...text.statements.agreement import Line
+from ...text.statements.agreement import CitedLine
 from ...text.statements.differing_figures import differing_figures
 from ...text.statements.lexicon import is_talk, mask_of, offences
 from ...text.statements.sameness import contradicts
@@ -140,8 +140,8 @@ class SupportCheck:
                 yield clause, self._words(clause)
 
     @cached_property
-    def _lines(self) -> list[Line]:
-        return [Line(_LABEL.sub("", source), self.now) for source in self.sources]
+    def _lines(self) -> list[CitedLine]:
+        return [CitedLine(_LABEL.sub("", source), self.now) for source in self.sources]
 
 
 def _parts(sentence: str) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import leads, opening_voice, reports
 from ...text.identity.written_ids import plain
-from ...text.statements.agreement import Line
+from ...text.statements.agreement import CitedLine
 from ...text.statements.corrections import puts_right
 from ...text.statements.sameness import may_be_same
 from .echoes import CLAUSE_ENDS, content_of, echoes, words_of
@@ -53,7 +53,7 @@ class RewriteTask:
     observation: str = ""
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
-    cited: tuple[Line, ...] = ()
+    cited: tuple[CitedLine, ...] = ()
     voices: tuple[str, ...] = ()
     beside: str = ""
     others: str = ""

@@ -23,7 +23,7 @@ from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
 from ...text.failures import described
 from ...text.identity.names import one_line
-from ...text.statements.agreement import Line
+from ...text.statements.agreement import CitedLine
 from ..spending.call_budget import NoModel
 from .attribution import RewriteTask, said_by, unworded
 from .echoes import called
@@ -238,7 +238,7 @@ def _batch(turn: Turn, job_context: JobContext) -> RewriteBatch:
             own=turn.scene.user_id,
             observation=text if is_timeless(text, called(job_context)) else "",
             message_ids=tuple(turn.message_ids),
-            cited=(Line(text, job_context.when),),
+            cited=(CitedLine(text, job_context.when),),
         )
         for number, text in enumerate(texts, 1)
     ]

@@ -10,7 +10,7 @@ from ...domain.message import Message
 from ...domain.people import JobContext
 from ...text.identity.written_ids import plain
 from ...text.lexical.terms import index_terms
-from ...text.statements.agreement import Line, disagreements, opposes
+from ...text.statements.agreement import CitedLine, disagreements, opposes
 from ...text.statements.assent import assents, refuses
 from ...text.statements.authority import dictates, is_unvouched, speaks_for_all
 from ...text.statements.polarity import clauses_of
@@ -133,7 +133,7 @@ def _statements_of(support: Support) -> Iterator[str]:
 
 
 def _denies(text: str, support: Support, names: Collection[str]) -> bool:
-    counted = [Line(line) for line in support.said if _DIGIT.search(line)]
+    counted = [CitedLine(line) for line in support.said if _DIGIT.search(line)]
     is_counted_otherwise = bool(counted) and "figure" in disagreements(text, counted, names)
     return is_counted_otherwise or any(refuses(line) or opposes(text, line, names) for line in support.said)
 

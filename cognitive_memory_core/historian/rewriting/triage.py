@@ -16,7 +16,7 @@ from ...text.identity.labelling import labelled
 from ...text.identity.names import one_line
 from ...text.identity.persons import opening_voice, speaks_of_others
 from ...text.identity.written_ids import plain
-from ...text.statements.agreement import Line
+from ...text.statements.agreement import CitedLine
 from .attribution import READ, RewriteTask, likeliest, said_by
 from .echoes import echoes, share_in
 from .rewrite_batch import PREVIOUS, RewriteBatch
@@ -100,7 +100,7 @@ def _task(
         dictated_by=next((line.sender_id for line in lines if is_own_word(line.text)), ""),
         beside="\n".join(_beside(lines, messages, job_context)),
         others="\n".join(line.text for line in messages if line.sender_id not in lines_by_sender and line.sender_id),
-        cited=tuple(Line(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),
+        cited=tuple(CitedLine(line.text, line.sent_at.astimezone(job_context.when.tzinfo)) for line in lines),
     )
 
 

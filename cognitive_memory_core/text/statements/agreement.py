@@ -23,7 +23,7 @@ _HALF = 0.5
 LEAST_CONTRARY = 2  # characters of Chinese or words
 
 
-class Line(NamedTuple):
+class CitedLine(NamedTuple):
     """One cited line with its wall-clock time (None if unknown), from which words such as "yesterday" are resolved."""
 
     text: str
@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 def disagreements(
-    statement: str, lines: Sequence[Line], names: Collection[str] = (), around: str = ""
+    statement: str, lines: Sequence[CitedLine], names: Collection[str] = (), around: str = ""
 ) -> tuple[Disagreement, ...]:
     """Return the kinds of contradiction between a statement and the lines from which it was made; () if there is none.
 
@@ -42,7 +42,7 @@ def disagreements(
     """
     told = _bare(statement, names)
     share = max(min(READ, READ_OF_ALL // max(len(lines), 1)), 1)
-    said = [Line(_bare(line.text[:share], names), line.when) for line in lines]
+    said = [CitedLine(_bare(line.text[:share], names), line.when) for line in lines]
     if len(said) == 1 and told == said[0].text:
         return ()
     quoted = _quoted_by_both(told, said)
@@ -83,7 +83,7 @@ def _bare(text: str, names: Collection[str]) -> str:
     return _LABEL.sub("", text)
 
 
-def _quoted_by_both(told: str, said: Sequence[Line]) -> frozenset[str]:
+def _quoted_by_both(told: str, said: Sequence[CitedLine]) -> frozenset[str]:
     """Return the words that both a line and the statement quote; a quoted slogan is not taken for a question."""
     in_lines = {match[1] for line in said for match in _QUOTED.finditer(line.text) if len(match[0]) < len(line.text)}
     return frozenset(match[1] for match in _QUOTED.finditer(told) if match[1] in in_lines)

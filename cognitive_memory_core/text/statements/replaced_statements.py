@@ -73,15 +73,15 @@ class ValueReading:
     @classmethod
     def of(cls, text: str) -> ValueReading:
         """Extract topic, values and words of change from a statement."""
-        said = _LABEL.sub(" ", folded(text[:_READ]))
-        told = _SAID_ON.sub(" ", said)
-        rest, values = told, set[tuple[str, str]]()
+        bare = _LABEL.sub(" ", folded(text[:_READ]))
+        undated = _SAID_ON.sub(" ", bare)
+        rest, values = undated, set[tuple[str, str]]()
         for kind, pattern in _VALUES:
             values.update(_valued(kind, match) for match in pattern.finditer(rest))
             rest = pattern.sub(" ", rest)
         about = _words(_FORMERLY.compiled.sub(" ", _CHANGES.compiled.sub(" ", rest)))
-        ended = frozenset[str]().union(*map(_words, _beside(_DAY.sub("", told))))
-        changes, was = bool(_CHANGES.compiled.search(told)), bool(_FORMERLY.compiled.search(told))
+        ended = frozenset[str]().union(*map(_words, _beside(_DAY.sub("", undated))))
+        changes, was = bool(_CHANGES.compiled.search(undated)), bool(_FORMERLY.compiled.search(undated))
         return cls(about, frozenset(values), changes, was, ended)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..lexical.folding import folded
 from ..lexical.terms import index_terms
 from ..patterns import Pattern
-from .agreement import Line, disagreements
+from .agreement import CitedLine, disagreements
 from .group_rules import ends_rules, forbids
 from .lexicon import Offence
 
@@ -82,4 +82,4 @@ def _is_of(text: str, before: str, share: float = _HALF) -> bool:
 
 def _is_affirmed(clause: str, lines: Sequence[str]) -> bool:
     """Return whether a line affirms, in the same words, what a clause says is over."""
-    return any("polarity" in disagreements(clause, [Line(line)]) and _is_of(clause, line) for line in lines)
+    return any("polarity" in disagreements(clause, [CitedLine(line)]) and _is_of(clause, line) for line in lines)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.text.statements.agreement import Disagreement, Line, disagreements
+from cognitive_memory_core.text.statements.agreement import CitedLine, Disagreement, disagreements
 from tests.support.clock import NOON
 
 LINES = Path(__file__).with_name("agreement_pairs.tsv").read_text("utf-8").splitlines()
@@ -27,7 +27,7 @@ talk = st.lists(PIECES, max_size=20).map("".join)
 def found(statement: str, *lines: str, around: str = "") -> tuple[Disagreement, ...]:
     """Compare a statement, in which @ stands for the speaker, with lines sent at noon."""
     text = statement.replace("@", "阿棠(2000001)").replace("%", "老齐(28471095)")
-    return disagreements(text, [Line(line, NOON) for line in lines], NAMES, around)
+    return disagreements(text, [CitedLine(line, NOON) for line in lines], NAMES, around)
 
 
 @pytest.mark.parametrize("rows", [TUNED, KEPT_BACK], ids=["tuned", "kept back"])
@@ -127,13 +127,13 @@ def test_what_was_before_may_come_from_around() -> None:
 def test_a_question_told_with_its_answer_agrees(statement: str, lines: list[str]) -> None:
     """A statement may tell who asked and what was answered; a name after 别 parts no denial from its word."""
     names = ("糖糖", "饺子", "老齐", "陈皮", "阿绿", "Alex")
-    assert disagreements(statement, [Line(line) for line in lines], names) == ()
+    assert disagreements(statement, [CitedLine(line) for line in lines], names) == ()
 
 
 def test_a_question_alone_is_no_fact() -> None:
     """What was only asked may not be told as a fact, nor what was stated as a question."""
-    assert disagreements("明天开会", [Line("明天开会吗")]) == ("question",)
-    assert disagreements("阿棠(2) 问明天开不开会", [Line("明天开会")], ("阿棠",)) == ("question",)
+    assert disagreements("明天开会", [CitedLine("明天开会吗")]) == ("question",)
+    assert disagreements("阿棠(2) 问明天开不开会", [CitedLine("明天开会")], ("阿棠",)) == ("question",)
 
 
 @pytest.mark.parametrize("row", ROWS[-6:], ids=lambda row: row[0])
