@@ -42,7 +42,7 @@ class Address:
 
     @classmethod
     def of(cls, settings: EndpointSettings, role: str) -> Address:
-        """Build from the settings of a role such as "embedding"; what is wrong with them is told by :attr:`fault`."""
+        """Build from the settings of a role such as "embedding"; never raises, see :meth:`fault`."""
         url = _ENDPOINT.sub("", settings.api_url.strip().rstrip("/"))
         return cls(role, url, SecretStr(settings.api_key.get_secret_value().strip()))
 

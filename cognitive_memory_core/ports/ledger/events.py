@@ -94,7 +94,7 @@ class LexicalIndex(Protocol):
 
 @dataclass(frozen=True)
 class LineSearch:
-    """One search of the message log for lines with any of the terms that a read filter admits, at most ``limit``."""
+    """One search of the log: at most ``limit`` messages that the read filter admits and that have any of the terms."""
 
     terms: Sequence[str]
     read_filter: ReadFilter
