@@ -74,9 +74,6 @@ class BeliefKeeping:
                     parent_id=current.id,
                     change_summary=sentences.evolution.RESTORED_BY_HAND,
                 )
-                after = replace(
-                    after, status="active", is_current=True, is_barred=False, updated_at=now, weighed_at=now
-                )
             elif current.status == "active":
                 raise MistakeError(sentences.evolution.NOT_RETIRED)
             else:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from sqlite3 import Connection
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from .... import sentences
 from ....cancellation import completed
@@ -344,11 +344,8 @@ def opened_for_reading(path: Path) -> SnapshotConnection:
 
 
 def _connection(uri: str, kind: type[C]) -> C:
-    return cast(
-        "C",
-        sqlite3.connect(
-            uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
-        ),
+    return sqlite3.connect(
+        uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
     )
 
 
