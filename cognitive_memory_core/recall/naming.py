@@ -32,7 +32,7 @@ class Names:
     ``are_known`` is False if the name book could not be read.
     """
 
-    bearers: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    ids_by_name: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     people: Mapping[str, Person] = field(default_factory=dict[str, Person])
     lengths: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])  # by how a name begins
     titled: Mapping[str, str] = field(default_factory=dict[str, str])  # ids by the character that a title is put to
@@ -50,12 +50,12 @@ class Names:
                     (short if at else full).setdefault(called, set()).add(person.id)
                 for part in parts(name):
                     short.setdefault(part, set()).add(person.id)
-        borne = {name: who for name, who in short.items() if len(who) == 1} | full
+        distinct = {name: who for name, who in short.items() if len(who) == 1} | full
         lengths: dict[str, list[int]] = {}
-        for name in sorted(borne, key=len, reverse=True):
+        for name in sorted(distinct, key=len, reverse=True):
             lengths.setdefault(name[:_BEGINNING], []).append(len(name))
-        bearers = {name: frozenset(who) for name, who in borne.items()}
-        return cls(bearers, known, lengths, _by_character(known.values()), are_known=True)
+        ids_by_name = {name: frozenset(who) for name, who in distinct.items()}
+        return cls(ids_by_name, known, lengths, _by_character(known.values()), are_known=True)
 
     def named(self, said: str) -> frozenset[str]:
         """Return the ids of the people that a text names; ids win over names, and longer names over shorter ones."""
@@ -75,26 +75,26 @@ class Names:
         for at in range(len(text) - 1):
             for size in self.lengths.get(text[at : at + _BEGINNING], ()) if at >= stop else ():
                 name = text[at : at + size]
-                if name in self.bearers and not (_runs_on(text, at) or _runs_on(text, at + size)):
-                    yield from self.bearers[name]
+                if name in self.ids_by_name and not (_runs_on(text, at) or _runs_on(text, at + size)):
+                    yield from self.ids_by_name[name]
                     stop = at + size
                     break
 
     def _titled(self, text: str) -> Iterator[str]:
         """Yield the id of each person named by a title with one character of the name, unless it is in a full name."""
         for at, character in titled(text):
-            is_named = any(text[at : at + size] in self.bearers for size in self.lengths.get(text[at : at + 2], ()))
+            is_named = any(text[at : at + size] in self.ids_by_name for size in self.lengths.get(text[at : at + 2], ()))
             if character in self.titled and not is_named:
                 yield self.titled[character]
 
 
 def _by_character(people: Iterable[Person]) -> Mapping[str, str]:
     """Map each rare character that occurs in the names of one person only to that person's id."""
-    bearers: dict[str, set[str]] = {}
+    ids_by_name: dict[str, set[str]] = {}
     for person in people:
         for character in frozenset[str]().union(*map(characters, (person.name, *person.aliases))):
-            bearers.setdefault(character, set()).add(person.id)
-    return {character: next(iter(who)) for character, who in bearers.items() if len(who) == 1}
+            ids_by_name.setdefault(character, set()).add(person.id)
+    return {character: next(iter(who)) for character, who in ids_by_name.items() if len(who) == 1}
 
 
 NOBODY = Names()

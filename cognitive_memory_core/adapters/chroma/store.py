@@ -31,7 +31,7 @@ ROWS_AT_ONCE = 300
 MOST_HITS = 10_000
 LONGEST_TEXT = 20_000  # the text beside a vector serves only people who inspect the store with other programs
 _MAX_CRASHES_OPENING = 2  # crashes of the process in a row while opening, after which a generation counts as damaged
-_MAX_DEATHS_USING = 3
+_MAX_CRASHES_USING = 3
 
 
 @dataclass(frozen=True)
@@ -240,7 +240,7 @@ class ChromaStore:
     def _counts_as_damaged(self, number: int) -> bool:
         uses = (times for (one, kind), times in self._crashes.items() if one == number and kind is not protocol.Open)
         return self._crashes[number, protocol.Open] >= _MAX_CRASHES_OPENING or any(
-            times >= _MAX_DEATHS_USING for times in uses
+            times >= _MAX_CRASHES_USING for times in uses
         )
 
     def _note(self, generation: Generation | None) -> Generation | None:

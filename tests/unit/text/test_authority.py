@@ -94,10 +94,10 @@ def test_ordinary_talk_is_no_claim(text: str) -> None:
 
 def test_a_known_name_with_an_unknown_id_is_borrowed() -> None:
     """A label that puts a known name before an id that nobody known has is told apart from an unknown person."""
-    bearers, known = ("阿棠",), {"2000001"}
-    assert borrows_a_name("阿棠(9999999)欠钱", bearers, known)
-    assert not borrows_a_name("阿棠(2000001)欠钱", bearers, known)
-    assert not borrows_a_name("路人(9999999)欠钱", bearers, known)
+    names, known = ("阿棠",), {"2000001"}
+    assert borrows_a_name("阿棠(9999999)欠钱", names, known)
+    assert not borrows_a_name("阿棠(2000001)欠钱", names, known)
+    assert not borrows_a_name("路人(9999999)欠钱", names, known)
 
 
 def test_one_person_does_not_speak_for_all() -> None:
