@@ -5,9 +5,11 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
 
 from ..domain.event import Event, duplicate_key, is_replaced
 from ..domain.hit import Hit
@@ -28,6 +30,7 @@ MOST_NAMED = 0.3
 NUMBER = 0.4  # gain of a hit with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
 SAME_MATTER = 0.4  # overlap of terms from which two statements of the same person are about one matter
 _SECONDS_A_DAY = 86_400.0
+_SCORE = attrgetter("score")
 
 
 def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
@@ -41,8 +44,11 @@ def matched(terms: Sequence[str], found: Sequence[Scored]) -> list[Scored]:
     texts = [_words(event) for event, _ in found]
     shares = covered(terms, texts)
     best = max((score for _, score in found if math.isfinite(score)), default=0.0)
+    if best <= 0.0:
+        return [(event, saturated(share)) for (event, _), share in zip(found, shares, strict=True)]
     return [
-        (event, saturated(share) * _beside(score, best)) for (event, score), share in zip(found, shares, strict=True)
+        (event, saturated(share) * (0.5 + 0.5 * _clamped(score / best)))
+        for (event, score), share in zip(found, shares, strict=True)
     ]
 
 
@@ -60,12 +66,13 @@ def fused(
         key = _identity(event)
         similarity = found[key][1] if key in found else 0.0
         found[key] = (event, similarity, _clamped(score))
-    hits = (
-        Hit(event, relevance, similarity, words, relevance)
-        for event, similarity, words in found.values()
-        if (relevance := (1.0 - share) * similarity + share * words) >= least
+    return _ordered(
+        [
+            Hit(event, relevance, similarity, words, relevance)
+            for event, similarity, words in found.values()
+            if (relevance := (1.0 - share) * similarity + share * words) >= least
+        ]
     )
-    return _ordered(hits)
 
 
 def above(hits: Iterable[Hit], min_relevance: float) -> list[Hit]:
@@ -130,7 +137,9 @@ def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit
     """Raise the score of recent hits (seed 001) whose relevance is at least ``decay.floor``."""
     if decay is None:
         return list(hits)
-    return _weighed(hits, lambda hit: 1.0 + decay.boost * freshness(hit, decay, now))
+    return _weighed(
+        hits, lambda hit: 1.0 if hit.relevance < decay.floor else 1.0 + decay.boost * freshness(hit, decay, now)
+    )
 
 
 def backed(hits: Iterable[Hit], lines: Mapping[SourceLine, float]) -> list[Hit]:
@@ -172,19 +181,22 @@ def diversified(hits: Iterable[Hit], diversity: float, limit: int) -> list[Hit]:
     The reduced score is ``score * (1 - diversity * overlap)`` with the largest Jaccard overlap of terms with a chosen
     hit. It becomes the hit's score, so that scores still decrease along the list.
     """
-    waiting = [(-hit.score, at, _Candidate(hit)) for at, hit in enumerate(hits)]
+    found = list(hits)
+    words: dict[int, frozenset[str]] = {}
+    waiting = [(-hit.score, at, 0, 0.0) for at, hit in enumerate(found)]  # ... compared with so many, largest overlap
     heapq.heapify(waiting)
-    chosen: list[Hit] = []
-    words: list[frozenset[str]] = []
+    chosen: dict[int, Hit] = {}
     while waiting and len(chosen) < limit:
-        bound, at, best = waiting[0]
-        if best.compared < len(chosen):  # an upper bound: only the first candidate is compared
-            heapq.heapreplace(waiting, (-best.reduced_score(words, diversity), at, best))
+        bound, at, compared, largest = waiting[0]
+        own = words.get(at) or words.setdefault(at, _words(found[at].event))
+        if compared < len(chosen):  # an upper bound: only the first candidate is compared
+            largest = max(largest, *[overlap(own, words[one]) for one in islice(chosen, compared, None)])
+            reduced = found[at].score * (1.0 - diversity * largest)
+            heapq.heapreplace(waiting, (-reduced, at, len(chosen), largest))
         else:
             heapq.heappop(waiting)
-            chosen.append(_rescored(best.hit, -bound))
-            words.append(_words(best.hit.event))
-    return chosen
+            chosen[at] = _rescored(found[at], -bound)
+    return list(chosen.values())
 
 
 def newer_first(events: Iterable[Event]) -> list[Event]:
@@ -197,7 +209,9 @@ def newer_first(events: Iterable[Event]) -> list[Event]:
     left = list(range(len(ordered)))
     while left:
         first, *rest = left
-        places = [first, *(at for at in rest if _is_same_matter(ordered[first], ordered[at]))]
+        mine = ordered[first]
+        theirs = [at for at in rest if ordered[at].sender_id == mine.sender_id]
+        places = [first, *[at for at in theirs if _is_same_matter(mine, ordered[at])]]
         newest = sorted((ordered[at] for at in places), key=lambda event: event.happened_at, reverse=True)
         for at, event in zip(places, newest, strict=True):
             ordered[at] = event
@@ -227,22 +241,6 @@ def _is_same_matter(one: Event, other: Event) -> bool:
     return is_of_one and overlap(_terms(one.text), _terms(other.text)) >= SAME_MATTER
 
 
-@dataclass
-class _Candidate:
-    """A candidate of :func:`diversified`, with its largest overlap with the first ``compared`` chosen hits."""
-
-    hit: Hit
-    compared: int = 0
-    overlap: float = 0.0
-
-    def reduced_score(self, chosen: Sequence[frozenset[str]], diversity: float) -> float:
-        """Return the score reduced by the overlap with chosen hits; compare only those chosen since the last call."""
-        words = _words(self.hit.event)
-        overlaps = [overlap(words, of_one) for of_one in chosen[self.compared :]]
-        self.overlap, self.compared = max(self.overlap, *overlaps), len(chosen)
-        return self.hit.score * (1.0 - diversity * self.overlap)
-
-
 def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the Jaccard overlap of two sets of terms, in [0, 1]."""
     common = len(one & other)
@@ -266,18 +264,13 @@ def _terms(text: str) -> frozenset[str]:
     return frozenset(index_terms(text))
 
 
-def _beside(score: float, best: float) -> float:
-    return 0.5 + 0.5 * _clamped(score / best) if best > 0.0 else 1.0
-
-
 def _identity(event: Event) -> Identity:
     place = event.group_id if event.request_type == "group" else event.user_id
     return event.kind, event.agent, event.request_type, place, event.id
 
 
 def _weighed(hits: Iterable[Hit], factor_of: Callable[[Hit], float]) -> list[Hit]:
-    weighed = ((hit, factor_of(hit)) for hit in hits)
-    return _ordered(hit if factor == 1.0 else _rescored(hit, hit.score * factor) for hit, factor in weighed)
+    return _ordered([hit if (factor := factor_of(hit)) == 1.0 else _rescored(hit, hit.score * factor) for hit in hits])
 
 
 def _rescored(hit: Hit, score: float) -> Hit:
@@ -299,7 +292,7 @@ def _share(event: Event, people: frozenset[str]) -> float:
 
 
 def _ordered(hits: Iterable[Hit]) -> list[Hit]:
-    return sorted(hits, key=lambda hit: -hit.score)
+    return sorted(hits, key=_SCORE, reverse=True)  # equal scores keep their order
 
 
 def _sameness(event: Event) -> tuple[str, str]:

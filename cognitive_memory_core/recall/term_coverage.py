@@ -10,7 +10,7 @@ from heapq import nlargest
 from itertools import chain
 
 from ..text.caches import cleared_on_erasure
-from ..text.lexical.frequency import telling
+from ..text.lexical.frequency import telling_of
 from ..text.lexical.terms import SEARCHED
 
 SATURATION = 0.5
@@ -42,4 +42,4 @@ def saturated(coverage: float, half_point: float = SATURATION) -> float:
 @lru_cache(maxsize=8192)
 def usual_weight(term: str) -> float:
     """Return the weight of a term by its characters alone, in (0, 1]: lower for frequent ones."""
-    return math.prod(map(telling, term))
+    return telling_of(term)

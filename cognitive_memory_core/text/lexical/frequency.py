@@ -47,3 +47,8 @@ _WEIGHT = {char: _weight(rank) for char, rank in _RANK.items()}
 def telling(char: str) -> float:
     """Return the weight of a character in (0, 1]: below 1 for the few hundred most frequent ones, else 1."""
     return _WEIGHT.get(char, 1.0)
+
+
+def telling_of(term: str) -> float:
+    """Return the product of the weights of a term's characters, in (0, 1]."""
+    return math.prod([_WEIGHT.get(char, 1.0) for char in term])
