@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import shutil
 import statistics
 import tempfile
@@ -117,6 +118,7 @@ async def _with_lines(lines: int, options: argparse.Namespace) -> str:
             await asyncio.sleep(max(SETTLING, lines / LOADED))
             if (await memory.status()).totals.messages < lines:
                 raise SystemExit("not every line was written")
+            _freeze()
             for query in speech.texts(min(options.queries, TRIED)):
                 before, at = time.process_time(), time.perf_counter()
                 await memory.context(scene, query)
@@ -158,7 +160,14 @@ async def _opened(
     )
     async with core.CognitiveMemory.open(settings, folder, clock=Noon(), embedder=TextVectors()) as memory:
         assert await memory.drain(600)
+        _freeze()
         yield memory
+
+
+def _freeze() -> None:
+    """Leave the start's objects out of collections, as the plugin does once its memory is open."""
+    gc.collect()
+    gc.freeze()
 
 
 async def _together(memory: core.CognitiveMemory, scene: core.Scene, queries: Sequence[str]) -> Sample:
