@@ -60,7 +60,7 @@ CHANGES = (
     Change("no time prior", constants={f"{CORE}.recall.ranking:OUTSIDE": 1.0}, sets=("groupchat", "locomo")),
     Change(
         "common characters as telling as rare ones",
-        constants={f"{CORE}.recall.term_coverage:telling": lambda _character: 1.0},
+        constants={f"{CORE}.recall.term_coverage:telling_of": lambda _term: 1.0},
         sets=CHINESE,
     ),
     Change("no lines round a line", constants={f"{WEIGHTS}.window": 0.0, f"{WEIGHTS}.reply": 0.0}, sets=OF_TALK),
