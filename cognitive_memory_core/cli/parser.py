@@ -48,8 +48,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error in Chinese and the usage, then exit with status 2."""
-        said = sentences.command_line.MISUSED.format(program=self.prog, complaint=_in_chinese(message))
-        self.exit(MISUSE, f"{said}\n{self.format_usage()}")
+        misuse = sentences.command_line.MISUSED.format(program=self.prog, complaint=_in_chinese(message))
+        self.exit(MISUSE, f"{misuse}\n{self.format_usage()}")
 
 
 @dataclass(frozen=True)

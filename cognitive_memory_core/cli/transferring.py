@@ -56,8 +56,8 @@ async def _export(arguments: argparse.Namespace, bot: BotDirectory) -> int:
     if arguments.json:
         print_json({"rows": count, "file": str(target)})
     else:
-        said = sentences.command_line.EXPORTED if is_noted else sentences.command_line.EXPORTED_BESIDE_BOT
-        console().print(said.format(count=count, path=target), markup=False)
+        template = sentences.command_line.EXPORTED if is_noted else sentences.command_line.EXPORTED_BESIDE_BOT
+        console().print(template.format(count=count, path=target), markup=False)
     return DONE
 
 
@@ -87,8 +87,8 @@ async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
         with _BadLines.collected() as bad_lines, progress_bar(sentences.command_line.IMPORTING, lines) as bar:
             async with watched(memory, bar, lines):
                 count = await memory.import_(arguments.file)
-    for said in bad_lines.said:
-        refuse(said)
+    for message in bad_lines.messages:
+        refuse(message)
     if arguments.json:
         print_json({"rows": count, "left_out": bad_lines.count})
     else:
@@ -124,7 +124,7 @@ class _BadLines(logging.Handler):
     def __init__(self) -> None:
         """Start without lines."""
         super().__init__(logging.WARNING)
-        self.said: list[str] = []
+        self.messages: list[str] = []
         self.count = 0
 
     @classmethod
@@ -141,8 +141,8 @@ class _BadLines(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the first messages and count all."""
         self.count += 1
-        if len(self.said) < MOST_SAID:
-            self.said.append(record.getMessage())
+        if len(self.messages) < MOST_SAID:
+            self.messages.append(record.getMessage())
 
 
 MOST_SAID = 20

@@ -87,5 +87,5 @@ class Tombstones:
         return until is not None and at <= until
 
     def _digest(self, kind: str, identifier: str) -> str:
-        said = f"{kind}\x1f{identifier}".encode("utf-8", "surrogatepass")
-        return hmac.new(self.key, said, hashlib.sha256).hexdigest()
+        identity = f"{kind}\x1f{identifier}".encode("utf-8", "surrogatepass")
+        return hmac.new(self.key, identity, hashlib.sha256).hexdigest()

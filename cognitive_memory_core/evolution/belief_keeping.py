@@ -102,5 +102,5 @@ class BeliefKeeping:
             return after
         standing = await self.beliefs.find(before.id)
         is_same = standing is not None and standing.is_current and standing.status == before.status
-        said = sentences.evolution.SAME_ALREADY_ACTIVE if is_same else sentences.evolution.CHANGED_MEANWHILE
-        raise MistakeError(said)
+        message = sentences.evolution.SAME_ALREADY_ACTIVE if is_same else sentences.evolution.CHANGED_MEANWHILE
+        raise MistakeError(message)

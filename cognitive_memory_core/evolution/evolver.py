@@ -139,8 +139,8 @@ class Evolver:
         try:
             judgement, unreadable = await self._ask_and_judge(self.model, given)
         except AWAY as away:
-            said = sentences.log.NOT_EVOLVED.format(reason=described(away))
-            log.warning("%s", said, extra=log_fields("beliefs", place=scene.scope))
+            message = sentences.log.NOT_EVOLVED.format(reason=described(away))
+            log.warning("%s", message, extra=log_fields("beliefs", place=scene.scope))
             return Evolution(message=sentences.evolution.FAILED.format(reason=described(away)))
         edits = await self._with_events(scene, judgement.edits)
         async with self._commit:
@@ -239,13 +239,15 @@ class Evolver:
         except AWAY:
             return frozenset()
         is_local = self.embedder.fingerprint.startswith(LOCAL)  # such vectors may be near by chance
-        pairs = [(said, vector, row) for said, vector in zip(statements, vectors, strict=False) for row in rows]
+        pairs = [
+            (statement, vector, row) for statement, vector in zip(statements, vectors, strict=False) for row in rows
+        ]
         return frozenset(
-            (said, row.belief.id)
-            for said, vector, row in pairs
+            (statement, row.belief.id)
+            for statement, vector, row in pairs
             if self._similarity(vector, row.vector) >= NEAR
-            and (not is_local or _share_words(said, row.belief.statement))
-            and may_be_same(said, row.belief.statement)
+            and (not is_local or _share_words(statement, row.belief.statement))
+            and may_be_same(statement, row.belief.statement)
         )
 
     def _similarity(self, vector: Vector, other: Vector | None) -> float:

@@ -52,8 +52,8 @@ _REFUSALS = {
 
 def refusal(kind: str, bounds: Mapping[str, object]) -> str:
     """Return the reason for a refused value from pydantic's name of the error and its limits."""
-    said = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds)
-    return said.replace("' or '", "' 或 '")
+    reason = _REFUSALS.get(kind, "不是这里能用的值").format_map(bounds)
+    return reason.replace("' or '", "' 或 '")
 
 
 BAD_AGENTS = (

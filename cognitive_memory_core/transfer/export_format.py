@@ -130,9 +130,9 @@ def _without(row: object, *names: str) -> _Fields:
 def _event(line: _Line) -> EmbeddedEvent:
     known = {name: value for name, value in line.items() if name not in (*_EXPERIENCE, "retired_at")}
     detail = cast("_Line", line["detail"] if isinstance(line.get("detail"), dict) else {})
-    said = {name: detail[name] for name in _EXPERIENCE if name in detail}
+    experience = {name: detail[name] for name in _EXPERIENCE if name in detail}
     place = {"request_type": line.get("request_type")}  # required: it decides who may read the event
-    event = _checked(_EVENT.validate_python({**known, **place, **said}))
+    event = _checked(_EVENT.validate_python({**known, **place, **experience}))
     if event.kind not in MEMORY_KINDS or event.count < 1 or not 0 <= event.confidence <= 1:
         raise BadArgument(sentences.caller.bad_value("event", event, "完整的记忆"))
     _place(event.scope.kind, event.scope.place_id, event.agent)

@@ -69,5 +69,5 @@ def _error_message(body: bytes) -> str:
     except orjson.JSONDecodeError:
         return body[:_WORDS].decode("utf-8", "replace").lower()
     error = member(answer, "error")
-    said = (error, member(error, "message"), member(error, "code"), member(answer, "message"))
-    return " ".join(part[:_WORDS] for part in said if isinstance(part, str)).lower()
+    candidates = (error, member(error, "message"), member(error, "code"), member(answer, "message"))
+    return " ".join(part[:_WORDS] for part in candidates if isinstance(part, str)).lower()
