@@ -44,7 +44,7 @@ class TransientError(CognitiveMemoryError):
 
 
 class BadAnswer(TransientError):
-    """A model's answer is unusable; asking again counts as another attempt."""
+    """A model's answer is unusable; asking again uses up another attempt."""
 
 
 class PermanentError(CognitiveMemoryError):

@@ -42,7 +42,7 @@ class Considerer:
         clock: Callable[[], float] = time.monotonic,
         waiting_file: WaitingLinesFile | None = None,
     ) -> None:
-        """Start without lines; ``waiting_file`` lists those collected but not considered before the restart, if any."""
+        """Start without lines; ``waiting_file`` lists those collected before the restart and not handed over."""
         self._memory = memory
         self._capture = capture
         self._clock = clock
@@ -124,7 +124,7 @@ class Considerer:
         await self._save()
 
     async def submit_due(self) -> None:
-        """Hand over the lines of every place that is due."""
+        """Hand the lines of every place that is due to the memory."""
         now = self._clock()
         for pending in list(self._pending.values()):
             if pending.due_at(self._capture) <= now:

@@ -1,4 +1,4 @@
-"""A file that lists the lines to be considered, so that a bot that was killed finds them again in its log.
+"""A file that lists the lines to be handed to the memory, so that a bot that was killed finds them in its log.
 
 The file holds message ids only: texts that were withdrawn, erased or opted out of meanwhile are no longer in the log.
 """
@@ -43,7 +43,7 @@ class WaitingPlace:
         return scene is not None and is_erased(scene)
 
     async def lines(self, memory: core.CognitiveMemory) -> list[core.Message]:
-        """Return the lines that are still to be considered, oldest first.
+        """Return the lines that are still to be handed to the memory, oldest first.
 
         Left out are lines that the log no longer has, and lines that a turn, dialogue or event covers by now.
         """

@@ -1,4 +1,4 @@
-"""The lines of one place that wait to be considered, and the time when they are due."""
+"""The lines of one place that wait to be handed to the memory as a dialogue, and the time when they are due."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GRACE = 30.0  # seconds that a chat plugin has to record a turn itself
 
 @dataclass(frozen=True)
 class PendingLine:
-    """A line by a person or the bot, and when it was heard, by the considerer's clock."""
+    """A line by a person or the bot, and when it was heard, in seconds of the monotonic clock of the Considerer."""
 
     message: core.Message
     heard_at: float
@@ -23,14 +23,14 @@ class PendingLine:
 
 @dataclass
 class PendingLines:
-    """The lines of one place that are not considered yet."""
+    """The lines of one place that were not handed to the memory yet; they are not due before ``not_before``."""
 
     lines: OrderedDict[str, PendingLine] = field(default_factory=OrderedDict)
     not_before: float = 0.0
 
     @property
     def said_at(self) -> list[float]:
-        """Return when each line by a person was heard; the bot's lines do not count, because they are context only."""
+        """Return when each line by a person was heard; lines of the bot are omitted, because they are context only."""
         return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
 
     def add(self, message: core.Message, now: float) -> None:
@@ -54,7 +54,10 @@ class PendingLines:
         return max(due, self.not_before)
 
     def due_lines(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
-        """Return the lines old enough to be considered; a chat plugin may still record the turn of younger ones."""
+        """Return the lines that are old enough to be handed to the memory.
+
+        Younger lines wait, because a chat plugin may still record a turn that contains them.
+        """
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
 

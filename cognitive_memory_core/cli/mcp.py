@@ -1,6 +1,7 @@
-"""``cognitive-memory mcp``: serves the memory of one scene to an agent over standard input and output.
+"""``cognitive-memory mcp``: serves the memory of one scene to an MCP client over standard input and output.
 
-While a bot owns the data directory, every request goes to the bot over HTTP; otherwise this process opens it.
+While a bot owns the data directory, every request goes to the bot over HTTP; otherwise this process opens the
+directory itself.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ async def _serve(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 
 class DirectoryExchange:
-    """Answers an agent's requests by HTTP to the bot that owns the data directory, or by opening the directory."""
+    """Answers an MCP client, over HTTP by the bot that owns the data directory, or by opening the directory itself."""
 
     def __init__(self, bot: BotDirectory, scene: Scene, url: str) -> None:
         """Answer in ``scene``; ``url`` is where the bot listens."""

@@ -37,7 +37,7 @@ def runner(work: Work) -> Callable[[argparse.Namespace], int]:
 
 @asynccontextmanager
 async def reading(bot: BotDirectory) -> AsyncGenerator[MemoryReader, None]:
-    """Open the directory for reading, also beside a running bot; raises UnavailableError, BadArgument."""
+    """Open the directory for reading, even while a bot owns it; raises UnavailableError, BadArgument."""
     data_dir = existing(bot.data_dir)
     async with opened_reader(bot.settings(), data_dir) as reader:
         yield reader
@@ -47,7 +47,7 @@ async def reading(bot: BotDirectory) -> AsyncGenerator[MemoryReader, None]:
 async def owning(
     bot: BotDirectory, *, creates: bool = False, background: bool = False
 ) -> AsyncGenerator[CognitiveMemory, None]:
-    """Open the directory as its owner; raises DirectoryInUse beside a running bot."""
+    """Open the directory as its owner; raises DirectoryInUse while a bot owns it."""
     data_dir = bot.data_dir if creates else existing(bot.data_dir)
     if await asyncio.to_thread(is_owned, data_dir):
         raise DirectoryInUse

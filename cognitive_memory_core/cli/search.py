@@ -1,4 +1,4 @@
-"""``cognitive-memory search``: searches the memory, also beside a running bot."""
+"""``cognitive-memory search``: searches the memory, even while a bot is running with it."""
 
 from __future__ import annotations
 

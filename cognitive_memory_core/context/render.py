@@ -35,13 +35,13 @@ _HEADING = re.compile(r"#{2,6}|#[ \t]")
 
 
 def block(sections: Iterable[Section]) -> str:
-    """Render the sections between the tags of the block; "" if no section has a line."""
+    """Render the sections as the text of a context, between its tags; "" if no section has a line."""
     lines = [line for section in sections if section.lines for line in (heading(section), *section.lines)]
     return fenced(lines) if lines else ""
 
 
 def fenced(lines: Iterable[str]) -> str:
-    """Put lines between the tags of the block, below the notice on how to read them."""
+    """Put lines between the tags of a context, below the notice on how to read them."""
     return "\n".join((OPENED, sentences.context.MEMORY_NOTICE, *lines, CLOSED))
 
 

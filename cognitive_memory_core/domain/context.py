@@ -1,4 +1,4 @@
-"""The block put before the model for one turn."""
+"""The block of text that is put before the model for one turn."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Section:
-    """One titled part of the block; ``lines`` are shown unchanged."""
+    """One titled part of a context's text; ``lines`` are shown unchanged."""
 
     title: str
     lines: tuple[str, ...]

@@ -69,11 +69,11 @@ def longest_used_name(names: Sequence[NamePeriod]) -> str:
 class JobContext:
     """The verified context of a job: time (with zone), place, speaker and participants.
 
-    ``people`` took part or are known in the place. ``neighbours`` are active events of the same place that may have
-    the same content. Nothing is from other places. ``earlier`` are lines before a dialogue, which were processed
-    already, and ``answered`` still earlier ones that a line of the dialogue replies to: both only help to understand,
-    and no new statement may rest on them alone. If ``is_last_try`` and the model answers badly or too late, the job is
-    completed without the model.
+    ``people`` took part or are known in the place. ``neighbours`` are active events of the place to which new
+    statements may refer, or which they may repeat or replace. Nothing is from other places. ``earlier`` are the lines
+    just before a dialogue; ``answered`` are logged lines outside the dialogue to which one of its lines replies. Both
+    only help to understand the dialogue, and no new statement may rest on them alone. If ``is_last_try`` and the model
+    answers badly or too late, the job is completed without the model.
     """
 
     when: datetime

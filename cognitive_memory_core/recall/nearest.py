@@ -15,7 +15,7 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 
 
 class ExactSearch(NearbyEvents, Protocol):
-    """Exact search over all vectors; it tells if there are too many for it."""
+    """Search that compares a query with every vector; :meth:`is_wide` says when these are too many for memory."""
 
     async def is_wide(self, read_filter: ReadFilter) -> bool:
         """Return whether the vectors that the filter admits are too many to be compared in memory."""

@@ -43,21 +43,21 @@ def feedback_leaning(kind: str, words: Iterable[str]) -> str:
 
 
 def feedback_lost(ids: Iterable[str]) -> str:
-    """Return the feedback that these people are missing in the text."""
+    """Return the feedback that the statement lacks these ids, which its observation contains."""
     return f"丢了观察里的 id：{'、'.join(ids)}；要写成 名字(id)。"
 
 
 def feedback_foreign(ids: Iterable[str]) -> str:
-    """Return the feedback that these numbers are unknown or belong to somebody else."""
+    """Return the feedback that the statement contains these ids, which were not given or belong to another name."""
     return f"写了没有给出的、或不属于那个名字的 id：{'、'.join(ids)}；只能用给出的 id。"
 
 
 def profile_forgot(lines: Iterable[str]) -> str:
-    """Return the feedback that these lines are missing for no reason."""
+    """Return the feedback that the new profile lacks these lines of the old one, though they still hold."""
     return f"它漏掉了原有的{''.join(f'「{line}」' for line in lines)}。没有被新事实推翻、也没有撤回的，都要写回。"
 
 
 def profile_invented(lines: Iterable[str]) -> str:
-    """Return the feedback that no fact says these lines, or something in them."""
+    """Return the feedback that neither the old profile nor a new fact supports these lines of the new profile."""
     written = "".join(f"「{line}」" for line in lines)
     return f"它写的{written}在原有侧写和新事实里找不到依据。只写事实说了的，用事实里的词，不引申。"

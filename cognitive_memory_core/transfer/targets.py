@@ -45,7 +45,10 @@ def refuse_special(path: Path) -> None:
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Return whether a path lies in a folder, also under another name of that folder."""
+    """Return whether a path is a folder or has it among its parents; False if the folder does not exist.
+
+    Folders are compared by device and inode: a link to the folder, or its name in other case, is recognised.
+    """
     own = _identity(folder.resolve())
     return own is not None and any(_identity(one) == own for one in (path, *path.parents))
 

@@ -1,4 +1,4 @@
-"""The memory for agents that speak MCP, at ``/memory/mcp`` of the HTTP interface; see :mod:`.mounting`."""
+"""The memory for MCP clients, at ``/memory/mcp`` of the HTTP interface; see :mod:`.mounting`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adds the path of agents to the HTTP interface at import, if there is one and the protocol's SDK is installed."""
+"""Adds the path for MCP clients to the HTTP interface at import, if there is one and MCP's SDK is installed."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The bridge to nonebot-plugin-ai-groupmate: adds the memory's tools and block to the plugin's registry of tools.
+"""The bridge to nonebot-plugin-ai-groupmate: registers the memory's tools there, with the context as instructions.
 
-The plugin keeps a memory of its own beside this one: what its model is told to keep, relations, a summary of the
-group.
+AI Groupmate also has a memory of its own, which the bridge leaves alone: notes that its model makes, relations of
+people, and a summary of the group.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LINES = 6  # newest lines of the place among which the answer is
 
 
 def attach() -> None:
-    """Register the tools and the block with the plugin, and wrap its function that answers a message."""
+    """Register the memory's tools and context with AI Groupmate, and wrap its function that answers a message."""
     register = part_of(f"{MODULE}.agent", "register_agent_tool", ("factory",))
     bundle = part_of(f"{MODULE}.agent", "AgentToolBundle", ("tools", "instructions"))
     tool = part_of("langchain_core.tools", "StructuredTool")
@@ -66,7 +66,7 @@ def _call(turn: BridgedTurn, name: str) -> Callable[..., Awaitable[str]]:
 
 
 async def _answer_of(turn: BridgedTurn) -> str:
-    """Return the bot's lines at the end of the log, because the plugin sends its answer by a tool and returns none."""
+    """Return the bot's newest lines in the log: AI Groupmate sends its answer by a tool and does not return it."""
     lines = await quietly(get_memory().recent_messages(turn.scene, _LINES), [])
     said: list[str] = []
     for line in reversed(lines):

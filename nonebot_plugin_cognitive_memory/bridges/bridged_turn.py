@@ -1,6 +1,6 @@
-"""One turn of a companion (a bridged chat plugin): the block for its prompt, the tools for its model, and its end.
+"""One turn of a bridged chat plugin: the text for its prompt, the memory's tools for its model, and its recording.
 
-Nothing here raises: where the memory fails or is slow, the companion answers without it.
+Nothing here raises: where the memory fails or is slow, the chat plugin answers without it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _current: ContextVar[BridgedTurn | None] = ContextVar("cognitive_memory_bridged_
 
 
 class Patience:
-    """How long a companion waits for a call of the memory: shorter for a while after a call was late."""
+    """How long a bridged chat plugin waits for a call of the memory: shorter for a while after a call was late."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with the full wait; ``clock`` returns seconds of a monotonic clock."""
@@ -60,7 +60,7 @@ _patience = Patience()
 
 @dataclass
 class BridgedTurn:
-    """A turn that a companion answers; ``said`` is the person's text without a command at its beginning."""
+    """A turn that a bridged chat plugin answers; ``said`` is the person's text without a command at its beginning."""
 
     scene: core.Scene
     said: str
@@ -85,7 +85,7 @@ class BridgedTurn:
         return "\n\n".join(filter(None, (guide, self.context)))
 
     async def call(self, name: str, arguments: Mapping[str, object] | str | None) -> str:
-        """Run a tool for the companion's model; return the answer as JSON text, also for a failure."""
+        """Run a tool that the chat plugin's model called; return the answer as JSON text, also for a failure."""
         self.has_ended |= name == END
         answer = MemoryToolbox(self.end).call(name, arguments)
         return await quietly(answer, replies.bridges.TOOL_FAILED)
@@ -129,7 +129,7 @@ def take(turn: BridgedTurn | None) -> None:
 
 @contextmanager
 def taking(turn: BridgedTurn | None) -> Iterator[None]:
-    """Make a turn the current one inside the block."""
+    """Make a turn the current one of this task inside the ``with`` block."""
     token = _current.set(turn)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Checks that a companion (a bridged chat plugin) is loaded, in a tried version, with the expected hook points."""
+"""Checks that a chat plugin to bridge is loaded, in a version that was tried, with the functions to wrap or call."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ from nonebot import get_loaded_plugins
 from .. import replies
 
 PREFIX = "cm_"
-"""Stands before the names of the tools, so that they differ from the companion's."""
+"""Begins the names of the memory's tools, so that they differ from those of the chat plugin's own tools."""
 
 
 class NotAttachedError(Exception):
-    """A bridge was refused; the message is the reason in Chinese. The companion works on without a memory."""
+    """The bridge to a chat plugin was not attached; the message is the reason in Chinese.
+
+    The chat plugin runs as usual, but without this memory.
+    """
 
 
 @dataclass(frozen=True)
 class Companion:
-    """A chat plugin: its module, and for each of its distributions the versions with which the bridge was tried."""
+    """A chat plugin that a bridge connects to the memory: its module, and the function that attaches the bridge.
+
+    ``tried`` gives for each of its distributions the versions with which the bridge was tried.
+    """
 
     name: str
     module: str
@@ -31,7 +37,7 @@ class Companion:
     attach: Callable[[], None] = field(repr=False)
 
     def checked(self) -> str:
-        """Return the companion's version; raise NotAttachedError unless it is loaded in a version that was tried."""
+        """Return the chat plugin's version; raise NotAttachedError unless it is loaded in a version that was tried."""
         if not any(plugin.module_name == self.module for plugin in get_loaded_plugins()):
             raise NotAttachedError(replies.bridges.not_loaded(self.module))
         return self.checked_versions()
@@ -43,7 +49,7 @@ class Companion:
 
 
 def part_of(module: str, name: str, parameters: tuple[str, ...] = ()) -> Any:
-    """Return the attribute ``name`` of a companion's module; "Class.method" is a method.
+    """Return the attribute ``name`` of a chat plugin's module; "Class.method" is a method.
 
     Raises NotAttachedError if it is missing, or is a function that lacks one of ``parameters``.
     """

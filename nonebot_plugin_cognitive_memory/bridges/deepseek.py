@@ -1,6 +1,6 @@
-"""The bridge to nonebot-plugin-deepseek: adds the block as a system message where the plugin asks its model.
+"""The bridge to nonebot-plugin-deepseek: adds the memory's context as a system message when it asks its model.
 
-The plugin sends no tools to its model; therefore the memory's tools are not offered.
+That plugin sends no tools to its model; therefore the memory's tools are not offered.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ MODULE = "nonebot_plugin_deepseek"
 
 
 def attach() -> None:
-    """Wrap ``API.chat`` to add the block and record the turn."""
+    """Wrap ``API.chat`` to add the memory's context and record the turn."""
     api = part_of(f"{MODULE}.apis.request", "API")
     part_of(f"{MODULE}.apis.request", "API.chat", ("message", "model"))
     part_of(f"{MODULE}.schemas", "Message", ("role", "content"))

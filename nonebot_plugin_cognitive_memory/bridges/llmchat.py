@@ -58,7 +58,7 @@ def attach() -> None:
 
 
 async def _with_block_and_tools(turn: BridgedTurn, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the arguments of the plugin's tool loop with the block and, if it offers any tools, the memory's tools."""
+    """Return the arguments of LLMChat's tool loop with the context and, if it offers tools, the memory's tools."""
     config, (system, *others) = given["request_config"], given["messages"]
     has_tools = "tools" in config
     block = await turn.block(with_tools=has_tools)

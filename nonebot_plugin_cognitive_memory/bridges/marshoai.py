@@ -1,7 +1,7 @@
 """The bridge to nonebot-plugin-marshoai, around the two functions in which it answers and asks its model.
 
-The plugin announces each tool call in the chat; therefore the memory's tools are run here, between it and the model.
-They are added only to requests in which the plugin offers tools: a model that cannot call any refuses the others.
+MarshoAI announces each tool call in the chat; therefore the memory's tools are run here, between it and the model.
+They are added only to requests in which MarshoAI offers tools itself: a model without tool calls would refuse them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def attach() -> None:
 
 
 async def _with_block(turn: BridgedTurn, messages: Sequence[Any], has_tools: bool) -> list[Any]:
-    """Return the messages with the memory's block at the end of the first one, MarshoAI's system prompt."""
+    """Return the messages with the memory's text appended to the first one, MarshoAI's system prompt."""
     block = await turn.block(with_tools=has_tools)
     first, *others = messages
     return [{**first, "content": f"{first['content']}\n\n{block}"}, *others] if block else [first, *others]

@@ -1,10 +1,10 @@
 """The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
 
-Only plugins that the operator names get the block, and only in a request that answers the event being handled: its
-last user message contains the event's text or the other way round. A task may outlive its event and then ask for
-somebody in another place, although NoneBot still names the old event as the current one. Therefore such a request
-gets nothing if a message of another place fits it, too. The memory's own requests are not affected, because the core
-does not post them through ``chat.completions``.
+Only plugins that the operator names get the memory's context, and only in a request that answers the event being
+handled: its last user message contains the event's text or the other way round. A task may outlive its event and then
+ask for somebody in another place, although NoneBot still names the old event as the current one. Therefore such a
+request gets nothing if a message of another place fits it, too. The memory's own requests are not affected, because the
+core does not post them through ``chat.completions``.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _may_be_of_another_place(event: Event, said: str) -> bool:
 
 
 def allow(plugin: str) -> str:
-    """Give the memory to the plugin of this name; return the version of OpenAI's SDK.
+    """Give the memory to the chat plugin of this name; return the version of OpenAI's SDK.
 
     Raises NotAttachedError if the plugin is not loaded, or if the SDK is missing or of an untried version.
     """
@@ -104,7 +104,7 @@ def allow(plugin: str) -> str:
 
 
 def attach() -> None:
-    """Wrap ``AsyncCompletions.create`` to add the block and record the turn, and observe the handlers of messages."""
+    """Wrap ``AsyncCompletions.create`` to add the context and record the turn; observe the handlers of messages."""
     run_preprocessor(note_begin)
     run_postprocessor(note_end)
     place = "openai.resources.chat.completions"
@@ -158,7 +158,7 @@ def _last_said(messages: object) -> str:
 
 
 def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
-    """Return the messages with the block appended to a leading system message of text, else in a new one."""
+    """Return the messages with the context appended to a leading system message of text, else in a new one."""
     if not block:
         return [*messages]
     first, *others = messages
@@ -170,7 +170,7 @@ def _with_block(messages: Sequence[Any], block: str) -> list[Any]:
 async def _record_answer(turn: BridgedTurn, answered: Any) -> Any:
     """Record the turn if the model's answer ends it; an answer in a stream is recorded once the plugin has read it.
 
-    Return what the plugin receives.
+    Return what the chat plugin receives.
     """
     choices = getattr(answered, "choices", None)
     message = getattr(choices[0], "message", None) if choices else None

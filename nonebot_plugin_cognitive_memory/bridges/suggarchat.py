@@ -33,7 +33,7 @@ def attach() -> None:
 
 
 async def remember_before(event: Any) -> None:
-    """Put the block at the end of the system message."""
+    """Append the memory's context and guide to its tools to the system message, before the model is asked."""
     turn = await running_turn()
     take(turn)  # each conversation runs in a task of its own, and ends with it
     if turn is None:
@@ -44,7 +44,7 @@ async def remember_before(event: Any) -> None:
 
 
 async def remember_after(event: Any) -> None:
-    """Record the turn."""
+    """Record the turn with the model's answer."""
     turn = current_turn()
     if turn:
         await turn.answered(event.model_response)

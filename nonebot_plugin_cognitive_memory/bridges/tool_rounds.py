@@ -1,4 +1,4 @@
-"""Runs the memory's tools between a companion and its model, so that the companion sees calls of its own tools only."""
+"""Runs the memory's tools between a chat plugin and its model, so that the plugin sees only calls of its own tools."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ ROUNDS = 6
 async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
     """Run the memory's tools that the model calls in ``choice``; return the messages to add before asking it again.
 
-    Empty if it calls none of them, or if it answers in words and only ends the turn. Calls of the companion's tools in
-    the same choice are removed: the model repeats them after it has read the results.
+    Empty if it calls none of them, or if it answers in words and only ends the turn. Calls of the chat plugin's tools
+    in the same choice are removed: the model repeats them after it has read the results.
     """
     if await end_in_words(turn, choice):
         return []
@@ -37,7 +37,7 @@ async def run_ours(turn: BridgedTurn, choice: Any) -> list[Any]:
 async def end_in_words(turn: BridgedTurn, choice: Any) -> bool:
     """If a choice has text and calls only the tool ``end``, run these calls, remove them and return True.
 
-    With the calls left in, the companion would ask the model once more, and the model would answer a second time.
+    With the calls left in, the chat plugin would ask the model once more, and the model would answer a second time.
     """
     message = choice.message
     calls = getattr(message, "tool_calls", None) or []

@@ -127,7 +127,7 @@ def _show(scene: core.Scene, beliefs: Sequence[core.Belief], first: int = 1) -> 
 
 
 async def _objection(bot: Bot, event: Event, scene: core.Scene) -> str:
-    """Return why the asker may not use a command on the group's beliefs here."""
+    """Return why the asker may not use a command on the group's beliefs here; "" if allowed."""
     if scene.kind != "group":
         return replies.commands.ONLY_IN_GROUPS
     return await objection(bot, event, replies.commands.ADMINS_ONLY)

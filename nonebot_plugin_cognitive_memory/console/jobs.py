@@ -32,7 +32,7 @@ async def retry(visit: Visit) -> Response:
 
 
 async def pause(visit: Visit) -> Response:
-    """Pause the historian, or let it continue."""
+    """Pause the historian if the form's ``wish`` is "pause", else let it continue."""
     if visit.sent("wish") == "pause":
         await visit.memory.pause()
     else:

@@ -18,7 +18,10 @@ MOST_TEXT = 4_000  # characters
 
 @dataclass(frozen=True)
 class Slider:
-    """A weight of the search to try out: its setting in ``query``, and its bounds."""
+    """A number that the operator may try out for one question.
+
+    ``key`` names the setting of group ``query`` that it replaces; ``least``, ``most`` and ``step`` limit it.
+    """
 
     key: str
     least: float

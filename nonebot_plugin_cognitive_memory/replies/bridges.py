@@ -29,7 +29,7 @@ def unknown(known: Iterable[str]) -> str:
 
 
 def not_loaded(module: str) -> str:
-    """Return the reason for a companion that is not loaded."""
+    """Return why a bridge was refused: its chat plugin is not loaded."""
     return f"机器人没有加载插件 {module}"
 
 
@@ -39,7 +39,7 @@ def untried_version(distribution: str, found: str, specifier: str) -> str:
 
 
 def missing_part(part: str) -> str:
-    """Return why a bridge was refused: the companion lacks ``part``, which the bridge needs."""
+    """Return why a bridge was refused: the chat plugin lacks ``part``, which the bridge needs."""
     return f"它内部变了样，找不到 {part}"
 
 

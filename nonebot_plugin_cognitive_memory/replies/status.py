@@ -22,12 +22,12 @@ _SWITCHED_SHORT = {"off": "不记也不用", "record_only": "只记不用", "rec
 
 
 def nothing_yet(lines: int, seconds: float) -> str:
-    """Return that no event is stored here, and when the lines that wait will be considered."""
+    """Return that no event is stored here, and when the waiting lines will be handed to the historian."""
     return f"这里还没有整理出记忆。{waiting_lines_text(lines, seconds)}" if lines else "这里还没有记住什么"
 
 
 def waiting_lines_text(lines: int, seconds: float) -> str:
-    """Return how many lines wait to be considered, and in how many seconds they will be."""
+    """Return how many lines wait for the historian, and in how many seconds it gets them."""
     minutes = max(round(seconds / 60), 1)
     return f"攒了 {lines} 句，大约 {minutes} 分钟后整理；现在就要：/记忆 整理"
 
@@ -71,7 +71,7 @@ def toned(tone: Tone, lines: Iterable[str]) -> list[Remark]:
 
 
 def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]:
-    """Return remarks on the state; ``waiting`` is how many lines are to be considered here, and in how many seconds."""
+    """Return remarks on the state; ``waiting`` is how many lines wait for the historian here, and how many seconds."""
     remarks: list[Remark] = [("busy", waiting_lines_text(*waiting))] if waiting[0] else []
     remarks.append(("plain", f"整个机器人一共记住 {now.totals.events} 件事"))
     if "historian" in now.without_model:

@@ -165,9 +165,10 @@ class Supervisor:
         self._health = _Health()
 
     def _ended(self) -> Future[int | None]:
-        """Queue the end of the process and of the thread; a running request is aborted.
+        """Kill the process if it is running a request; then end it, and the worker thread, in that thread.
 
-        Later calls return the future of the first call.
+        Return the future of the process's exit status, None if no process was there. Later calls return the same
+        future.
         """
         if self._ending is None:
             child = self._child

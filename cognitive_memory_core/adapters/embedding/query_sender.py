@@ -1,4 +1,4 @@
-"""Sends queries to an embedder: equal queries share one call, and its answer for a minute."""
+"""Sends queries to an embedder. Equal queries share one call, and its answer is reused for a minute."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _PendingQuery:
     answer: asyncio.Future[Vector]
 
     def serves(self, now: datetime) -> bool:
-        """Return whether the call still runs, or was answered within the last minute."""
+        """Return whether the call still runs, or succeeded and began less than a minute ago."""
         if not self.answer.done():
             return True
         return self.answer.exception() is None and timedelta(0) <= now - self.asked_at < LIFETIME

@@ -164,7 +164,7 @@ def _is_named(row: object) -> TypeGuard[Row]:
 
 
 def _identity_of(row: Row) -> tuple[object, ...]:
-    """Return a row's text, second and kind of place; two rows that agree in these are the same memo."""
+    """Return a row's text, its time in whole seconds and its kind of place; rows with all three equal are one memo."""
     at, place = _instant(row), row.get("location")
     kind = cast("Row", place).get("type") if isinstance(place, dict) else None
     return str(row.get("summary")), at, str(kind)

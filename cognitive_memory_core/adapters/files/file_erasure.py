@@ -253,7 +253,7 @@ def _quoted(text: str) -> set[str]:
 
 
 def _torn_text(data: bytes) -> Iterator[str]:
-    """Yield the text of bytes that were truncated inside a character."""
+    """Yield the bytes decoded as UTF-8, with U+FFFD for what is broken; nothing if that is more than ``TORN``."""
     text = data.decode("utf-8", "replace")
     if text.count("\ufffd") <= TORN * len(text):
         yield text

@@ -1,7 +1,7 @@
 """The formats of job files: version 1, and the flat format of an older system.
 
-Version 1 has the fields of the turn or dialogue beside those of :class:`JobHead`. The flat format is converted to
-version 1 before it is read.
+Version 1 has the fields of :class:`JobHead` and those of the turn or dialogue in one object. The flat format is
+converted to version 1 before it is read.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ _SEED_INSTANT: TypeAdapter[datetime | None] = TypeAdapter(SeedInstant)
 
 
 class JobHead(BaseModel):
-    """The fields of a job's object beside those of its turn or dialogue."""
+    """The fields of a job's JSON object other than those of its turn or dialogue."""
 
     accepted_at: AwareDatetime | None = None
     trimmed: bool = False

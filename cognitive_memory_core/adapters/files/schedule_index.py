@@ -159,13 +159,17 @@ class ScheduleIndex:
         return QueueCounts(waiting, claimed, self._numbers[JobState.FAILED], self._bytes)
 
     def load(self, scope: Scope) -> tuple[int, int, int]:
-        """Return what the limits apply to: jobs waiting or arriving in all, those of a scope, and the bytes of all."""
+        """Return how many jobs wait or are being written, in all and in the scope, and the bytes of all of them."""
         scope_jobs = self._by_scope.get(scope)
         total = self._numbers[JobState.WAITING] + self._numbers[JobState.ARRIVING]
         return total, len(scope_jobs.waiting) if scope_jobs else 0, self._bytes
 
     def admit(self, entry: JobEntry) -> None:
-        """Add a job in its state; an arriving job counts and keeps its place in the order, but is not claimable yet."""
+        """Add a job in any state.
+
+        The file of an arriving job is still being written: the job already has its place in the order and is included
+        in what :meth:`load` returns, but cannot be claimed until :meth:`settle`.
+        """
         self._entries[entry.job_id] = entry
         self._count(entry, 1)
         if entry.state is JobState.CLAIMED:
@@ -176,7 +180,7 @@ class ScheduleIndex:
             self._queue(entry)
 
     def settle(self, entry: JobEntry) -> None:
-        """Make an arriving job claimable, once its file is durable."""
+        """Change a job from arriving to waiting, so that it can be claimed; to be called once its file is durable."""
         self._set_state(entry, JobState.WAITING)
         self._update_rotation(self._jobs_of_scope(entry))
 
@@ -241,7 +245,10 @@ class ScheduleIndex:
 
     @contextmanager
     def locked(self, entry: JobEntry) -> Generator[None, None, None]:
-        """Keep a waiting job from being claimed while the block runs; jobs of other scopes can be claimed."""
+        """Keep a waiting job from being claimed inside the ``with`` block.
+
+        Jobs of its scope that come after it wait, too; those of other scopes can be claimed.
+        """
         entry.is_locked = True
         try:
             yield

@@ -298,7 +298,10 @@ class IndexReconciler:
         return (generation.fingerprint, generation.dimensions) == (self._fingerprint, await self._dimensions())
 
     async def _compared(self, copy: _GenerationInUse) -> tuple[int, bool]:
-        """Bring a generation up to date and compare it; return how many rows were wrong, and whether all are mended."""
+        """Bring a generation up to date, compare its rows with the ledger's, and repair it if few are missing.
+
+        Return how many rows were missing or superfluous, and whether the generation was repaired.
+        """
         async with self._turn:
             await self._apply_all_changes(copy)
             listed = await self._store.listed(copy.generation)

@@ -68,7 +68,8 @@ class Intake:
     async def remember(self, turn: Turn) -> str | None:
         """Store a turn durably; return its job's id, the memo's id if there is only a memo, or None if rejected.
 
-        Rejected are blank turns, and those of places and people that are not recorded, erased or incognito.
+        A turn is rejected if it is blank, if its place or person is not recorded, or if it happened before its person
+        or place was erased, or while the person was incognito there. Raises QueueFull beyond a rate or size limit.
         """
         if turn.is_blank or not self.consent.may_record(turn.scene):
             return None

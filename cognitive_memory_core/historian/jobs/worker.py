@@ -230,7 +230,7 @@ class _Outages:
         self._turned_back: set[str] = set()
 
     def note_job(self, claim: Claim, error: Exception) -> None:
-        """Record why a job failed."""
+        """Record why a job failed; for an outage, log only the first failure."""
         said = described(error)
         if isinstance(error, UnavailableError) and not isinstance(error, TooSlow):
             self._turned_back.add(claim.job.id)
@@ -247,7 +247,10 @@ class _Outages:
         self.jobs.tell(said, is_logged=True)
 
     def clear(self, job_id: str) -> None:
-        """Record that a job is done: end the error state of jobs and, if it was requeued by an outage, the outage."""
+        """Record that a job is done, which ends the error state of jobs.
+
+        If an outage had requeued this job, the outage ends, too: the model or store answers again.
+        """
         self.jobs.end()
         if job_id in self._turned_back:
             self._turned_back.clear()

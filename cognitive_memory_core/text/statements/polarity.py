@@ -1,6 +1,6 @@
 """The polarity of clauses: which of their words are affirmed or denied, and which clauses are questions.
 
-Different forms of denial are mapped to one: 拒绝, 不肯 and 没答应 to denied consent, 难道我会 and 才怪 to a denial.
+Different wordings are read alike: 拒绝, 不肯 and 没答应 as denied consent, 难道我会 and 才怪 as a plain denial.
 """
 
 from __future__ import annotations

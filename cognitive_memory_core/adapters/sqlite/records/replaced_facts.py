@@ -23,12 +23,12 @@ _UPDATE = f"UPDATE facts SET fallen = {_FALLEN} WHERE {_OUTDATED}"  # noqa: S608
 
 
 def settle(connection: Connection, seqs: Iterable[int]) -> None:
-    """Update which facts are outdated, of these events and of the events that they replace."""
+    """Mark the facts of these events, and of the events that they replace, as outdated or as current."""
     events = listed(seqs)
     connection.execute(_UPDATE, (events, events))
 
 
 def settle_draft(connection: Connection, draft: Draft, seqs: Iterable[int]) -> None:
-    """Update the facts that the events of a draft, written at ``seqs``, make outdated; most drafts replace nothing."""
+    """Do what :func:`settle` does for the events of a draft, written at ``seqs``, if any of them replaces an event."""
     if any(event.replaces for event in draft.events):
         settle(connection, seqs)

@@ -28,7 +28,10 @@ class SqliteDecisions:
         self._database = database
 
     async def decide(self, decision: SuggestionDecision) -> None:
-        """Store a decision with those of its events that are stored, in one transaction."""
+        """Store a decision and its links to those of its events that the ledger has, in one transaction.
+
+        Nothing is stored if the decision is stored already or the ledger has none of its events.
+        """
         await self._database.write(add, decision)
 
     async def decisions(self, scope: Scope) -> list[SuggestionDecision]:
@@ -37,7 +40,7 @@ class SqliteDecisions:
 
 
 def add(connection: Connection, decision: SuggestionDecision, erased: Tombstones | None = None) -> bool:
-    """Write a decision unless it is known or none of its events is stored; returns whether it was written.
+    """Write a decision unless it is stored already or the ledger has none of its events; return whether it was written.
 
     The person who decided is omitted if they were erased after the decision.
     """
