@@ -90,9 +90,9 @@ def seen(task: asyncio.Future[Any]) -> None:
 
 @asynccontextmanager
 async def released_on_failure() -> AsyncGenerator[AsyncExitStack, None]:
-    """Yield an exit stack; if the block fails or is cancelled, close the stack completely before the error is raised.
+    """Yield an exit stack; if the body fails or is cancelled, close the stack completely before the error is raised.
 
-    If the block succeeds, the caller must close the stack.
+    If the body of the ``with`` statement succeeds, the caller must close the stack.
     """
     stack = AsyncExitStack()
     try:

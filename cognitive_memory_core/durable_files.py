@@ -295,7 +295,7 @@ class Vanished(Exception):
 
 
 def refusals(path: Path | str) -> AbstractContextManager[None]:
-    """Convert an OSError of the block into StorageRefused."""
+    """Convert an OSError raised in the ``with`` block into StorageRefused."""
     return _Refusals(path)
 
 

@@ -25,12 +25,12 @@ class KeyedLock:
         self._empty.set()
 
     def of(self, key: Hashable) -> AbstractAsyncContextManager[None]:
-        """Hold the lock of a key while the block runs."""
+        """Hold the lock of a key during the ``with`` block."""
         return _KeyHeld(self, key)
 
     @asynccontextmanager
     async def all(self) -> AsyncGenerator[None, None]:
-        """Hold the locks of all keys while the block runs."""
+        """Hold the locks of all keys during the ``with`` block."""
         async with self._whole:
             self._open.clear()
             try:
@@ -55,7 +55,7 @@ class KeyedLock:
             raise
 
     def leave(self, key: Hashable) -> None:
-        """Release the lock of a key; :meth:`of` calls it."""
+        """Release the lock of a key; users of :meth:`of` need not call it."""
         self._locks[key].release()
         self._forget_user(key)
 

@@ -41,7 +41,7 @@ class Purge:
 
     @asynccontextmanager
     async def erasing(self) -> AsyncGenerator[None, None]:
-        """Run an erasure in the block, one at a time, and clear the caches of texts at its end.
+        """Run the ``with`` block as an erasure, one at a time, and clear the caches of texts at its end.
 
         A purge that is running does not remove the bytes of this erasure, so that another one stays due.
         """
@@ -54,7 +54,7 @@ class Purge:
 
     @asynccontextmanager
     async def undisturbed(self) -> AsyncGenerator[None, None]:
-        """Prevent erasures while the block runs."""
+        """Prevent erasures during the ``with`` block."""
         async with self._turn:
             yield
 

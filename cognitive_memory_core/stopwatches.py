@@ -36,7 +36,7 @@ class Stopwatches:
 
     @contextmanager
     def timed(self, operation: str) -> Generator[None, None, None]:
-        """Measure how long the block takes and count it under ``operation``."""
+        """Measure how long the ``with`` block takes and record it under ``operation``."""
         began = self._clock()
         try:
             yield

@@ -42,7 +42,7 @@ heard = on_message(rule=record, priority=1, block=False)
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
-    """Give the memory a name that the platform told after the line at ``heard_at`` was recorded.
+    """Give the memory a name that the platform returned after the line at ``heard_at`` was recorded.
 
     If that fails, the name comes with the person's next line.
     """

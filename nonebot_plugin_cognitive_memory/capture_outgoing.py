@@ -1,4 +1,4 @@
-"""Records messages that the bot sends, except the plugin's replies to commands."""
+"""Records messages that the bot sends, except replies to ``/memory`` commands."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _unrecorded: ContextVar[bool] = ContextVar("cognitive_memory_unrecorded", defaul
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Record no message that the bot sends inside the block."""
+    """Record no message that the bot sends during the ``with`` block."""
     token = _unrecorded.set(True)
     try:
         yield

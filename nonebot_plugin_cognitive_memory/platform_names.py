@@ -85,7 +85,7 @@ class PlatformNames:
         self._on_named.append(named)
 
     async def names_of(self, user_id: str) -> list[str]:
-        """Return all names of a person that the platform told or tells now; takes at most :data:`PATIENCE` seconds.
+        """Return all names of a person that the platform has returned or returns now, within :data:`PATIENCE` seconds.
 
         For an erasure, which replaces these names in what others said. Open questions about the person are asked now,
         and each OneBot v12 account is asked for the nickname.

@@ -187,7 +187,7 @@ class GuardedStore:
         return await self._guarded(self._store.open)
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Create an empty generation beside the one in use."""
+        """Create an empty generation; the one in use stays in use."""
         return await self._guarded(lambda: self._store.begin(fingerprint, dimensions))
 
     async def put_in_use(self, generation: Generation) -> None:

@@ -31,7 +31,7 @@ def print_json(value: object) -> None:
 
 
 def refuse(sentence: object) -> int:
-    """Write one sentence to standard error and return the status of a failure."""
+    """Write one sentence to standard error and return the exit status of a failed command."""
     sys.stderr.write(f"{sentences.command_line.PROGRAM}：{' '.join(str(sentence).split())}\n")
     return FAILED
 
@@ -56,7 +56,7 @@ class ProgressBar:
 
 @contextmanager
 def progress_bar(label: str, total: int | None) -> Generator[ProgressBar, None, None]:
-    """Show a progress bar inside the block if standard error is a terminal."""
+    """Show a progress bar during the ``with`` block, if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield ProgressBar(None, None)
         return

@@ -99,7 +99,7 @@ async def _import(arguments: argparse.Namespace, bot: BotDirectory) -> int:
 
 @asynccontextmanager
 async def watched(memory: CognitiveMemory, bar: ProgressBar, lines: int) -> AsyncGenerator[None, None]:
-    """Show on the bar, while the block runs, how many rows the ledger has gained."""
+    """Show on the bar, during the ``with`` block, how many rows the ledger has gained."""
 
     async def look() -> None:
         before = (await memory.status()).totals
@@ -130,7 +130,7 @@ class _BadLines(logging.Handler):
     @classmethod
     @contextlib.contextmanager
     def collected(cls) -> Generator[_BadLines, None, None]:
-        """Collect what is logged while the block runs."""
+        """Collect what is logged during the ``with`` block."""
         handler, log = cls(), logging.getLogger("cognitive_memory_core.transfer")
         log.addHandler(handler)
         try:

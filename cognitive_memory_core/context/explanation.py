@@ -13,7 +13,7 @@ class Explanation:
     """A context as a model gets it, the candidates of its search of events, and the tokens of each of its sections.
 
     Candidates are ordered by final score; after them come those that a step of the search dropped, each with that step.
-    ``lines`` are the lines of the log that were considered, in the same order.
+    ``lines`` are the lines of the log that were given a score, in the same order.
     """
 
     context: Context

@@ -104,7 +104,7 @@ class Evolver:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Prevent commits inside the block; a run that reads its input before the block ends commits nothing."""
+        """Prevent commits during the ``with`` block, and later ones of runs that read their input before it ended."""
         async with self._commit:
             self._erasures += 1
             try:

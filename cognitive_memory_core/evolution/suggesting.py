@@ -72,7 +72,7 @@ class Suggesting:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Prevent decisions inside the block; drop all drafts by the model, including those that it is writing."""
+        """Prevent decisions in the ``with`` block; drop all drafts by the model, including those that it is writing."""
         async with self._turn:
             self._drafts.clear()
             self._erasures += 1

@@ -63,7 +63,7 @@ class ClockWatch:
         return now if self._believed is None else max(now, self._believed)
 
     def horizon(self) -> datetime:
-        """Return an instant that has certainly passed; the age of what may be deleted is measured from it."""
+        """Return an instant that has certainly passed; the age of what is to be deleted is measured back from it."""
         self._check_for_jump()
         return NEVER if self._believed is None else min(self._clock.now(), self._believed)
 

@@ -64,7 +64,7 @@ class SummaryTakeover:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Import nothing inside the block."""
+        """Prevent imports during the ``with`` block."""
         async with self._turn:
             yield
 

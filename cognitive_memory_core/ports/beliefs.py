@@ -50,7 +50,7 @@ class EmbeddedBelief:
 
 
 class BeliefVectors(Protocol):
-    """The vectors of current beliefs, stored beside them."""
+    """The vectors of current beliefs, stored in the same ledger."""
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
         """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""

@@ -24,7 +24,7 @@ class MemoMirror(Protocol):
         ...
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
-        """Remove memos by id and by place, for every agent, also from every copy beside the file.
+        """Remove memos by id and by place, for every agent, from the file and from every copy in its folder.
 
         In all other entries ``hide`` removes a person from the text. An unreadable copy is deleted if it mentions the
         place or the hidden person. Durable on return; raises StorageRefused when the disk refuses. Idempotent. Returns

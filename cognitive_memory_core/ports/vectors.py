@@ -48,7 +48,7 @@ class Generation:
 
 
 class VectorStore(Protocol):
-    """A store outside the ledger that keeps vectors in generations: one is in use, the next may grow beside it.
+    """A store outside the ledger that keeps vectors in generations: one is in use while the next may be built.
 
     Every method raises UnavailableError when the store is unreachable, exceeds its deadline or refuses; a write may
     still have been applied, and repeating it is harmless.
@@ -59,7 +59,7 @@ class VectorStore(Protocol):
         ...
 
     async def begin(self, fingerprint: str, dimensions: int) -> Generation:
-        """Create an empty generation beside the one in use, and remove what remains of an earlier unfinished one."""
+        """Create an empty generation and remove an earlier unfinished one; the generation in use stays in use."""
         ...
 
     async def put_in_use(self, generation: Generation) -> None:

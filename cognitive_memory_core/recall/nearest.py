@@ -15,10 +15,10 @@ from ..ports.vectors import NearbyEvents, VectorIndex
 
 
 class ExactSearch(NearbyEvents, Protocol):
-    """Search that compares a query with every vector; :meth:`is_wide` says when these are too many for memory."""
+    """Search that compares a query with every vector; :meth:`is_wide` says when an index is likely faster."""
 
     async def is_wide(self, read_filter: ReadFilter) -> bool:
-        """Return whether the vectors that the filter admits are too many to be compared in memory."""
+        """Return whether the filter admits so many vectors that an approximate index is likely faster."""
         ...
 
 

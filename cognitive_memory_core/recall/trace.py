@@ -60,7 +60,7 @@ NO_TRACE: SearchTrace = _NoTrace()
 
 @dataclass(frozen=True)
 class Candidate:
-    """One event that a search considered, with the parts of its score.
+    """One event to which a search gave a score, with the parts of that score.
 
     ``relevance`` is computed from ``similarity`` and ``lexical``, or is the reranker's score (``judged``, None without
     one). ``relevance`` times all ``factors``, given in their order, is ``score``. ``rank`` is the position in the
@@ -89,7 +89,7 @@ def candidates_of(trace: SearchTrace) -> list[Candidate]:
 
 @dataclass(frozen=True)
 class LineCandidate:
-    """One line of the log that a context considered, with the parts of its score.
+    """One line of the log to which the building of a context gave a score, with the parts of that score.
 
     The sum of ``parts`` is ``relevance``; times all ``factors`` it is ``score``. ``rank`` is the position among the
     lines shown, from 1 on; 0 if the line is not shown, and ``cut`` names the step that dropped it.

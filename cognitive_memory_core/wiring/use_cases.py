@@ -333,7 +333,7 @@ class UseCases:
 
     @asynccontextmanager
     async def _suspended(self) -> AsyncGenerator[None, None]:
-        """Keep jobs, merges, evolution, decisions on suggestions and the takeover from running inside the block."""
+        """Keep jobs, merges, evolution, decisions on suggestions and the takeover from running meanwhile."""
         async with AsyncExitStack() as stack:
             for work in (self.worker, self.merging, self.evolver, self.suggesting, self.takeover):
                 await stack.enter_async_context(work.suspended())

@@ -1,4 +1,4 @@
-"""Serves MCP clients: a request's token decides which place is read for which person, whatever a tool is asked.
+"""Serves MCP clients: a request's token decides which place is read for whom; no argument of a tool changes that.
 
 A client's own token gives access to one place for one person. The operator's token gives access to the place and
 person named in the request's headers, which are configured with the token; the model never sees them.

@@ -1,4 +1,4 @@
-"""Mounts the console beside the HTTP interface at import, if that is mounted and ``http.console`` is set."""
+"""Mounts the console under the HTTP interface at import, if that is mounted and ``http.console`` is set."""
 
 from __future__ import annotations
 

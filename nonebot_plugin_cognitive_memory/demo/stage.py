@@ -23,7 +23,7 @@ class Stage:
     """A bot prepared in this process, and its port."""
 
     def __init__(self, home: Path) -> None:
-        """Set up NoneBot with all its files under ``home``, and load the plugin and the companion."""
+        """Set up NoneBot with all its files under ``home``, and load this plugin and the demo's chat plugin."""
         os.chdir(home)  # so that no .env of the current directory is read
         self._listener = socket.create_server((HOST, 0))
         self.port: int = self._listener.getsockname()[1]
@@ -50,7 +50,7 @@ class Stage:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Serve until the block ends."""
+        """Serve during the ``with`` block."""
         config = uvicorn.Config(nonebot.get_asgi(), log_config=None, log_level="warning", lifespan="on")
         server = uvicorn.Server(config)
         serving = asyncio.create_task(server.serve(sockets=[self._listener]))

@@ -21,14 +21,14 @@ class TokenBucket:
         self._left, self._seen = self._burst, clock()
 
     def wait(self) -> float:
-        """Return the seconds until a request will be admitted, 0.0 if it is now; counts nothing."""
+        """Return the seconds until a request will be admitted, 0.0 if it is now; takes no token."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._seen) * self._rate)
         self._seen = now
         return max((1.0 - self._left) / self._rate, 0.0)
 
     def take(self) -> float:
-        """Count a request; return 0.0 if it is admitted, else the seconds until one will be."""
+        """Take a token for a request and return 0.0; if there is none, return the seconds until there will be one."""
         seconds = self.wait()
         if not seconds:
             self._left -= 1.0
@@ -44,12 +44,12 @@ class CallerBuckets:
         self._buckets: OrderedDict[Hashable, TokenBucket] = OrderedDict()
 
     def wait(self, caller: Hashable) -> float:
-        """Return what :meth:`TokenBucket.wait` does for a caller; counts nothing."""
+        """Return what :meth:`TokenBucket.wait` returns for a caller; takes no token."""
         bucket = self._buckets.get(caller)
         return bucket.wait() if bucket else 0.0
 
     def take(self, caller: Hashable) -> float:
-        """Count a request of a caller; return what :meth:`TokenBucket.take` does."""
+        """Take a token for a request of a caller; return what :meth:`TokenBucket.take` returns."""
         bucket = self._buckets.pop(caller, None) or self._new()
         self._buckets[caller] = bucket
         if len(self._buckets) > CALLERS:

@@ -1,4 +1,4 @@
-"""Name, description and usage of the plugin, for lists of plugins."""
+"""Name, description and usage of this plugin, for lists of plugins."""
 
 from __future__ import annotations
 

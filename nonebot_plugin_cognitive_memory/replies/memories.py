@@ -146,7 +146,7 @@ class Showing:
         return self._explained(event, _named(event) if self.scene.group_id else event.text)
 
     def speaker(self, event: core.Event) -> str:
-        """Return who told an event: in a group the name; elsewhere, or if the name is unknown, name and id."""
+        """Return the speaker of an event: in a group the name; elsewhere, or if the name is unknown, name and id."""
         return (event.sender_name if self.scene.group_id else "") or core.tools.speaker(event)
 
     def _explained(self, event: core.Event, text: str) -> str:

@@ -146,7 +146,7 @@ def stats(now: core.Status, activity: core.Activity) -> str:
 
 
 def stats_remarks(now: core.Status) -> list[Remark]:
-    """Return remarks beside the figures: model calls by purpose, what was lost, the latest error."""
+    """Return remarks on the figures: model calls by purpose, what was lost, the latest error."""
     spent = (f"{_PURPOSES.get(one.purpose, one.purpose)}：今天调用模型 {one.calls} 次" for one in now.spent_today)
     lost = (
         (now.refused, "没收下的轮次"),

@@ -1,4 +1,4 @@
-"""Inspects and removes generations on disk, without chromadb."""
+"""Tells whether a generation is in use, and removes generations from the disk, without importing chromadb."""
 
 from __future__ import annotations
 

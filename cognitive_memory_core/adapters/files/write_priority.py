@@ -26,7 +26,7 @@ class WritePriority:
 
     @contextmanager
     def interactive(self) -> Generator[None, None, None]:
-        """Mark the block as an interactive write; background writes that ask meanwhile wait."""
+        """Mark the ``with`` block as an interactive write, for which background writes wait."""
         self._under_way += 1
         try:
             yield

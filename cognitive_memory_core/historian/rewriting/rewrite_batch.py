@@ -66,7 +66,7 @@ class RewriteBatch:
 
     @cached_property
     def around(self) -> Around:
-        """The texts that the model is given beside each task."""
+        """The texts that the model is given in addition to each task."""
         return Around(tuple(self.context))
 
     def tried(self, answers: Iterable[StatementAnswer]) -> list[tuple[RewriteTask, Attempt]]:

@@ -78,7 +78,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Around:
-    """The texts that a model was given beside an observation; analysed once for all statements of a turn."""
+    """The texts that a model was given in addition to an observation; analysed once for all statements of a turn."""
 
     texts: tuple[str, ...]
 
@@ -131,7 +131,7 @@ def judged(statement: Statement, names: Collection[str]) -> Statement:
 
 @dataclass(frozen=True)
 class _GateInput:
-    """All that a model was given for one statement: the observation ``said`` in plain form, and the texts beside it."""
+    """All that a model was given for one statement: the observation ``said`` in plain form, and further texts."""
 
     said: str
     around: Around

@@ -124,7 +124,7 @@ def _of_row(convert: Callable[[Row], T]) -> Callable[[Row], T]:
 
 @contextmanager
 def bytes_replaced(connection: sqlite3.Connection) -> Generator[None, None, None]:
-    """Replace bytes that are not UTF-8 by U+FFFD in texts that are read in the block, instead of failing at them."""
+    """Replace bytes that are not UTF-8 by U+FFFD in texts read during the ``with`` block, instead of raising."""
     kept = connection.text_factory
     connection.text_factory = _decoded
     try:

@@ -27,7 +27,7 @@ def rows_read(connection: Connection, table: str) -> dict[int, Any]:
 
 @contextmanager
 def snapshot(connection: SnapshotConnection) -> Generator[None, None, None]:
-    """Run the block in one transaction for reading; if none can begin, each of its statements has its own."""
+    """Run the ``with`` block in one reading transaction; if none can begin, each of its statements has its own."""
     _end(connection)  # one that an earlier snapshot could not end
     with suppress(sqlite3.Error):
         connection.execute("BEGIN")
