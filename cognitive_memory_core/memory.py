@@ -94,7 +94,7 @@ class CognitiveMemory:
         chat: Chat | None = None,
         reranker: Reranker | None = None,
     ) -> AsyncGenerator[CognitiveMemory, None]:
-        """Open a data directory as its only owner while the block runs; accepted work is durable when the block ends.
+        """Open a data directory as its only owner for an ``async with`` block; accepted work is durable at its end.
 
         Raises DirectoryInUse if another process still owns it after ``shutdown_seconds`` + 5 s, StorageRefused if the
         disk refuses it. With ``background=False`` jobs run only in :meth:`drain`. ``chat`` replaces every configured

@@ -43,7 +43,7 @@ from .text.safety.redaction import Redaction
 class ErasureSurroundings:
     """The components that every erasure involves besides the ledger.
 
-    No job or merge writes inside the block of ``suspended``. ``remove_from_index`` removes events from the vector
+    While ``suspended`` is entered, no job or merge writes. ``remove_from_index`` removes events from the vector
     index. ``refresh`` updates index and caches for changed profiles.
     """
 

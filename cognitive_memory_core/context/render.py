@@ -1,4 +1,4 @@
-"""Renders the block put before the model: lines in a fixed order, in a fence that no stored text can close."""
+"""Renders the text of a context: lines in a fixed order, in a fence that no stored text can close."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ SUGGESTION_KINDS: tuple[SuggestionKind, ...] = ("skill", "workflow", "faq")
 class Suggestion:
     """A problem that several people met, or one person on several days, with a draft of what to keep about it.
 
-    ``event_ids`` are the events of kind "experience" that it rests on, oldest first; ``people`` told them. The id
-    identifies this draft with this evidence: other words or other evidence make another suggestion.
+    ``event_ids`` are the events of kind "experience" that it rests on, oldest first; ``people`` spoke of
+    them. The id identifies this draft with this evidence: other words or other evidence make another suggestion.
     """
 
     id: str

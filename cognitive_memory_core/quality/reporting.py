@@ -177,7 +177,7 @@ class Reporting:
 
 @contextmanager
 def _uncollected() -> Generator[None, None, None]:
-    """Run no garbage collection inside the block.
+    """Run no garbage collection during the ``with`` block.
 
     A collection would visit hundreds of thousands of young objects, none of them garbage, and block the event loop for
     a tenth of a second each time.

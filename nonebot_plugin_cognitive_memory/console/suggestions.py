@@ -18,7 +18,7 @@ DECISIONS = ("accept", "dismiss")
 
 @dataclass(frozen=True)
 class SuggestionView:
-    """A suggestion with the newest of its experiences, and the people who told them."""
+    """A suggestion with the newest of its events, and the people who spoke of them."""
 
     suggestion: core.Suggestion
     evidence: Sequence[core.Event]

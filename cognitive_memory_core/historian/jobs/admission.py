@@ -103,7 +103,7 @@ class Admission:
 
     @contextmanager
     def counting(self) -> Generator[None, None, None]:
-        """Count each QueueFull raised in the block, by these limits or by the queue."""
+        """Count each QueueFull raised in the ``with`` block, by these limits or by the queue."""
         try:
             yield
         except QueueFull:

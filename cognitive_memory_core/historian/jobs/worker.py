@@ -92,7 +92,7 @@ class HistorianWorker:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Run no job inside the block; running ones are cancelled and requeued without counting an attempt."""
+        """Run no job during the ``with`` block; running ones are cancelled and requeued without counting an attempt."""
         async with self._claiming:
             await self._requeue_running()
             yield

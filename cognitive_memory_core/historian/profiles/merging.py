@@ -130,7 +130,7 @@ class ProfileMerging:
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
-        """Run no merge inside the block; a merge that is writing its profile finishes the write first."""
+        """Run no merge during the ``with`` block; a merge that is writing its profile finishes the write first."""
         async with self._beginning:
             await self._cancel_running()
             self._due.clear()

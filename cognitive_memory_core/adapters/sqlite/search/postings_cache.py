@@ -102,7 +102,7 @@ class PostingsCache:
 
 
 def _advanced(connection: Connection, corpus: Corpus[Any], place: Filter, old: PlacePostings) -> PlacePostings:
-    """Note new and removed rows, in an order in which none is missed, and load some of the missing rows."""
+    """Record new and removed rows, in an order in which none is missed, and load some of the missing rows."""
     current = _noted(connection, corpus, place, old)
     if not len(current.missing):
         return current
