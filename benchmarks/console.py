@@ -93,7 +93,7 @@ async def _measure(report: Report, options: argparse.Namespace, folder: Path) ->
 
 def _freeze() -> None:
     """Do what the bot does once its memory is open."""
-    from nonebot_plugin_cognitive_memory.started_objects import freeze_started_objects  # noqa: PLC0415  # as below
+    from nonebot_plugin_cognitive_memory.garbage_collection import freeze_started_objects  # noqa: PLC0415  # as below
 
     freeze_started_objects()
 

@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     )
     from .status import Status
     from .stopwatches import Durations
-    from .text.identity.names import clean_name
+    from .text.identity.name_cleaning import clean_name
     from .text.statements.lexicon import Offence, offences
     from .text.time.time_limits import time_limit
     from .text.time.time_words import time_window
@@ -211,7 +211,7 @@ __getattr__ = loaded_on_use(
         ),
         "status": "Status",
         "stopwatches": "Durations",
-        "text.identity.names": "clean_name",
+        "text.identity.name_cleaning": "clean_name",
         "text.statements.lexicon": "Offence offences",
         "text.time.time_limits": "time_limit",
         "text.time.time_words": "time_window",

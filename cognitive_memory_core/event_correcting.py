@@ -19,9 +19,9 @@ from .errors import NotPermitted, UnknownEvent
 from .historian.jobs.own_words_into_profiles import group_fact, own_key
 from .ports.ledger import EventLedger
 from .settings import Live, Settings
-from .text.identity.names import clean_text
-from .text.statements.authority import is_unvouched, speaks_for_all
+from .text.identity.name_cleaning import clean_text
 from .text.statements.lexicon import offences
+from .text.statements.unvouched_claims import is_unvouched, speaks_for_all
 
 MOST_DATED = 1_000  # events of one instant that are read to find an equal one
 

@@ -11,7 +11,7 @@ from .domain.event import Event
 from .domain.ids import checked_id, derived_id
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from .domain.message import Message
-from .domain.missed import MissedEvent
+from .domain.missed_event import MissedEvent
 from .domain.profile import EntityType, Profile, ProfileKey
 from .domain.read_filter import ReadFilter
 from .domain.scope import Scene

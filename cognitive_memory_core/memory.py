@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import sentences
+from .absent_memory import AbsentMemory
 from .arguments import checks_arguments
 from .cancellation import completed
-from .closed_memory import ClosedMemory
 from .configuration import with_hot
 from .domain.event import Event
 from .domain.hit import Hit
@@ -73,7 +73,7 @@ class CognitiveMemory:
 
     def __init__(self, reason: str = "") -> None:
         """Make an absent memory; use :meth:`open` or :meth:`absent` instead."""
-        self._state: OpenMemory | ClosedMemory = ClosedMemory(Live(Settings(enabled=False)), reason)
+        self._state: OpenMemory | AbsentMemory = AbsentMemory(Live(Settings(enabled=False)), reason)
         self._stopwatches = Stopwatches("remember", "context", "search_events", "search_profiles")
 
     @classmethod
@@ -115,7 +115,7 @@ class CognitiveMemory:
                 running.start()
             yield memory
         finally:
-            memory._state = ClosedMemory(running.settings)
+            memory._state = AbsentMemory(running.settings)
             await completed(running.close())
 
     @property

@@ -17,7 +17,7 @@ from .evolution.belief_keeping import group_of
 from .historian.jobs.intake import Intake
 from .memory_reads import Reads
 from .ports.ledger import Activity
-from .ports.supplied_parts import SuppliedParts
+from .ports.supplied_components import SuppliedParts
 from .settings import Live, Settings
 from .status import Status
 from .status_collector import StatusCollector
@@ -57,7 +57,7 @@ class OpenMemory:
 
     @property
     def opened(self) -> UseCases:
-        """The use cases; the same property of a memory that is not open (ClosedMemory) raises UnavailableError."""
+        """The use cases; the same property of a memory that is not open (AbsentMemory) raises UnavailableError."""
         return self._use_cases
 
     @property

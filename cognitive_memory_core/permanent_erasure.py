@@ -35,7 +35,7 @@ from .ports.memo_mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
 from .purge_schedule import Purge
-from .text.identity.names import clean_name
+from .text.identity.name_cleaning import clean_name
 from .text.safety.redaction import Redaction
 
 

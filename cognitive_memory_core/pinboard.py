@@ -13,7 +13,7 @@ from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, UnknownPin
 from .ports.clock import Clock
 from .ports.ledger import PinBook
-from .text.identity.names import clean_text
+from .text.identity.name_cleaning import clean_text
 
 PIN_LENGTH = 500
 

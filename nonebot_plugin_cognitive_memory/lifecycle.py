@@ -19,8 +19,8 @@ import cognitive_memory_core as core
 
 from . import replies
 from .config import Setup, setup
+from .garbage_collection import freeze_started_objects
 from .opening_memory import WAIT, OpeningMemory, RefusalCounts
-from .started_objects import freeze_started_objects
 
 GRACE = 10.0  # seconds after shutdown_seconds at which the bot ends even if the memory is not closed
 FIELDS = "memory_"  # how the fields of a log line begin

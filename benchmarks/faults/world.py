@@ -18,7 +18,7 @@ import orjson
 from cognitive_memory_core.adapters.files import codec
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
-from cognitive_memory_core.adapters.files.names import parsed
+from cognitive_memory_core.adapters.files.job_file_names import parsed
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id

@@ -17,7 +17,7 @@ from ..domain.turn import Dialogue, Turn
 from ..errors import BadAnswer, BadArgument
 from ..recall.deadlines import AWAY, with_timeout
 from ..text.failures import described
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 from ..text.lexical.chatter import bare_summary
 from ..text.lexical.tokens import sentences_of, token_count
 from ..text.safety.prompt_fences import defused

@@ -16,7 +16,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..recall.quotations import Quotation
 from ..text.caches import cleared_on_erasure
-from ..text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
+from ..text.identity.name_cleaning import NAME_LENGTH, clean_name, clean_text, one_line
 from ..text.safety.prompt_fences import full_width
 
 OPENED, CLOSED = sentences.context.MEMORY_OPENED, sentences.context.MEMORY_CLOSED

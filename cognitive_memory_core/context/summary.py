@@ -13,7 +13,7 @@ from ..errors import BadAnswer
 from ..ports.models import Chat
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
 
 PIECE_LINES, PIECE_LENGTH = 150, 12_000  # of one question; PIECE_LENGTH in characters

@@ -30,7 +30,7 @@ from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
 from ..text.failures import described
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 from ..text.statements.bare_statements import character_pairs, outspoken
 from ..text.statements.sameness import may_be_same
 from .chosen_lines import chosen, summary_pieces

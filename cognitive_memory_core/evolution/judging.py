@@ -14,13 +14,13 @@ from ..domain.ids import derived_id
 from ..domain.message import Message
 from ..domain.people import JobContext
 from ..prompts.answers import Proposal
-from ..text.identity.names import one_line
+from ..text.identity.name_cleaning import one_line
 from ..text.identity.written_ids import mislabelled, plain, short_form, strange_numbers, unnamed
 from ..text.statements.agreement import CitedLine, disagreements, opposes
-from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
 from ..text.statements.rules_in_force import present, recurs
+from ..text.statements.unvouched_claims import is_unvouched
 from .strength import confirmed, faded, first_strength
 from .supporting_lines import LEAST_PEOPLE, NumberedChat, SupportingLines
 

@@ -25,11 +25,11 @@ from ..ports.suggestions import DecisionBook
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..text.failures import described
-from ..text.identity.names import one_line
+from ..text.identity.name_cleaning import one_line
 from ..text.statements.problems import ProblemReading
 from .belief_keeping import OPERATOR, group_of
 from .evolver import AWAY, LOCAL, EvolverModel
-from .patterns import (
+from .recurring_problems import (
     RecurringProblem,
     Same,
     drafted_by_rules,

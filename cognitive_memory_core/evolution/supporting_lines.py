@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from ..domain.message import Message
 from ..domain.people import Person
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 from ..text.lexical.frequency import FUNCTION_WORDS, telling
 from ..text.lexical.terms import index_terms
 from ..text.statements.agreement import opposes
-from ..text.statements.authority import is_unvouched
 from ..text.statements.group_rules import ends_rules, forbids, orders_memory, sets_rules
 from ..text.statements.rules_in_force import untimed
 from ..text.statements.stance import proposes, stance_of, tells_of_self
+from ..text.statements.unvouched_claims import is_unvouched
 
 LEAST_PEOPLE = 2  # whom a norm needs, unless an admin says it
 REACH = 12  # lines within which a short answer can agree to a line before it

@@ -15,9 +15,9 @@ from ..domain.message import Message
 from ..domain.people import JobContext, Person
 from ..domain.profile import Profile
 from ..ports.models import Ask
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 from ..text.safety.prompt_fences import defused
-from . import forms, rendering
+from . import answer_schemas, rendering
 from .answers import ProfileAnswer, Proposals, StatementAnswer, TriageAnswer
 from .json_lines import proposals_in
 from .parsing import AskContents, draft_in, drawn_in, statements_in, summary_in, triaged_in
@@ -84,7 +84,7 @@ class PromptLibrary:
         )
         instructions, prompt = self._templates["rewrite"].filled(parts)
         parse = partial(statements_in, given=given)
-        return Ask("rewrite", instructions, prompt, "historian_rewrite", forms.REWRITE, parse)
+        return Ask("rewrite", instructions, prompt, "historian_rewrite", answer_schemas.REWRITE, parse)
 
     def triage(self, lines: Sequence[Message], job_context: JobContext) -> Ask[TriageAnswer]:
         """Build the request to select what in a dialogue is worth remembering.
@@ -97,7 +97,7 @@ class PromptLibrary:
         parts = {**_shared_placeholders(job_context, people_list, lines), "earlier": block("前情", earlier)}
         instructions, prompt = self._templates["triage"].filled(parts)
         parse = partial(triaged_in, given=given)
-        return Ask("triage", instructions, prompt, "historian_triage", forms.TRIAGE, parse)
+        return Ask("triage", instructions, prompt, "historian_triage", answer_schemas.TRIAGE, parse)
 
     def compress(
         self, lines: Sequence[Message], job_context: JobContext, *, max_chars: int, earlier: str = ""
@@ -110,7 +110,7 @@ class PromptLibrary:
             "max_chars": str(max_chars),
         }
         instructions, prompt = self._templates["compress"].filled(parts)
-        return Ask("compress", instructions, prompt, "dialogue_summary", forms.COMPRESS, summary_in)
+        return Ask("compress", instructions, prompt, "dialogue_summary", answer_schemas.COMPRESS, summary_in)
 
     def evolve(
         self,
@@ -145,7 +145,7 @@ class PromptLibrary:
             "experiences": block("经历", rendering.experiences(experiences, zone)),
         }
         instructions, prompt = self._templates["suggest"].filled(parts)
-        return Ask("evolution", instructions, prompt, "group_suggestion", forms.SUGGEST, draft_in)
+        return Ask("evolution", instructions, prompt, "group_suggestion", answer_schemas.SUGGEST, draft_in)
 
     def merge(
         self,
@@ -170,7 +170,7 @@ class PromptLibrary:
         )
         has_withdrawn = any(fact.is_withdrawn for fact in facts)
         parse = partial(drawn_in, may_be_empty=True) if has_withdrawn else drawn_in
-        form = forms.MERGE_GROUP if _is_of_group(profile, facts) else forms.MERGE
+        form = answer_schemas.MERGE_GROUP if _is_of_group(profile, facts) else answer_schemas.MERGE
         return Ask("merge", instructions, prompt, "historian_profile_merge", form, parse, strict=True)
 
 

@@ -16,7 +16,7 @@ from ..domain.message import Message
 from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.turn import shortened
-from ..text.identity.names import NAME_LENGTH, clean_text
+from ..text.identity.name_cleaning import NAME_LENGTH, clean_text
 from ..text.safety.prompt_fences import defused
 from ..text.time.time_words import dated_words
 from .people_list import PeopleList

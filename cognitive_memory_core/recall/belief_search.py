@@ -14,7 +14,7 @@ from ..ports.beliefs import BeliefVectors
 from ..ports.models import Embedder, Vector
 from ..settings import Live, Settings
 from ..text.caches import cleared_on_erasure
-from ..text.identity.names import clean_text
+from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import index_terms, query_terms
 from ..text.statements.group_rules import forbids
 from .deadlines import AWAY, with_timeout

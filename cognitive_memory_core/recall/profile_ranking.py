@@ -13,7 +13,7 @@ from ..domain.scope import Scene
 from ..ports.ledger import IndexedProfile
 from ..ports.models import Calibration, Vector
 from ..settings import Settings
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated
 

@@ -19,7 +19,7 @@ from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
-from ..text.identity.names import clean_text
+from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import query_terms
 from .current_names import CurrentNames
 from .deadlines import AWAY, with_timeout

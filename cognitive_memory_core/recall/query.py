@@ -16,7 +16,7 @@ from ..domain.interval import Interval
 from ..domain.people import Person
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
-from ..text.identity.names import clean_name, clean_text
+from ..text.identity.name_cleaning import clean_name, clean_text
 from ..text.lexical.frequency import telling
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
 from ..text.statements.intents import Intent, intent_of, speaks_of_asker

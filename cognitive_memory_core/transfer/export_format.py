@@ -28,7 +28,7 @@ from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
 from ..domain.suggestion import SUGGESTION_KINDS, SuggestionDecision
 from ..errors import BadArgument
 from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
-from ..text.identity.names import clean_name
+from ..text.identity.name_cleaning import clean_name
 
 ExportedRow = ArchiveRow | Profile | Revision
 HEAD = b'{"format":"cognitive-memory","version":1}'

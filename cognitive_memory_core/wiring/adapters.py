@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
-from ..adapters.chroma.leftovers import clear_generations
+from ..adapters.chroma.generations_on_disk import clear_generations
 from ..adapters.chroma.store import ChromaStore
 from ..adapters.files.directory_owner import DirectoryOwner
 from ..adapters.files.durable_queue import FileQueue
@@ -26,7 +26,7 @@ from ..historian.spending.meter import SpendingMeter
 from ..migration.takeover import keep_summaries
 from ..ports.clock import Clock
 from ..ports.ledger import WordIndex
-from ..ports.supplied_parts import SuppliedParts
+from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
 from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.erasure_rules import texts_of, without_person
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.missed import MissedEvent
+from cognitive_memory_core.domain.missed_event import MissedEvent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope

@@ -23,7 +23,7 @@ from .index_book import InMemoryBook
 from .lexical import InMemoryLexical
 from .listings import InMemoryListings
 from .messages import InMemoryLog
-from .missed import InMemoryMissed
+from .missed_events import InMemoryMissed
 from .names import InMemoryNames
 from .notes import InMemoryNotes
 from .profile_index import InMemoryProfileIndex

@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnknownRevision
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.profiles import Overtaken
-from cognitive_memory_core.text.identity.names import clean_name
+from cognitive_memory_core.text.identity.name_cleaning import clean_name
 from cognitive_memory_core.text.statements.profile_text import tidy
 
 

@@ -20,7 +20,7 @@ from cognitive_memory_core.errors import QueueFull
 from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
-from cognitive_memory_core.text.identity.names import one_line
+from cognitive_memory_core.text.identity.name_cleaning import one_line
 
 from . import erasing
 

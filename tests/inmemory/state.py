@@ -12,7 +12,7 @@ from cognitive_memory_core.domain.erasure_rules import texts_of
 from cognitive_memory_core.domain.event import Event, duplicate_key, with_absolute_text
 from cognitive_memory_core.domain.incognito import Incognito
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.missed import MissedEvent
+from cognitive_memory_core.domain.missed_event import MissedEvent
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.profile import Profile, ProfileKey

@@ -26,7 +26,7 @@ from cognitive_memory_core import (
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.supplied_parts import SuppliedParts
+from cognitive_memory_core.ports.supplied_components import SuppliedParts
 from cognitive_memory_core.recall.nearest import ExactSearch
 from cognitive_memory_core.settings import Live
 from cognitive_memory_core.wiring import opened_adapters

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cognitive_memory_core.adapters.files.durable_queue import SUSPECT_AFTER, FileQueue
-from cognitive_memory_core.adapters.files.names import parsed
+from cognitive_memory_core.adapters.files.job_file_names import parsed
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings

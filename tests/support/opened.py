@@ -16,7 +16,7 @@ from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.supplied_parts import SuppliedParts
+from cognitive_memory_core.ports.supplied_components import SuppliedParts
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 from tests.inmemory import InMemoryLedger

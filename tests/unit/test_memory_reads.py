@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from cognitive_memory_core.closed_memory import ClosedMemory, NullIntake, NullReads
+from cognitive_memory_core.absent_memory import AbsentMemory, NullIntake, NullReads
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.context.builder import ContextBuilder
 from cognitive_memory_core.domain.belief import Belief, BeliefPage, Change, logged
@@ -340,7 +340,7 @@ async def test_a_disabled_memory_still_lists() -> None:
 
 @pytest.mark.parametrize(
     ("absent", "real"),
-    [(NullReads, Reads), (NullIntake, Intake), (ClosedMemory, OpenMemory)],
+    [(NullReads, Reads), (NullIntake, Intake), (AbsentMemory, OpenMemory)],
     ids=lambda one: one.__name__,
 )
 def test_what_stands_in_has_the_same_methods(absent: type, real: type) -> None:

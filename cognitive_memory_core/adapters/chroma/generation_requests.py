@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ...ports.vectors import Generation
 from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend, database_of
 from .collection_owner import Foreign
-from .leftovers import clear_generations
-from .pointer import Pointer, digest_of
+from .generation_in_use import Pointer, digest_of
+from .generations_on_disk import clear_generations
 from .protocol import (
     Answer,
     Begin,

@@ -20,8 +20,8 @@ from ...ports.models import Vector
 from ...ports.vectors import Generation
 from ...settings import VectorStoreSettings
 from . import protocol
-from .leftovers import seems_in_use
-from .pointer import digest_of
+from .generation_in_use import digest_of
+from .generations_on_disk import seems_in_use
 from .read_filter_where import chroma_filter, event_metadata
 from .supervisor import Bounds, ProcessDied, Supervisor
 

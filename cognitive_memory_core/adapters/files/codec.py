@@ -22,7 +22,7 @@ from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn
 from ...durable_files import MAX_BYTES
 from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from .job_formats import VERSION, Body, FailureFile, contradicts_itself, read_job, written_instant, written_job
 from .message_hashes import MessageHashes, hashes_of
 

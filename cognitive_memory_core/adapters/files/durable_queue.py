@@ -27,8 +27,8 @@ from ...ports.clock import Clock
 from ...ports.queue import Claim
 from ...settings import QueueSettings
 from . import codec, file_erasure
+from .job_file_names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
 from .job_files import PENDING, JobFiles
-from .names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
 from .schedule_index import JobEntry, JobState, ScheduleIndex
 from .write_priority import WritePriority
 

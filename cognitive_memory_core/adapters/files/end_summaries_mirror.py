@@ -28,8 +28,8 @@ from ...errors import PermanentError, StorageRefused
 from ...ports.clock import Clock
 from .codec import json_of, writable_text
 from .file_erasure import rows_without, summaries_without
+from .job_file_names import SUFFIX, microseconds
 from .job_formats import SEED_ZONE
-from .names import SUFFIX, microseconds
 
 log = logging.getLogger(__name__)
 KEPT = 1_000

@@ -21,7 +21,7 @@ from ...text.identity.speakers import is_said_by_hidden
 from ...text.safety.redaction import LONG_ID
 from . import codec
 from .codec import Body
-from .names import moment
+from .job_file_names import moment
 
 Hide = Callable[[str], str]
 _BEARERS = (("user_id", "user_name"), ("sender_id", "sender_name"))

@@ -25,7 +25,7 @@ from ...domain.job import FailedJob, Job
 from ...durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
 from ...errors import PermanentError, StorageRefused
 from . import codec, file_erasure
-from .names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
+from .job_file_names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 from .schedule_index import JobEntry, JobState
 
 log = logging.getLogger(__name__)

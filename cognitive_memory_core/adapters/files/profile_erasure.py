@@ -15,7 +15,7 @@ from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...durable_files import TEMP, Disk, Vanished, refusals
 from ...errors import LimitReached, PermanentError
-from ...text.identity.names import clean_text
+from ...text.identity.name_cleaning import clean_text
 from ...text.safety.redaction import LONG_ID
 from .profile_file import Hide, ProfileFile
 from .profile_paths import Ids, ProfileLocation, ProfilePaths

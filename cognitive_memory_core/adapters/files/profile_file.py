@@ -24,7 +24,7 @@ from ...domain.iso_times import datetime_of
 from ...domain.profile import Profile
 from ...domain.scope import DEFAULT_AGENT
 from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.identity.names import clean_text, one_line
+from ...text.identity.name_cleaning import clean_text, one_line
 from ...text.statements.profile_text import tidy
 from .codec import writable_text
 from .profile_paths import Ids, ProfileLocation

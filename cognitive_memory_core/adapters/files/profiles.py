@@ -19,9 +19,9 @@ from ...durable_files import TEMP, Disk, Vanished, is_withheld, reason_of, refus
 from ...errors import PermanentError, StorageRefused, UnknownRevision
 from ...ports.clock import Clock
 from ...ports.profiles import Overtaken
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from ...text.statements.profile_text import tidy
-from .names import microseconds, moment
+from .job_file_names import microseconds, moment
 from .profile_erasure import ProfileErasure
 from .profile_file import ProfileFile, reads_as_written, version_of
 from .profile_paths import SUFFIX, ProfileLocation, ProfilePaths

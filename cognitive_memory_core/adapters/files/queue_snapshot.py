@@ -10,7 +10,7 @@ from ...domain.job import FailedJob, QueueCounts
 from ...durable_files import Disk, Vanished
 from ...errors import PermanentError, StorageRefused
 from . import codec
-from .names import JobName, moment, parsed
+from .job_file_names import JobName, moment, parsed
 
 _FOLDERS = ("pending", "processing", "failed")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from ...domain.people import JobContext, Person
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from ...text.statements.lexicon import is_leaning_word
 
 _BARE_ID = 5  # length from which an id is recognised without a name beside it

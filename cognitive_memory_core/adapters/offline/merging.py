@@ -14,7 +14,7 @@ from ...domain.people import Person
 from ...domain.profile import Profile
 from ...ports.models import ProfileContent
 from ...settings import Live, Settings
-from ...text.identity.names import NAME_LENGTH, one_line
+from ...text.identity.name_cleaning import NAME_LENGTH, one_line
 from ...text.statements.group_rules import lays_down_rule
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, without

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ...domain.turn import shortened
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.lexical.folding import folded
 from ...text.names_and_quotations import TextMask, occurrences, quoted
 from ...text.statements.lexicon import Sighting, mask_of, offences, sightings

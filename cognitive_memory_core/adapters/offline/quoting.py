@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from ... import sentences
 from ...domain.people import Person
 from ...domain.turn import shortened
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.lexical.folding import folded
 from ...text.names_and_quotations import TextMask, occurrences, quoted
 from ...text.statements.lexicon import Sighting, mask_of, sightings

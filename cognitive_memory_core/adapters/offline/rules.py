@@ -13,7 +13,7 @@ from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...domain.turn import Dialogue, Turn
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from ...text.statements.group_rules import lays_down_rule
 from .known_people import KnownPeople
 from .lasting_facts import begins_with_speaker, ended_states, lasting_clause

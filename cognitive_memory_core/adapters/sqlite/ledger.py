@@ -23,7 +23,7 @@ from .records.facts import SqliteFacts
 from .records.incognito import SqliteIncognito
 from .records.listings import SqliteListings
 from .records.messages import SqliteLog
-from .records.missed import SqliteMissed
+from .records.missed_events import SqliteMissed
 from .records.names import SqliteNames
 from .records.notes import SqliteNotes
 from .records.profile_index import SqliteProfiles

@@ -20,7 +20,7 @@ from ...ports.clock import Clock
 from ...ports.ledger import EventLedger
 from ...ports.queue import WatchedQueue
 from ...settings import Live, Settings
-from ...text.identity.names import clean_text
+from ...text.identity.name_cleaning import clean_text
 from ..messages.message_buffer import MessageBuffer
 from .admission import Admission
 from .memo_writer import MemoWriter

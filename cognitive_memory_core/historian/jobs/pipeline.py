@@ -18,7 +18,7 @@ from ...domain.turn import Dialogue, Turn
 from ...ports.ledger import EventLedger, HidingLog
 from ...ports.models import Historian
 from ...settings import Live, Settings
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from ..profiles.name_observer import NameObserver
 from ..rewriting.attribution import repeated
 from ..rewriting.claims_of_one_person import LEAST_SUPPORT, vouched

@@ -17,7 +17,7 @@ from ...ports.ledger import FactBook, NameBook, ProfileIndex
 from ...ports.models import Merger, ProfileContent
 from ...ports.profiles import Overtaken, ProfileStore
 from ...settings import Live, Settings
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from .profile_indexer import taken_in
 
 AT_ONCE = 4  # a merge takes up to this many times merge_max_facts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ... import sentences
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.identity.written_ids import plain, strange_numbers
 from ...text.lexical.tokens import sentences_of
 from ...text.statements.sameness import contradicts

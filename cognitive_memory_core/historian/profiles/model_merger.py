@@ -22,7 +22,7 @@ from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
 from ...prompts.rendering import dated_fact
 from ...settings import Live, Settings
-from ...text.identity.names import clean_text, one_line
+from ...text.identity.name_cleaning import clean_text, one_line
 from ...text.statements.dated_lines import begins_with_day, once_dated
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, pieces, without

@@ -11,7 +11,7 @@ from ...domain.profile import ProfileKey
 from ...domain.scope import Scene, Scope
 from ...ports.clock import Clock
 from ...ports.ledger import Alias, NameBook
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from .renaming import Renaming
 
 REMEMBERED = 10_000  # groups, and people

@@ -13,7 +13,7 @@ from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
 from ...ports.ledger import Alias, ProfileIndex
 from ...ports.profiles import ProfileStore
-from ...text.identity.names import clean_name
+from ...text.identity.name_cleaning import clean_name
 from .profile_indexer import taken_in
 
 REMEMBERED = 20_000  # names

@@ -15,7 +15,7 @@ from ...domain.message import Message
 from ...domain.people import JobContext, Person
 from ...prompts.answers import StatementAnswer
 from ...text.identity.labelling import ids_of, labelled
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.identity.persons import leads, opening_voice, reports
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import CitedLine

@@ -10,8 +10,8 @@ from ...domain.event import Statement
 from ...domain.people import JobContext
 from ...text.identity.persons import reports
 from ...text.identity.written_ids import plain
-from ...text.statements.authority import borrows_a_name, is_unvouched, speaks_for_all, speaks_of_money
 from ...text.statements.dated_lines import without_leading_date
+from ...text.statements.unvouched_claims import borrows_a_name, is_unvouched, speaks_for_all, speaks_of_money
 
 LEAST_SUPPORT = 2  # people without whom nobody speaks for all, and no member alone for the group
 

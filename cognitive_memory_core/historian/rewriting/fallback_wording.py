@@ -10,7 +10,7 @@ from ...domain.event import Statement
 from ...domain.message import Message
 from ...domain.turn import Dialogue, shortened
 from ...ports.models import Historian
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.statements.lexicon import offences
 from ...text.time.time_words import dated_words, leaning
 from .attribution import RewriteTask

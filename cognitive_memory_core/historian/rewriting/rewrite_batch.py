@@ -12,7 +12,7 @@ from ...domain.people import JobContext
 from ...domain.turn import shortened
 from ...prompts.answers import StatementAnswer
 from ...prompts.library import Task
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.statements.agreement import disagreements
 from ...text.time.time_words import with_days
 from .attribution import RewriteTask, borrows, is_translated, speaks_for_another, stated

@@ -22,7 +22,7 @@ from ...prompts.answers import StatementAnswer, TriageAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings
 from ...text.failures import described
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.statements.agreement import CitedLine
 from ..spending.call_budget import NoModel
 from .attribution import RewriteTask, said_by, unworded

@@ -12,8 +12,8 @@ from ...text.identity.written_ids import plain
 from ...text.lexical.terms import index_terms
 from ...text.statements.agreement import CitedLine, disagreements, opposes
 from ...text.statements.assent import assents, refuses
-from ...text.statements.authority import dictates, is_unvouched, speaks_for_all
 from ...text.statements.polarity import clauses_of
+from ...text.statements.unvouched_claims import dictates, is_unvouched, speaks_for_all
 from .echoes import called, share_in, telling_clauses, words_of
 
 NEAR = 8  # lines before an agreement among which the line that it answers is looked for

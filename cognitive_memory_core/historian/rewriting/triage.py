@@ -13,7 +13,7 @@ from ...domain.people import JobContext
 from ...domain.turn import Dialogue, shortened
 from ...prompts.answers import StatementAnswer, TriageAnswer
 from ...text.identity.labelling import labelled
-from ...text.identity.names import one_line
+from ...text.identity.name_cleaning import one_line
 from ...text.identity.persons import opening_voice, speaks_of_others
 from ...text.identity.written_ids import plain
 from ...text.statements.agreement import CitedLine

@@ -11,7 +11,7 @@ from .events import EventEraser, EventLedger, LexicalIndex, LineSearch, PassageI
 from .facts import FactBook, PendingFacts
 from .listings import OperatorLists
 from .messages import BoundedLog, HidingLog, MessageLog
-from .missed import MissedBook
+from .missed_events import MissedBook
 from .notes import NoteBook, PinBook
 from .operation import LEDGER_ROWS, Accounts, ClockState, ClockStore, LedgerExamination, LedgerExaminer, Spending
 from .people import MOST_ALIASES, MOST_NAMES, Alias, ConsentBook, IncognitoBook, NameBook

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from ..caches import cleared_on_erasure
 from ..lexical.frequency import FUNCTION_WORDS, telling
-from .names import clean_name
+from .name_cleaning import clean_name
 from .persons import MYSELF
 from .written_ids import short_form
 

@@ -10,7 +10,7 @@ from datetime import date
 from ..lexical.characters import CharacterTable
 from ..patterns import Pattern
 from ..time.numerals import number
-from .names import clean_text
+from .name_cleaning import clean_text
 
 BARE_ID = 5  # characters; an id of at least this length is recognised without a name
 _TOKEN = re.compile("[0-9A-Za-z_-]{1,128}")

@@ -18,7 +18,7 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.files import codec
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
-from cognitive_memory_core.adapters.files.names import JobName, microseconds, parsed
+from cognitive_memory_core.adapters.files.job_file_names import JobName, microseconds, parsed
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.ports.queue import Claim

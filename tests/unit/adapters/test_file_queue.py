@@ -22,7 +22,7 @@ import pytest
 from cognitive_memory_core import sentences
 from cognitive_memory_core.adapters.files import codec
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
-from cognitive_memory_core.adapters.files.names import JobName, moment, parsed
+from cognitive_memory_core.adapters.files.job_file_names import JobName, moment, parsed
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.durable_files import MAX_BYTES, TEMP

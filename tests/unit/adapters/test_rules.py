@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.ports.models import Historian
-from cognitive_memory_core.text.identity.names import clean_name
+from cognitive_memory_core.text.identity.name_cleaning import clean_name
 from cognitive_memory_core.text.statements.lexicon import offences
 from tests.support.builders import GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI

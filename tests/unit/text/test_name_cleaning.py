@@ -7,8 +7,8 @@ import unicodedata
 import pytest
 
 from cognitive_memory_core.domain.people import Person
-from cognitive_memory_core.text.identity import names
-from cognitive_memory_core.text.identity.names import NAME_LENGTH, clean_name, clean_text, one_line
+from cognitive_memory_core.text.identity import name_cleaning
+from cognitive_memory_core.text.identity.name_cleaning import NAME_LENGTH, clean_name, clean_text, one_line
 
 FAMILY = "👨‍👩‍👧"
 ZALGO = "\u0300\u0301\u0302\u0303\u0304\u0305\u0306"
@@ -124,11 +124,11 @@ def test_text_keeps_what_people_write() -> None:
 
 def test_usual_text_is_returned_without_a_look_at_each_character() -> None:
     """Every character that the fast path accepts is one that cleaning would keep unchanged."""
-    usual = [char for char in map(chr, range(0x10000)) if names._USUAL.fullmatch(char)]
+    usual = [char for char in map(chr, range(0x10000)) if name_cleaning._USUAL.fullmatch(char)]
     assert len(usual) > 20_000
     for char in usual:
-        cleaned = names._without_floods(
-            unicodedata.normalize("NFC", names._LINE_END.sub("\n", char)).translate(names._TEXT)
+        cleaned = name_cleaning._without_floods(
+            unicodedata.normalize("NFC", name_cleaning._LINE_END.sub("\n", char)).translate(name_cleaning._TEXT)
         )
         assert cleaned == char
     whole = "".join(usual)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Protocol
 
-from ...domain.missed import MissedEvent
+from ...domain.missed_event import MissedEvent
 
 
 class MissedBook(Protocol):

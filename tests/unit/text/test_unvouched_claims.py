@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cognitive_memory_core.text.statements.authority import (
+from cognitive_memory_core.text.statements.unvouched_claims import (
     borrows_a_name,
     dictates,
     is_unvouched,

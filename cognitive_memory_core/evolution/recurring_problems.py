@@ -14,11 +14,11 @@ from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.scope import Scope
 from ..domain.suggestion import Suggestion, SuggestionDecision, SuggestionKind
-from ..text.identity.names import one_line
-from ..text.statements.authority import dictates, is_unvouched
+from ..text.identity.name_cleaning import one_line
 from ..text.statements.group_rules import orders_memory
 from ..text.statements.lexicon import offences
 from ..text.statements.problems import asks, failed, has_steps, shared, steps_of, uses_tool, worked
+from ..text.statements.unvouched_claims import dictates, is_unvouched
 
 LEAST = 2  # people, or days, that have met a problem
 MOST_MORE = 2  # more of them that are wanted where admins keep dismissing

@@ -7,7 +7,7 @@ import re
 import shutil
 from pathlib import Path
 
-from .pointer import Pointer
+from .generation_in_use import Pointer
 
 DATABASE = "chroma.sqlite3"
 _GENERATION = re.compile(r"[0-9]{4,9}")

@@ -135,7 +135,7 @@ class NullIntake:
         return frozenset()
 
 
-class ClosedMemory:
+class AbsentMemory:
     """Replaces an open memory in the façade; operations that need an open one raise UnavailableError."""
 
     is_running = False

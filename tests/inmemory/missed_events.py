@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from cognitive_memory_core.domain.missed import MissedEvent
+from cognitive_memory_core.domain.missed_event import MissedEvent
 
 from .state import InMemoryState
 
