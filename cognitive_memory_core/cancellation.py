@@ -70,6 +70,9 @@ def _report(loop: asyncio.AbstractEventLoop, answer: asyncio.Future[T], done: Fu
 def _settle(answer: asyncio.Future[T], done: Future[T]) -> None:
     if answer.done():  # cancelled meanwhile
         return
+    if done.cancelled():  # the pool was closed before the work began
+        answer.cancel()
+        return
     failure = done.exception()
     if failure is None:
         answer.set_result(done.result())

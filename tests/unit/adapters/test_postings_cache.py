@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,13 @@ import numpy as np
 import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.adapters.sqlite.database.database import opened_for_reading
+from cognitive_memory_core.adapters.sqlite.database.snapshots import snapshot
 from cognitive_memory_core.adapters.sqlite.search import removed_rows
 from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS, MESSAGES
 from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.adapters.sqlite.search.postings_cache import AGAIN, TOGETHER, PostingsCache
+from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import place_filter
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
@@ -46,6 +50,20 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
     assert len(words.postings.seqs) == len(events)
     assert not len(words.missing)
     assert len(await found(ledger.lexical, "乌龙")) == len(events)
+    await ledger.close()
+
+
+async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_path: Path) -> None:
+    """Rows that one thread noted are loaded, too, by a thread whose snapshot began before they were written."""
+    path, cache, place = tmp_path / "ledger.db", PostingsCache(), place_filter(ReadFilter(GROUP))
+    ledger = await SqliteLedger.open(path)
+    with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
+        older.execute("SELECT count(*) FROM messages").fetchone()
+        await ledger.log.append([a_message(f"第{number}句") for number in range(TOGETHER + 50)])
+        for connection in (newer, older, newer):
+            words = cache.advance(connection, MESSAGES, place)
+    assert words is not None
+    assert len(words.postings.seqs) == TOGETHER + 50
     await ledger.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import AsyncIterator
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.adapters.sqlite.database.database import Database, opened_for_reading
-from cognitive_memory_core.adapters.sqlite.database.snapshots import snapshot
+from cognitive_memory_core.adapters.sqlite.database.snapshots import catch_up, snapshot
 from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
@@ -99,3 +100,14 @@ async def test_rows_are_kept_for_their_snapshot_only(path: Path) -> None:
             assert text_of(connection) == text
         with snapshot(connection):
             assert text_of(connection) == "绿茶"
+
+
+async def test_a_snapshot_catches_up_with_what_is_newer_than_itself(path: Path, database: Database) -> None:
+    """A snapshot that is older than a cache's last change is replaced, and a newer one is kept."""
+    with closing(opened_for_reading(path)) as connection, snapshot(connection):
+        assert count(connection) == 0
+        await database.write(lambda writer: writer.execute(ADD, ("job",)))
+        catch_up(connection, connection.began - 1.0)
+        assert count(connection) == 0
+        catch_up(connection, time.monotonic())
+        assert count(connection) == 1

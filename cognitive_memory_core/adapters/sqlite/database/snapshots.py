@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from sqlite3 import Connection
@@ -10,12 +11,16 @@ from typing import Any
 
 
 class SnapshotConnection(Connection):
-    """A reading connection with the rows that were converted in its present snapshot, by table and seq."""
+    """A reading connection with the rows that were converted in its present snapshot, by table and seq.
+
+    ``began`` is the instant of time.monotonic after which the snapshot was taken.
+    """
 
     def __init__(self, *args: Any, **options: Any) -> None:
         """Open a connection as sqlite3.connect does."""
         super().__init__(*args, **options)
         self.rows: dict[str, dict[int, Any]] = {}
+        self.began = 0.0
 
 
 def rows_read(connection: Connection, table: str) -> dict[int, Any]:
@@ -28,13 +33,27 @@ def rows_read(connection: Connection, table: str) -> dict[int, Any]:
 @contextmanager
 def snapshot(connection: SnapshotConnection) -> Generator[None, None, None]:
     """Run the ``with`` block in one reading transaction; if none can begin, each of its statements has its own."""
-    _end(connection)  # one that an earlier snapshot could not end
-    with suppress(sqlite3.Error):
-        connection.execute("BEGIN")
+    _begin(connection)
     try:
         yield
     finally:
         _end(connection)
+
+
+def catch_up(connection: Connection, instant: float) -> None:
+    """Begin a new snapshot if the present one may be older than an instant of time.monotonic.
+
+    A cache that another thread has brought up to date since may know rows that an older snapshot does not have.
+    """
+    if isinstance(connection, SnapshotConnection) and connection.in_transaction and connection.began <= instant:
+        _begin(connection)
+
+
+def _begin(connection: SnapshotConnection) -> None:
+    _end(connection)  # or the one before, if it could not be ended then
+    connection.began = time.monotonic()
+    with suppress(sqlite3.Error):
+        connection.execute("BEGIN")
 
 
 def _end(connection: SnapshotConnection) -> None:

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from sqlite3 import Connection
 
@@ -16,6 +17,7 @@ from ....domain.read_filter import ReadFilter
 from ....errors import UnavailableError
 from ....ports.models import Vector
 from ..database.database import Database
+from ..database.snapshots import catch_up
 from ..database.statements import bounded
 from .corpus import EVENTS
 from .place_cache import PlaceCache
@@ -162,6 +164,7 @@ class SqliteExactSearch:
             (form, place),
             lambda: _empty(connection, place, form),
             lambda old: _renewed(connection, place, form, old),
+            partial(catch_up, connection),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -23,11 +24,12 @@ S = TypeVar("S", bound=Sized)
 
 
 class _CachedPlace(Generic[S]):
-    """The cached content of one place, the lock that serialises its updates, and its counted size."""
+    """The cached content of one place, the lock that serialises its updates, its counted size, and its last change."""
 
-    def __init__(self, content: S) -> None:
+    def __init__(self, content: S, changed_at: float) -> None:
         self.lock = Lock()
         self.content = content
+        self.changed_at = changed_at
         self.counted = 0
 
 
@@ -40,6 +42,7 @@ class PlaceCache(Generic[S]):
         self._held: OrderedDict[Hashable, _CachedPlace[S]] = OrderedDict()
         self._lock = Lock()
         self._bytes = 0
+        self._cleared_at = 0.0
 
     @property
     def bytes(self) -> int:
@@ -56,16 +59,27 @@ class PlaceCache(Generic[S]):
             held = self._held.get(key)
         return None if held is None else held.content
 
-    def fresh(self, key: Hashable, empty: Callable[[], S], renewed: Callable[[S], S]) -> S:
+    def fresh(
+        self,
+        key: Hashable,
+        empty: Callable[[], S],
+        renewed: Callable[[S], S],
+        catch_up: Callable[[float], None] | None = None,
+    ) -> S:
         """Return the content of a key after ``renewed`` has updated it; ``empty`` makes the content of a new key.
 
-        Thread-safe; updates of one key run one after the other.
+        Thread-safe; updates of one key run one after the other. ``catch_up`` is called before each update with the
+        instant (of time.monotonic) of the last change, so that ``renewed`` does not read a state older than that.
         """
         with self._lock:
-            held = self._held.get(key) or self._held.setdefault(key, _CachedPlace(empty()))
+            held = self._held.get(key) or self._held.setdefault(key, _CachedPlace(empty(), self._cleared_at))
             self._held.move_to_end(key)
         with held.lock:
-            held.content = fresh = renewed(held.content)
+            if catch_up is not None:
+                catch_up(held.changed_at)
+            fresh = renewed(held.content)
+            if fresh is not held.content:
+                held.content, held.changed_at = fresh, time.monotonic()
         self._count(key, held)
         return fresh
 
@@ -80,6 +94,7 @@ class PlaceCache(Generic[S]):
         with self._lock:
             self._held.clear()
             self._bytes = 0
+            self._cleared_at = time.monotonic()
 
     def _count(self, key: Hashable, held: _CachedPlace[S]) -> None:
         with self._lock:

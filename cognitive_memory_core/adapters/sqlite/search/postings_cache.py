@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..database.snapshots import catch_up
 from ..database.statements import LISTED, listed, select
 from . import removed_rows
 from .corpus import Corpus
@@ -80,7 +81,8 @@ class PostingsCache:
         key = (corpus.table, place)
         if key in self._refused and self._is_refused(key, removed_rows.latest(connection, corpus.words)):
             return None
-        words = self._cache.fresh(key, PlacePostings, partial(_advanced, connection, corpus, place))
+        advanced, catching_up = partial(_advanced, connection, corpus, place), partial(catch_up, connection)
+        words = self._cache.fresh(key, PlacePostings, advanced, catching_up)
         if self._cache.fits(words.at_least):
             return words
         self._cache.drop(key)
