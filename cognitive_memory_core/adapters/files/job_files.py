@@ -45,7 +45,7 @@ class JobFiles:
         """Use a folder as root; :meth:`survey` creates what is missing."""
         self._root = root
         self._folders = {folder: root / folder for folder in _STATES}
-        self._places = {folder: os.path.join(path, "") for folder, path in self._folders.items()}  # noqa: PTH118  # a Path a file costs more than reading it
+        self._prefixes = {folder: os.path.join(path, "") for folder, path in self._folders.items()}  # noqa: PTH118  # a Path a file costs more than reading it
         self._disk = disk
         self._pending_seen = 0
 
@@ -109,7 +109,7 @@ class JobFiles:
         """Move a job to failed with its error; without the error if the file can only be renamed."""
         try:
             data = codec.buried(self._body(entry), error, at)
-            self._disk.create(self._places[FAILED] + entry.name, data)
+            self._disk.create(self._prefixes[FAILED] + entry.name, data)
         except (PermanentError, StorageRefused):
             self._move(entry, FAILED, attempts=entry.attempts)
             self._disk.touch(self._path(entry))
@@ -272,7 +272,7 @@ class JobFiles:
         """
         if folder != FAILED:  # a buried job also needs its file time
             with contextlib.suppress(PermanentError, Vanished):
-                data = self._disk.read(self._places[folder] + text)
+                data = self._disk.read(self._prefixes[folder] + text)
                 entry = JobEntry(name.instant, name.job_id, name.attempts, folder, text, len(data), _STATES[folder])
                 self._note_label(entry, data)
                 return entry
@@ -324,7 +324,7 @@ class JobFiles:
     def _move(self, entry: JobEntry, folder: str, *, attempts: int, instant: int | None = None) -> None:
         name = JobName(entry.instant if instant is None else instant, entry.job_id, attempts)
         text = str(name)
-        self._disk.move(self._path(entry), self._places[folder] + text)
+        self._disk.move(self._path(entry), self._prefixes[folder] + text)
         entry.folder, entry.name, entry.instant, entry.attempts = folder, text, name.instant, attempts
 
     def _try_to_sync(self, folder: str) -> None:
@@ -335,7 +335,7 @@ class JobFiles:
             log.warning("%s", refused)
 
     def _path(self, entry: JobEntry) -> str:
-        return self._places[entry.folder] + entry.name
+        return self._prefixes[entry.folder] + entry.name
 
 
 def _is_job_file(name: str) -> bool:
