@@ -52,7 +52,9 @@ class Database:
         self.path = path
         self._check = check or _nothing
         self._read_only = read_only
-        self._failed_reads, self._refused_writes = _FailedReads(path), _RefusedWrites(path)
+        templates = sentences.storage_errors
+        self._failed_reads = _Translated(_FAILED_READS, UnavailableError, templates.LEDGER_UNREADABLE, path)
+        self._refused_writes = _Translated(_REFUSED_WRITES, StorageRefused, templates.STORAGE_REFUSED, path)
         self._finish_begun: asyncio.Future[None] | None = None
         self._writer: Connection | None = None
         self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
@@ -226,33 +228,20 @@ class Database:
 
 
 @dataclass(frozen=True)
-class _FailedReads:
-    """Raises what SQLite says of a block that reads as UnavailableError; entered some ten times a job."""
+class _Translated:
+    """Raises failures of a ``with`` block as an error of the core; a class, because a job enters it some ten times."""
 
+    failures: tuple[type[Exception], ...]
+    error: type[CognitiveMemoryError]
+    sentence: str
     path: Path
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
-        if isinstance(failure, _FAILED_READS) and not isinstance(failure, _PASSING_ON):
-            said = sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=failure)
-            raise UnavailableError(said) from failure
-
-
-@dataclass(frozen=True)
-class _RefusedWrites:
-    """Raises what SQLite says of a block that writes as StorageRefused."""
-
-    path: Path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
-        if isinstance(failure, _REFUSED_WRITES) and not isinstance(failure, _PASSING_ON):
-            said = sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=failure)
-            raise StorageRefused(said) from failure
+        if isinstance(failure, self.failures) and not isinstance(failure, _PASSING_ON):
+            raise self.error(self.sentence.format(path=self.path, reason=failure)) from failure
 
 
 def _nothing() -> None:
