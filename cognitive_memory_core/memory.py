@@ -166,7 +166,7 @@ class CognitiveMemory:
         with self._stopwatches.timed("context"):
             return await self._state.reads.context(scene, query[:MAX_QUERY], budget=budget)
 
-    async def search_events(  # noqa: PLR0913  # the contract's signature
+    async def search_events(
         self,
         scene: Scene,
         query: str,

@@ -1,1 +1,1 @@
-"""Ports: Protocols of at most seven methods that adapters implement; arguments and results are domain objects."""
+"""Ports: Protocols that adapters implement; arguments and results are domain objects."""

@@ -53,7 +53,7 @@ class MessageSearch:
         self._patience = patience
         self._weights = weights
 
-    async def search(  # noqa: PLR0913  # what to search for, and how
+    async def search(
         self,
         read_filter: ReadFilter,
         query: Query,
@@ -113,7 +113,7 @@ def _readable(passages: Sequence[Passage], read_filter: ReadFilter) -> list[Pass
     return [tuple(line for line in passage if wide.admits_line(line)) for passage in passages]
 
 
-def _ranked(  # noqa: PLR0913, PLR0917  # bound at once, to be called in a thread
+def _ranked(  # noqa: PLR0917  # bound at once, to be called in a thread
     query: Query,
     read_filter: ReadFilter,
     passages: Sequence[Passage],

@@ -80,7 +80,7 @@ class ProfileReader:
     shown.
     """
 
-    def __init__(  # noqa: PLR0913, PLR0917  # all that reading profiles rests on, ports first
+    def __init__(
         self,
         store: ProfileStore,
         index: ProfileIndex,

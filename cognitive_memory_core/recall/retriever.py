@@ -109,7 +109,7 @@ class _SearchLeg:
 class Retriever:
     """Searches events by vectors and by terms, within what a read filter admits."""
 
-    def __init__(  # noqa: PLR0913, PLR0917  # all that a search rests on, in the order of the ports
+    def __init__(
         self,
         events: TracedEvents,
         lexical: LexicalIndex,

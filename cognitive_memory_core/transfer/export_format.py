@@ -82,7 +82,7 @@ def row_of(line: bytes) -> ExportedRow:
     return _READ[of_type](cast("_Line", fields))
 
 
-def _flat(row: ExportedRow) -> _Fields:  # noqa: C901, PLR0911  # a return for each type of line
+def _flat(row: ExportedRow) -> _Fields:  # noqa: PLR0911  # a return for each type of line
     match row:
         case EmbeddedEvent():
             return _flat_event(row)

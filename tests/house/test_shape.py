@@ -1,4 +1,4 @@
-"""Tests of code style: short functions, specific names, few blanket excepts, reasons for exceptions."""
+"""Tests of code style: few long functions, specific names, few blanket excepts, reasons for exceptions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from .sources import CORE, PLUGIN, functions, lines, modules, nodes
 
 CODE = modules(CORE, PLUGIN)
-LONGEST = 40
+LONG = 50
 EMPTY_WORDS = re.compile(
     r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
 )
@@ -34,14 +34,12 @@ BLANKET = {  # where every exception is caught: how often, and why
 MUTED = re.compile(r"#\s*(noqa|type:\s*ignore|pyright:\s*ignore)(?P<rest>[^#]*)(?P<reason>#.*)?$")
 
 
-def test_functions_are_short() -> None:
-    """No function is longer than forty lines."""
-    assert not {
-        (file, function.name): length
-        for file, tree in CODE.items()
-        for function in functions(tree)
-        if (length := (function.end_lineno or 0) - function.lineno + 1) > LONGEST
-    }
+def test_long_functions_are_rare() -> None:
+    """At most four functions in a hundred are longer than fifty lines, as in code bases that are easy to read."""
+    lengths = [
+        (function.end_lineno or 0) - function.lineno + 1 for tree in CODE.values() for function in functions(tree)
+    ]
+    assert sum(length > LONG for length in lengths) <= len(lengths) // 25
 
 
 def test_names_say_something() -> None:

@@ -102,7 +102,7 @@ class InMemoryArchive:
             fingerprint, vector = self._state.vectors.get(event.id, ("", None))
             yield EmbeddedEvent(event, fingerprint, vector)
 
-    def _import_row(self, row: Owned) -> bool:  # noqa: C901, PLR0911  # a return for each kind
+    def _import_row(self, row: Owned) -> bool:  # noqa: PLR0911  # a return for each kind
         state = self._state
         match row:
             case EmbeddedEvent():

@@ -65,7 +65,7 @@ def leaving(group: int, user: int = BOT, why: str = "kick_me") -> Any:
     ("user", "why", "is_left"),
     [(BOT, "kick_me", True), (BOT, "leave", True), (0, "disband", True), (2000001, "leave", False)],
 )
-async def test_a_group_that_the_bot_left_is_kept_with_a_hint(  # noqa: PLR0917  # fixtures and cases
+async def test_a_group_that_the_bot_left_is_kept_with_a_hint(
     stage: Stage, group: int, calendar: Calendar, log: list[str], user: int, why: str, is_left: bool
 ) -> None:
     """Removed, gone or dissolved: the log names the group and the setting once; a member's leave says nothing."""

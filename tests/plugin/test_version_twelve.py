@@ -242,7 +242,7 @@ async def test_admins_are_known_by_what_the_platform_states(
 
 
 @pytest.mark.parametrize("token", ["", "t"])
-async def test_an_open_port_needs_the_token_of_version_twelve(  # noqa: PLR0917  # fixtures and a case
+async def test_an_open_port_needs_the_token_of_version_twelve(
     twelve_stage: Stage, person: str, club: str, log: list[str], monkeypatch: pytest.MonkeyPatch, token: str
 ) -> None:
     """Where strangers reach the port, admins' commands need the access token, and the log names its line of .env."""

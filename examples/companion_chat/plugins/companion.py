@@ -66,7 +66,7 @@ chat = on_message(rule=to_me(), priority=50, block=True)
 
 
 @chat.handle()
-async def turn(  # noqa: PLR0917  # every name is injected
+async def turn(
     event: Event,
     scene: CurrentScene,
     memory: Memory,

@@ -164,7 +164,7 @@ def _people_of(scope: Scope) -> tuple[str, ...]:
     return (scope.place_id,) if scope.kind == "private" else ()
 
 
-def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: C901, PLR0911  # a return for each kind
+def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: PLR0911  # a return for each kind
     match row:
         case EmbeddedEvent():
             return _import_event(connection, row, revision)
