@@ -16,6 +16,7 @@ from typing import Any, Literal, cast
 from pydantic import BaseModel, SecretStr
 
 from . import sentences
+from .domain.price import Price
 from .durable_files import Disk, Vanished, is_withheld
 from .errors import BadArgument, BadSetting, PermanentError, StorageRefused
 from .sentences.setting_meanings import MEANINGS
@@ -251,7 +252,7 @@ def written(key: str, value: object) -> str:
         return ""
     if sentences.settings.is_secret(key):
         return sentences.settings.HIDDEN
-    return value if isinstance(value, str) else json.dumps(_plain(value), ensure_ascii=False)
+    return str(value) if isinstance(value, str | Price) else json.dumps(_plain(value), ensure_ascii=False)
 
 
 def _near_leaf(wanted: str, keys: Collection[str]) -> list[str]:

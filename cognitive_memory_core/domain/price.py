@@ -14,6 +14,10 @@ class Price:
     given: float
     written: float
 
+    def __str__(self) -> str:
+        """Return the price as .env writes it."""
+        return f"{self.given:.15g}/{self.written:.15g}"
+
     def of(self, tokens: int, answered: int) -> float:
         """Return the price of ``tokens`` in all, of which ``answered`` are output tokens."""
         return ((tokens - answered) * self.given + answered * self.written) / MILLION

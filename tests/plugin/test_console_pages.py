@@ -367,6 +367,16 @@ async def test_settings_are_changed_or_shown_with_their_line(shown: Console) -> 
         assert unchangeable.status_code == 422
 
 
+async def test_the_settings_page_shows_a_price(shown: Console, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model's price is shown as .env has it, on a page that names every setting."""
+    from nonebot_plugin_cognitive_memory.config import setup
+
+    given = {"models": {"historian": {"price": "2/8"}}}
+    monkeypatch.setattr(setup, "configuration", core.Configuration(given, None))
+    async with shown.visited() as visitor:
+        assert "COGNITIVE_MEMORY__MODELS__HISTORIAN__PRICE=2/8" in await visitor.look("/settings")
+
+
 async def test_a_case_goes_with_consent_to_its_event(shown: Console) -> None:
     """A kept case shows nothing that a person said who opted out since, neither in its list nor in the report."""
     async with shown.visited() as visitor:

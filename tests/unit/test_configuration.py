@@ -19,6 +19,7 @@ from cognitive_memory_core.configuration import (
     setting_keys,
     with_hot,
 )
+from cognitive_memory_core.domain.price import Price
 from cognitive_memory_core.errors import BadArgument, StorageRefused
 from cognitive_memory_core.settings import Settings
 from tests.support.disk import Fault, FaultyDisk
@@ -192,6 +193,16 @@ def test_secrets_are_not_shown() -> None:
     assert "canary" not in repr(shown)
     assert configuration.state("models.historian.api_key").value
     assert configuration.state("models.triage.api_key").value == ""
+
+
+def test_every_value_is_shown_as_env_would_write_it() -> None:
+    """What a setting shows, written into .env, gives the same settings; a model's price is among them."""
+    given = {"models": {"historian": {"price": "2/8"}, "embedding": {"price": 0.5}}, "capture": {"groups": "1,2"}}
+    configuration = Configuration(given, None)
+    assert configuration.state("models.historian.price").value == "2/8"
+    price = configuration.state("models.embedding.price").value
+    assert Settings.from_mapping({"models": {"embedding": {"price": price}}}).models.embedding.price == Price(0.5, 0.5)
+    assert all(configuration.state(key) for key in setting_keys())
 
 
 def test_every_hot_name_is_a_setting() -> None:
