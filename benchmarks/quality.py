@@ -23,8 +23,8 @@ from pathlib import Path
 import psutil
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.store.ledger import SqliteLedger
 
 from .answers_modes import MODES, Trial, life
 from .answers_sets import chat_of

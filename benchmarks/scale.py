@@ -25,9 +25,9 @@ import numpy as np
 import psutil
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.store.ledger import SqliteLedger
 
 from .family import MB, children_resident, resident
 from .measure import Report, Sample

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent
+from cognitive_memory_core.store.ledger import SqliteLedger
 
 from .topics import batches, event_of
 from .workload import Line, TextVectors, vector_of

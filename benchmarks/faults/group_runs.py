@@ -12,9 +12,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.belief import Belief
 from cognitive_memory_core.errors import StorageRefused
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains

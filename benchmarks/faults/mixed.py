@@ -27,9 +27,9 @@ from typing import Any, TypeVar
 
 import cognitive_memory_core as core
 from cognitive_memory_core import durable_files as disk
-from cognitive_memory_core.adapters.sqlite.database.database import Database
 from cognitive_memory_core.errors import BadAnswer, UnavailableError
 from cognitive_memory_core.ports.models import Ask
+from cognitive_memory_core.store.database.database import Database
 from tests.support.puppet import Puppet
 
 from ..fault_row import Extent, Row

@@ -16,9 +16,9 @@ import cognitive_memory_core as core
 from cognitive_memory_core.adapters.chroma.process import ChildProcess
 from cognitive_memory_core.adapters.chroma.protocol import Envelope, Failed
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
-from cognitive_memory_core.adapters.sqlite.search.exact_search import SqliteExactSearch
 from cognitive_memory_core.historian.indexing import index_sleep
 from cognitive_memory_core.ports.clock import Clock
+from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
 
 from ..kills import exported
 from . import world

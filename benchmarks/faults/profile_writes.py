@@ -21,7 +21,6 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
@@ -32,6 +31,7 @@ from cognitive_memory_core.historian.profiles.merging import ProfileMerging
 from cognitive_memory_core.ports.models import Merger, ProfileContent
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.properties import test_profile_machine as machine
 from tests.support.builders import a_draft, an_event
 from tests.support.clock import SHANGHAI, FrozenClock

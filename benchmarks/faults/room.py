@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.disks import fill
 
 from . import world

@@ -12,12 +12,12 @@ from pathlib import Path
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
 from cognitive_memory_core.adapters.files.profiles import FileProfiles
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database import migrations, schema
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.store.database import migrations, schema
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support import profiles
 
 from . import world

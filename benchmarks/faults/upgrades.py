@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database import schema
+from cognitive_memory_core.store.database import schema
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock

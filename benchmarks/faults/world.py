@@ -19,7 +19,6 @@ from cognitive_memory_core.adapters.files import codec
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
 from cognitive_memory_core.adapters.files.job_file_names import parsed
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.job import Job
@@ -37,6 +36,7 @@ from cognitive_memory_core.settings import (
     Settings,
     VectorStoreSettings,
 )
+from cognitive_memory_core.store.ledger import SqliteLedger
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from .. import sentences
 from ..adapters.files.directory_owner import DirectoryOwner
-from ..adapters.sqlite import SqliteLedger
 from ..domain.ids import checked_id
 from ..errors import CognitiveMemoryError
 from ..memory import CognitiveMemory
 from ..ports.ledger import Copy
+from ..store.ledger import SqliteLedger
 from ..wiring.lost_ledger import LEDGER
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner

@@ -16,8 +16,6 @@ from ..adapters.files.durable_queue import FileQueue
 from ..adapters.files.end_summaries_mirror import EndSummaries
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.malloc_tuning import return_large_blocks
-from ..adapters.sqlite import SqliteLedger
-from ..adapters.sqlite.database.migrations import is_blank
 from ..background import BackgroundLoop
 from ..cancellation import released_on_failure
 from ..durable_files import Disk
@@ -30,6 +28,8 @@ from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
 from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings
+from ..store.database.migrations import is_blank
+from ..store.ledger import SqliteLedger
 from .chat_models import ChatModels, chat_models_of
 from .embedding import Embedding, embedding_of
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger

@@ -11,11 +11,11 @@ from ..adapters.breaker import Breaker
 from ..adapters.caller_models import CallerEmbedder
 from ..adapters.embedding import EmbeddingQueue
 from ..adapters.offline.hashing import HashingEmbedder
-from ..adapters.sqlite import SqliteLedger
 from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter
 from ..recall.calibration import Calibrating
 from ..settings import EmbeddingSettings, Live, Settings
+from ..store.ledger import SqliteLedger
 
 if TYPE_CHECKING:
     from ..adapters.openai.client import ModelClient

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from .. import sentences
 from ..adapters.files.directory_owner import LOCK
-from ..adapters.sqlite.database.migrations import copies_of, is_blank
 from ..errors import UnavailableError
+from ..store.database.migrations import copies_of, is_blank
 
 LEDGER = "ledger.db"
 CONSENT = "ledger.new"  # an empty file with which the operator requests a new ledger despite remains of an older one

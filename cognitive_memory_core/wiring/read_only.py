@@ -10,7 +10,6 @@ from pathlib import Path
 
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue_snapshot import counted_jobs, failed_jobs
-from ..adapters.sqlite import SqliteLedger
 from ..consent import Consent
 from ..domain.hit import Hit
 from ..domain.job import FailedJob, QueueCounts
@@ -27,6 +26,7 @@ from ..recall.message_search import MessageSearch
 from ..recall.retriever import Retriever
 from ..recall.search import Search
 from ..settings import Live, Settings
+from ..store.ledger import SqliteLedger
 from ..transfer import checked_target, exported
 from .adapters import SystemClock
 from .embedding import embedding_of

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.inmemory import InMemoryLedger
 from tests.support.clock import FrozenClock
 from tests.support.ledgers import Ledger

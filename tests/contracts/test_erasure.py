@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
@@ -29,6 +28,7 @@ from cognitive_memory_core.ports.ledger import (
     Totals,
     VectorRow,
 )
+from cognitive_memory_core.store.ledger import SqliteLedger
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.inmemory import InMemoryLedger

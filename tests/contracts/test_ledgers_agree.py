@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
@@ -29,6 +28,7 @@ from cognitive_memory_core.ports.ledger import (
     VectorRow,
 )
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.ledger import SqliteLedger
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.inmemory import InMemoryLedger

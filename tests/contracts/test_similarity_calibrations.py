@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.ledgers import Ledger
 
 

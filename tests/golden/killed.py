@@ -15,7 +15,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from cognitive_memory_core.adapters.sqlite.database import migrations
+from cognitive_memory_core.store.database import migrations
 
 
 def migrate_until(path: Path, statement: int) -> None:

@@ -13,7 +13,7 @@ GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
 CODE = re.compile(r"`([\w.-]+(?:/[\w.-]+)+|[\w-]+\.(?:md|py|toml))`")
 LINK = re.compile(r"\]\(([^)#:]+)\)")
 PLACE = re.compile(r"\b(README|docs/[\w/-]+\.md)(?=[ 「])(?:「([^」]+)」)?")
-ROOMS = ["historian", "text", "adapters/sqlite"]
+ROOMS = ["historian", "text", "store"]
 
 
 def text_of(guide: str) -> str:

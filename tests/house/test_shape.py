@@ -21,7 +21,7 @@ BLANKET = {  # where every exception is caught: how often, and why
         "the process's main: whatever is wrong with a generation, another comes",
     ),
     f"{CORE}/adapters/chroma/worker.py": (1, "the thread's main: what fails is raised where it is waited for"),
-    f"{CORE}/adapters/sqlite/database/request_batches.py": (
+    f"{CORE}/store/database/request_batches.py": (
         2,
         "the thread's main: what fails is raised where it is awaited",
     ),

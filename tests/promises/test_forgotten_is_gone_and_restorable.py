@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.historian.clock_watch import STEADY
 from cognitive_memory_core.ports.ledger import ClockState
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
 from tests.support.telling import (

@@ -14,9 +14,9 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core import CognitiveMemory, Message, MistakeError, ProfileKey, Scene, Settings
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.historian.clock_watch import STEADY
 from cognitive_memory_core.ports.ledger import ClockState
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.clock import FrozenClock
 from tests.support.sizes import sized
 from tests.support.telling import EXACT, GAMES, PRIVATE, PRIVATE_MILI, READING, READING_MILI, a_memory, recalled, tell

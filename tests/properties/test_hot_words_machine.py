@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.search.lexical import SqliteLexical
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, later

@@ -20,15 +20,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filter, event_metadata
-from cognitive_memory_core.adapters.sqlite.database import migrations
-from cognitive_memory_core.adapters.sqlite.database.statements import select
-from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
-from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import message_filter, scene_filter, sql_filter
 from cognitive_memory_core.domain.event import MEMORY_KINDS, Event
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.store import event_rows, messages
+from cognitive_memory_core.store.database import migrations
+from cognitive_memory_core.store.database.statements import select
+from cognitive_memory_core.store.search.read_filter_sql import message_filter, scene_filter, sql_filter
 from tests.support.clock import NOON
 from tests.support.sizes import sized
 from tests.support.where import matches

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.note import Memo, Pin
@@ -17,6 +16,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.inmemory import InMemoryLedger
 
 from .builders import GROUP, a_draft

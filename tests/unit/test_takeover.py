@@ -222,7 +222,7 @@ from itertools import count
 from pathlib import Path
 import cognitive_memory_core as core
 from cognitive_memory_core.migration import takeover
-from cognitive_memory_core.adapters.sqlite.database.database import Database
+from cognitive_memory_core.store.database.database import Database
 
 left = int(sys.argv[2])
 def dying(kind, name):

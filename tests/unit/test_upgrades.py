@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite.database import file_header, migrations, schema
 from cognitive_memory_core.configuration import Configuration
+from cognitive_memory_core.store.database import file_header, migrations, schema
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.sqlite.search.postings import Postings
-from cognitive_memory_core.adapters.sqlite.search.top_rows import best
+from cognitive_memory_core.store.search.postings import Postings
+from cognitive_memory_core.store.search.top_rows import best
 
 WORDS = st.lists(st.sampled_from("甲乙丙丁戊"), max_size=6)
 STEPS = st.lists(st.tuples(st.integers(0, 12), WORDS | st.none()), max_size=60)

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import opened_for_reading
-from cognitive_memory_core.adapters.sqlite.database.snapshots import snapshot
-from cognitive_memory_core.adapters.sqlite.search import removed_rows
-from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS, MESSAGES
-from cognitive_memory_core.adapters.sqlite.search.lexical import SqliteLexical
-from cognitive_memory_core.adapters.sqlite.search.postings_cache import AGAIN, TOGETHER, PostingsCache
-from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import place_filter
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.store.database.database import opened_for_reading
+from cognitive_memory_core.store.database.snapshots import snapshot
+from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.search import removed_rows
+from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES
+from cognitive_memory_core.store.search.lexical import SqliteLexical
+from cognitive_memory_core.store.search.postings_cache import AGAIN, TOGETHER, PostingsCache
+from cognitive_memory_core.store.search.read_filter_sql import place_filter
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed, later

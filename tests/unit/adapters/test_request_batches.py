@@ -12,8 +12,8 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite.database.database import Database
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
+from cognitive_memory_core.store.database.database import Database
 
 
 @pytest.fixture

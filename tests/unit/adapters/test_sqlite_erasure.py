@@ -19,10 +19,6 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database import migrations, schema
-from cognitive_memory_core.adapters.sqlite.erasure.byte_purge import purge
-from cognitive_memory_core.adapters.sqlite.erasure.person_search import FEW, PersonSearch
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
@@ -30,6 +26,10 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Alias, Copy, PurgeState, VectorRow
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.database import migrations, schema
+from cognitive_memory_core.store.erasure.byte_purge import purge
+from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
+from cognitive_memory_core.store.ledger import SqliteLedger
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -257,10 +257,10 @@ import asyncio, os, sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database import schema
-from cognitive_memory_core.adapters.sqlite.erasure.person_search import FEW, PersonSearch
-from cognitive_memory_core.adapters.sqlite.erasure.byte_purge import purge
+from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.database import schema
+from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
+from cognitive_memory_core.store.erasure.byte_purge import purge
 
 seen = []
 

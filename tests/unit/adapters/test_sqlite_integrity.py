@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import Database
-from cognitive_memory_core.adapters.sqlite.database.integrity import SqliteExaminer
+from cognitive_memory_core.store.database.database import Database
+from cognitive_memory_core.store.database.integrity import SqliteExaminer
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests import golden
 from tests.golden import fill
 from tests.support.damaged_rows import DAMAGES, changed

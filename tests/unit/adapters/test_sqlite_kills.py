@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import _refuse_reading_alone
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.store.database.database import _refuse_reading_alone
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.ledgers import shown
 from tests.support.sizes import sized
 
@@ -24,7 +24,7 @@ WRITER = """
 import asyncio, os, sys
 from pathlib import Path
 sys.path.insert(0, os.environ["PROJECT"])
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.builders import a_draft, a_message, an_event
 
 async def main(number):

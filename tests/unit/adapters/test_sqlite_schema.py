@@ -12,10 +12,10 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite.database import migrations, schema
-from cognitive_memory_core.adapters.sqlite.records.consent import switch_of
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.store.consent import switch_of
+from cognitive_memory_core.store.database import migrations, schema
 from tests.support.builders import GROUP
 
 STEPS = (

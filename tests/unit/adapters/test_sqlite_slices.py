@@ -13,11 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.search.exact_search import SqliteExactSearch
-from cognitive_memory_core.adapters.sqlite.search.place_cache import PlaceCache
-from cognitive_memory_core.adapters.sqlite.search.read_filter_sql import place_filter
-from cognitive_memory_core.adapters.sqlite.search.vector_cache import (
+from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
+from cognitive_memory_core.store.search.place_cache import PlaceCache
+from cognitive_memory_core.store.search.read_filter_sql import place_filter
+from cognitive_memory_core.store.search.vector_cache import (
     LAST_SEQ,
     Changes,
     Slice,
@@ -26,10 +29,7 @@ from cognitive_memory_core.adapters.sqlite.search.vector_cache import (
     rounded,
     whole,
 )
-from cognitive_memory_core.adapters.sqlite.search.vector_rows import CHUNK, VectorPlace
-from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.search.vector_rows import CHUNK, VectorPlace
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, a_vector, embedded

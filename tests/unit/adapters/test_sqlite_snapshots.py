@@ -11,13 +11,13 @@ from sqlite3 import Connection
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database.database import Database, opened_for_reading
-from cognitive_memory_core.adapters.sqlite.database.snapshots import catch_up, snapshot
-from cognitive_memory_core.adapters.sqlite.search.corpus import EVENTS
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.store.database.database import Database, opened_for_reading
+from cognitive_memory_core.store.database.snapshots import catch_up, snapshot
+from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.search.corpus import EVENTS
 from tests.support.builders import GROUP, a_draft, an_event
 
 COUNT, ADD = "SELECT count(*) FROM jobs_done", "INSERT INTO jobs_done VALUES (?, 0)"

@@ -9,11 +9,11 @@ from sqlite3 import Connection, connect
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
-from cognitive_memory_core.adapters.sqlite.database import migrations
-from cognitive_memory_core.adapters.sqlite.records import event_rows, messages
-from cognitive_memory_core.adapters.sqlite.search import words
 from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.store import event_rows, messages
+from cognitive_memory_core.store.database import migrations
+from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.search import words
 from cognitive_memory_core.text.lexical.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON

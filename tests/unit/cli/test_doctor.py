@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.cli.bot_directory import BotDirectory
 from cognitive_memory_core.cli.doctor import machine, storage
 from cognitive_memory_core.cli.doctor.findings import ExaminedBot, Finding
 from cognitive_memory_core.ports.ledger import ClockState
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import Reply, status, well
 from tests.support.served_models import MISSING, model, script, served

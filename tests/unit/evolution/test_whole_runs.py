@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.sqlite import SqliteLedger
 from cognitive_memory_core.errors import AlreadyEvolving, StorageRefused
+from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.inmemory import InMemoryLedger
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP

@@ -1,1 +1,0 @@
-"""The record types of the ledger, one table family per file."""

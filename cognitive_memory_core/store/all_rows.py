@@ -1,0 +1,295 @@
+"""All rows of the ledger, for export, import and status."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from sqlite3 import Connection
+
+from ..domain.belief import Belief, Change
+from ..domain.erasure_rules import is_covered, names_erased, stays_out
+from ..domain.interval import Interval
+from ..domain.message import Message
+from ..domain.note import Memo, Pin
+from ..domain.place_switch import PlaceSwitch
+from ..domain.scope import Scope
+from ..domain.suggestion import SuggestionDecision
+from ..domain.tombstones import Tombstones
+from ..ports.ledger import Activity, Alias, ArchiveRow, DayCount, EmbeddedEvent, OptOut, Shared, Totals
+from ..text.time.instants import EARLIEST
+from . import beliefs, duplicates, event_rows
+from . import suggestion_decisions as decisions
+from .consent import add_opt_out, add_sharing, add_switch, switch_of
+from .database.database import Database
+from .database.rows import (
+    BELIEF_COLUMNS,
+    CHANGE_COLUMNS,
+    DECISION_COLUMNS,
+    EVENT_FIELDS,
+    MEMO_COLUMNS,
+    MESSAGE_FIELDS,
+    PIN_COLUMNS,
+    Row,
+    belief_of,
+    bound,
+    change_of,
+    event_of,
+    instant_of,
+    memo_of,
+    message_of,
+    micros,
+    pin_of,
+    vector_of,
+)
+from .database.statements import next_revision, select
+from .messages import append
+from .names import add_alias
+from .notes import add_memo, add_pin
+from .search.vector_changes import dimensions_of
+from .search.vectors import has_direction, put
+from .tombstones import tombstones_of
+
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
+PAGE = 500  # rows read at a time
+
+
+@dataclass(frozen=True)
+class _ArchiveTable:
+    """One kind of exported row: its table, its conversion, and the columns with the id of its owner."""
+
+    source: str
+    columns: str
+    read: Callable[[Row], ArchiveRow]
+    person: str = ""
+    standing: str = "TRUE"
+
+    def page(self, connection: Connection, user_id: str | None, after: int) -> list[tuple[int, ArchiveRow]]:
+        """Read the next page of rows, each with its seq."""
+        where = f"r.seq > ? AND {self.standing}" + ("" if user_id is None else f" AND ? IN ({self.person})")
+        values = (after,) if user_id is None else (after, *bound(user_id))
+        query = select(f"r.seq, {self.columns}", self.source, where, "ORDER BY r.seq LIMIT ?")
+        return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
+
+
+class SqliteArchive:
+    """All rows of a database."""
+
+    def __init__(self, database: Database) -> None:
+        """Read and import rows of a database."""
+        self._database = database
+
+    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
+        """Stream rows page by page; no transaction stays open between pages, so an idle stream blocks no writer."""
+        for table in _TABLES:
+            after = 0
+            while user_id is None or table.person:
+                page = await self._database.read(table.page, user_id, after)
+                for _, row in page:
+                    yield row
+                if len(page) < PAGE:
+                    break
+                after = page[-1][0]
+
+    async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
+        """Import rows in one transaction."""
+        return await self._database.write(_import_rows, rows)
+
+    async def totals(self) -> Totals:
+        """Count the rows."""
+        return await self._database.read(_totals)
+
+    async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+        """Count the rows of a place by day."""
+        return await self._database.read(_activity, scope, days)
+
+
+def _import_rows(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
+    opt_outs = [row for row in rows if isinstance(row, OptOut)]
+    new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
+    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+    revision, lengths = next_revision(connection), _lengths(connection, rows)
+    others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
+    fitted = (_with_usable_vector(row, lengths) for row in others if not _is_erased(erased, row))
+    return new + sum(_import_row(connection, row, revision, erased) for row in fitted)
+
+
+def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
+    """Return the vector length of each fingerprint: that of stored vectors, else the most frequent among ``rows``."""
+    whole = (row for row in rows if isinstance(row, EmbeddedEvent) and row.vector and has_direction(row.vector))
+    times = Counter((row.fingerprint, len(row.vector or ())) for row in whole)
+    usual = {model: length for (model, length), _ in reversed(times.most_common())}
+    return {model: dimensions_of(connection, model) or length for model, length in usual.items()}
+
+
+def _with_usable_vector(row: _Owned, lengths: Mapping[str, int]) -> _Owned:
+    """Return the row; without its vector, so that it is embedded again, if that has a wrong length or no direction."""
+    if not isinstance(row, EmbeddedEvent) or row.vector is None:
+        return row
+    is_usable = has_direction(row.vector) and len(row.vector) == lengths.get(row.fingerprint)
+    return row if is_usable else EmbeddedEvent(row.event)
+
+
+def _is_erased(erased: Tombstones, row: _Owned) -> bool:
+    if isinstance(row, Alias):
+        return is_covered(erased, row.scope, (row.user_id,), row.last_seen_at)
+    if isinstance(row, Shared):
+        return erased.covers_person(row.user_id, row.at)
+    if isinstance(row, SuggestionDecision):
+        return is_covered(erased, row.scope, (), row.decided_at)
+    if isinstance(row, PlaceSwitch):
+        return is_covered(erased, row.scope, (), EARLIEST)  # when it was set is not known
+    said = row.event if isinstance(row, EmbeddedEvent) else row
+    return stays_out(erased, said) or names_erased(erased, said)
+
+
+def _people(row: _Owned) -> tuple[str, ...]:
+    match row:
+        case EmbeddedEvent():
+            return (row.event.sender_id, *row.event.subjects, *_people_of(row.event.scope))
+        case Message():
+            return (row.scene.user_id,)
+        case Pin():
+            return (row.owner_id,)
+        case Memo() | Alias():
+            return (row.user_id, *_people_of(row.scope))
+        case Shared():
+            return (row.user_id,)
+        case PlaceSwitch() | Belief() | Change() | SuggestionDecision():
+            return _people_of(row.scope)
+
+
+def _people_of(scope: Scope) -> tuple[str, ...]:
+    """Return the person of a private chat; none for a group. Rows of an older system may name nobody else."""
+    return (scope.place_id,) if scope.kind == "private" else ()
+
+
+def _import_row(connection: Connection, row: _Owned, revision: int, erased: Tombstones) -> bool:  # noqa: PLR0911  # a return for each kind
+    match row:
+        case EmbeddedEvent():
+            return _import_event(connection, row, revision)
+        case Message():
+            return append(connection, [row]) > 0
+        case Memo():
+            return add_memo(connection, row)
+        case Pin():
+            return add_pin(connection, row)
+        case Alias():
+            return add_alias(connection, row)
+        case Shared():
+            return add_sharing(connection, row.user_id, row.at)
+        case PlaceSwitch():
+            return add_switch(connection, row)
+        case Belief() | Change():
+            return beliefs.import_rows(connection, row, erased)
+        case SuggestionDecision():
+            return decisions.add(connection, row, erased)
+
+
+def _import_event(connection: Connection, row: EmbeddedEvent, revision: int) -> bool:
+    """Write an event unless it or an equal event is known; return whether it was written.
+
+    An equal event is not counted again, so that importing a file twice changes nothing.
+    """
+    event = row.event
+    if event_rows.is_known(connection, event) or duplicates.active_duplicate(connection, event) is not None:
+        return False
+    sources = event_rows.sources_left(connection, event)
+    if not event.retired_at and (withdrawn_at := event_rows.withdrawn_at(connection, event, sources)):
+        event = replace(event, retired_at=withdrawn_at)
+    seq = event_rows.add(connection, event, sources)
+    if row.fingerprint and row.vector is not None:
+        put(connection, seq, row.fingerprint, row.vector, revision)
+    return True
+
+
+def _totals(connection: Connection) -> Totals:
+    standing = _count(connection, "events", "retired_at IS NULL")
+    return Totals(
+        events=standing,
+        retired=_count(connection, "events") - standing,
+        messages=_count(connection, "messages"),
+        memos=_count(connection, "memos"),
+        pins=_count(connection, "pins"),
+        beliefs=_count(connection, "beliefs", "status = 'active'"),
+    )
+
+
+def _count(connection: Connection, table: str, where: str = "TRUE", values: Sequence[object] = ()) -> int:
+    return connection.execute(select("count(*)", table, where), tuple(values)).fetchone()[0]
+
+
+_NEXT_AGENT = select("min(agent)", "events", "retired_at IS NULL AND agent > a.agent")
+_AGENTS = (  # found by one index step each
+    f"WITH RECURSIVE a (agent) AS ({select('min(agent)', 'events', 'retired_at IS NULL')} UNION ALL"
+    f" {select(f'({_NEXT_AGENT})', 'a', 'a.agent IS NOT NULL')}) {select('agent', 'a', 'agent IS NOT NULL')}"
+)
+_EVERYWHERE = f"retired_at IS NULL AND agent IN ({_AGENTS})"  # by the index of active events
+
+
+def _activity(connection: Connection, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+    here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
+    standing = f"{here} AND retired_at IS NULL"
+    everywhere = _EVERYWHERE if scope is None else standing
+    lines = _by_day(connection, "messages", here, values, days)
+    events = _by_day(connection, "events", everywhere, values, days)
+    return Activity(
+        _count(connection, "events", standing, values),
+        _count(connection, "messages", here, values),
+        tuple(DayCount(day.start.date(), *counts) for day, *counts in zip(days, lines, events, strict=True)),
+    )
+
+
+def _by_day(
+    connection: Connection, table: str, where: str, values: Sequence[object], days: Sequence[Interval]
+) -> list[int]:
+    """Count the rows of each day; the index by time makes this cheap."""
+    within = f"{where} AND at_us >= ? AND at_us < ?"
+    return [_count(connection, table, within, (*values, micros(day.start), micros(day.stop))) for day in days]
+
+
+def _embedded_event_of(row: Row) -> EmbeddedEvent:
+    *fields, fingerprint, vector = row
+    if vector is None:
+        return EmbeddedEvent(event_of(fields))
+    return EmbeddedEvent(event_of(fields), fingerprint, vector_of(vector))
+
+
+def _alias_of(row: Row) -> Alias:
+    scope, user_id, name, first_us, last_us = row
+    return Alias(Scope.of_key(scope), user_id, name, instant_of(first_us), instant_of(last_us))
+
+
+def _opt_out_of(row: Row) -> OptOut:
+    return OptOut(row[0], instant_of(row[1]))
+
+
+def _shared_of(row: Row) -> Shared:
+    return Shared(row[0], instant_of(row[1]))
+
+
+def _of_r(columns: Sequence[str]) -> str:
+    return ", ".join(f"r.{name}" for name in columns)
+
+
+_TABLES = (
+    _ArchiveTable("opt_outs r", "r.user_id, r.at_us", _opt_out_of),
+    _ArchiveTable("sharing r", "r.user_id, r.at_us", _shared_of),
+    _ArchiveTable("switches r", "r.scope, r.switch, r.until_us", switch_of),
+    _ArchiveTable("names r", "r.scope, r.user_id, r.name, r.first_us, r.last_us", _alias_of),
+    _ArchiveTable(
+        "events r LEFT JOIN vectors v ON v.seq = r.seq",
+        f"{_of_r(EVENT_FIELDS)}, r.embedded_as, v.vector",
+        _embedded_event_of,
+        "r.sender_id",
+        "r.retired_at IS NULL",
+    ),
+    _ArchiveTable(
+        "messages r", _of_r(MESSAGE_FIELDS), message_of, "r.sender_id", "r.seq NOT IN (SELECT seq FROM veils)"
+    ),
+    _ArchiveTable("memos r", _of_r(MEMO_COLUMNS), memo_of),
+    _ArchiveTable("pins r", _of_r(PIN_COLUMNS), pin_of, "r.owner_id, r.author_id"),
+    _ArchiveTable("beliefs r", _of_r(BELIEF_COLUMNS), belief_of),
+    _ArchiveTable("belief_changes r", _of_r(CHANGE_COLUMNS), change_of),
+    _ArchiveTable("decisions r", f"{_of_r(DECISION_COLUMNS)}, {decisions.EVIDENCE}", decisions.decision_of),
+)

@@ -1,0 +1,340 @@
+"""Beliefs with their versions, vectors and changes, and which messages evolution has read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from sqlite3 import Connection
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import sentences
+from ..domain.belief import (
+    Belief,
+    BeliefEdit,
+    BeliefPage,
+    Change,
+    is_applicable,
+    relinked,
+    superseded,
+    without_message,
+)
+from ..domain.event import duplicate_key
+from ..domain.scope import Scope
+from ..domain.tombstones import Tombstones
+from ..errors import BadArgument
+from ..ports.beliefs import EmbeddedBelief, GroupActivity, Listing
+from ..ports.models import Vector
+from ..text.caches import cleared_on_erasure
+from .database.database import Database
+from .database.rows import (
+    BELIEF_COLUMNS,
+    CHANGE_COLUMNS,
+    belief_of,
+    belief_values,
+    bound,
+    change_of,
+    change_values,
+    digest,
+    instant_of,
+    micros,
+    vector_of,
+)
+from .database.statements import LISTED, bounded, delete, insert, listed, select, update
+from .search.read_filter_sql import Filter
+from .search.vectors import has_direction
+from .tombstones import tombstones_of
+
+_FIELDS = ", ".join(f"b.{name}" for name in BELIEF_COLUMNS)
+_LOGGED = ", ".join(CHANGE_COLUMNS)
+_OF_OTHER_MODELS = "(b.embedded_as < ?1 OR b.embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
+
+
+class SqliteBeliefs:
+    """Stores beliefs, their versions and their change log."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep beliefs in a database."""
+        self._database = database
+
+    async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
+        """Write the edits that still apply, in one transaction; return these."""
+        return await self._database.write(_commit, edits)
+
+    async def find(self, belief_id: str) -> Belief | None:
+        """Return any version of a belief."""
+        return await self._database.read(_find, belief_id)
+
+    async def page(self, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
+        """Return current versions of a place, strongest first."""
+        return await self._database.read(_page, scope, status, bounded(limit), bounded(offset))
+
+    async def history(self, chain_id: str) -> list[Belief]:
+        """Return all versions of the belief with this ``chain_id``, oldest first."""
+        return await self._database.read(_chain, chain_id)
+
+    async def changes(self, scope: Scope, since: datetime) -> list[Change]:
+        """Return the change log of a place from an instant on, oldest first."""
+        return await self._database.read(_changes, scope, since)
+
+    async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
+        """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
+        return await self._database.read(_waiting, fingerprint, bounded(limit))
+
+    async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
+        """Store a vector unless the statement has changed since; raises BadArgument for a vector without direction."""
+        if not has_direction(vector):
+            raise BadArgument(
+                sentences.caller.bad_value("vector", belief.id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
+            )
+        await self._database.write(_store, fingerprint, belief, vector)
+
+    async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
+        """Return the active beliefs of a place with their vectors."""
+        return await self._database.read(_embedded, scope, fingerprint)
+
+    async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
+        """Return the active beliefs of a place with their cosine to a unit vector."""
+        return await self._database.read(_near, scope, fingerprint, vector)
+
+    async def note(self, scope: Scope, read: Sequence[str]) -> None:
+        """Record that a run of evolution in a place has read these messages."""
+        await self._database.write(_note, scope, read)
+
+    async def unread(self) -> list[GroupActivity]:
+        """Return the groups with lines of people that evolution has not read, the longest waiting first."""
+        return await self._database.read(_unread)
+
+
+def found(connection: Connection, which: Filter) -> list[tuple[int, Belief]]:
+    """Return beliefs of ``beliefs b``, each with its seq."""
+    rows = connection.execute(select(f"b.seq, {_FIELDS}", "beliefs b", which[0], "ORDER BY b.seq"), which[1])
+    return [(row[0], belief_of(row[1:])) for row in rows.fetchall()]
+
+
+def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> None:
+    """Remove a withdrawn message from the sources of beliefs; a belief that loses its last source is retired."""
+    resting = "b.scope = ? AND EXISTS (SELECT 1 FROM json_each(b.message_ids) WHERE value = ?)"
+    for _, belief in found(connection, (resting, bound(scope.key, message_id))):
+        edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at)
+        _put(connection, edit.belief)
+        if edit.change:
+            _log(connection, edit.change)
+
+
+def erase(connection: Connection, beliefs: Sequence[Belief]) -> None:
+    """Erase versions of beliefs with their changes; the remaining versions of a chain are linked to each other."""
+    ids = listed(bound(*(belief.id for belief in beliefs)))
+    connection.execute(delete("beliefs", f"id IN {LISTED}"), (ids,))
+    connection.execute(delete("belief_changes", f"belief_id IN {LISTED}"), (ids,))
+    connection.execute(f"UPDATE belief_changes SET old_id = NULL, old_statement = '' WHERE old_id IN {LISTED}", (ids,))  # noqa: S608  # a constant
+    for chain_id in dict.fromkeys(belief.chain_id for belief in beliefs):
+        _relink(connection, chain_id)
+
+
+def reword(connection: Connection, belief: Belief) -> None:
+    """Rewrite a version in place; delete its vector if its statement changed."""
+    _put(connection, belief)
+
+
+def reword_changes(connection: Connection, which: Filter, hide: Callable[[Change], Change]) -> None:
+    """Apply ``hide`` to the entries of the change log that match a condition."""
+    rows = connection.execute(select(_LOGGED, "belief_changes e", which[0]), which[1]).fetchall()
+    for old in map(change_of, rows):
+        new = hide(old)
+        if new != old:
+            connection.execute(
+                update("belief_changes", CHANGE_COLUMNS, "id = ?"), (*change_values(new), *bound(old.id))
+            )
+
+
+def import_rows(connection: Connection, row: Belief | Change, erased: Tombstones) -> bool:
+    """Import a version or an entry of the change log; returns whether it was written."""
+    return _import_version(connection, row, erased) if isinstance(row, Belief) else _log(connection, row)
+
+
+def _import_version(connection: Connection, belief: Belief, erased: Tombstones) -> bool:
+    """Write a version unless it is known, only erased people said it, or another active belief says the same."""
+    left = tuple(one for one in belief.supporters if not erased.covers_person(one, belief.updated_at))
+    known = "id = ? OR (chain_id = ? AND version = ?)"
+    query = select("1", "beliefs", known)
+    if (belief.supporters and not left) or connection.execute(
+        query, bound(belief.id, belief.chain_id, belief.version)
+    ).fetchone():
+        return False
+    chain = _chain(connection, belief.chain_id)
+    if any(one.scope != belief.scope for one in chain) or _repeats_another(connection, belief):
+        return False
+    _insert(connection, replace(belief, supporters=left, is_current=False))
+    _relink(connection, belief.chain_id, {belief.id: belief})
+    return True
+
+
+def _commit(connection: Connection, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
+    erased = tombstones_of(connection)
+    return [edit for edit in edits if _is_written(connection, edit, erased)]
+
+
+def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) -> bool:
+    after = edit.belief
+    stored = _find(connection, (edit.before or after).id)
+    keys = _active_keys(connection, after.scope, without=edit.before)
+    if erased.covers_place(after.scope, after.updated_at) or not is_applicable(edit, stored, keys):
+        return False
+    left = replace(after, message_ids=_not_withdrawn(connection, after))
+    is_new = stored is None or after.id != stored.id
+    if is_new and after.message_ids and not left.message_ids:
+        return False
+    if stored is not None and is_new:
+        _put(connection, superseded(stored))
+    (_insert if is_new else _put)(connection, left)
+    if edit.change:
+        _log(connection, edit.change)
+    return True
+
+
+def _active_keys(connection: Connection, scope: Scope, *, without: Belief | None) -> set[str]:
+    query = select("statement, id", "beliefs", "scope = ? AND is_current = 1 AND status = 'active'")
+    rows = connection.execute(query, (scope.key,)).fetchall()
+    return {_key_of(row[0]) for row in rows if without is None or row[1] != without.id}
+
+
+def _key_of(statement: str) -> str:
+    return duplicate_key(statement)
+
+
+def _not_withdrawn(connection: Connection, belief: Belief) -> tuple[str, ...]:
+    query = select("message_id", "withdrawals", f"scope = ? AND message_id IN {LISTED}")
+    gone = {row[0] for row in connection.execute(query, (belief.scope.key, listed(bound(*belief.message_ids))))}
+    return tuple(one for one in belief.message_ids if one not in gone)
+
+
+def _repeats_another(connection: Connection, belief: Belief) -> bool:
+    """Return whether a belief is active and has the statement of another active belief of its place.
+
+    Other versions of the same belief (equal ``chain_id``) do not count.
+    """
+    where = "scope = ? AND duplicate_key = ? AND status = 'active' AND chain_id <> ?"
+    values = (belief.scope.key, digest(belief.statement), *bound(belief.chain_id))
+    return belief.status == "active" and bool(connection.execute(select("1", "beliefs", where), values).fetchone())
+
+
+def _insert(connection: Connection, belief: Belief) -> None:
+    connection.execute(insert("beliefs", BELIEF_COLUMNS), belief_values(belief))
+
+
+def _put(connection: Connection, belief: Belief) -> None:
+    """Rewrite a stored version; its vector is deleted if the statement changed or the version is not active."""
+    query = select("seq, duplicate_key", "beliefs", "id = ?")
+    seq, key = connection.execute(query, bound(belief.id)).fetchone()
+    connection.execute(update("beliefs", BELIEF_COLUMNS, "seq = ?"), (*belief_values(belief), seq))
+    if key != digest(belief.statement) or belief.status != "active":
+        connection.execute("DELETE FROM belief_vectors WHERE seq = ?", (seq,))
+        connection.execute("UPDATE beliefs SET embedded_as = '' WHERE seq = ?", (seq,))
+
+
+def _relink(connection: Connection, chain_id: str, statuses: dict[str, Belief] | None = None) -> None:
+    chain = _chain(connection, chain_id)
+    connection.execute("UPDATE beliefs SET is_current = 0 WHERE chain_id = ?", bound(chain_id))
+    for belief in relinked([(statuses or {}).get(one.id, one) for one in chain]):
+        supporters = next(one.supporters for one in chain if one.id == belief.id)
+        _put(connection, replace(belief, supporters=supporters))
+
+
+def _log(connection: Connection, change: Change) -> bool:
+    """Write an entry of the change log unless it is known; returns whether it was written."""
+    query = insert("belief_changes", CHANGE_COLUMNS, "ON CONFLICT DO NOTHING")
+    return connection.execute(query, change_values(change)).rowcount > 0
+
+
+def _find(connection: Connection, belief_id: str) -> Belief | None:
+    row = connection.execute(select(_FIELDS, "beliefs b", "b.id = ?"), bound(belief_id)).fetchone()
+    return None if row is None else belief_of(row)
+
+
+def _chain(connection: Connection, chain_id: str) -> list[Belief]:
+    query = select(_FIELDS, "beliefs b", "b.chain_id = ?", "ORDER BY b.version")
+    return [belief_of(row) for row in connection.execute(query, bound(chain_id))]
+
+
+def _page(connection: Connection, scope: Scope, status: Listing, limit: int, offset: int) -> BeliefPage:
+    where = "b.scope = ? AND b.is_current = 1" + ("" if status == "all" else " AND b.status = ?")
+    values = (scope.key,) if status == "all" else (scope.key, status)
+    total = connection.execute(select("count(*)", "beliefs b", where), values).fetchone()[0]
+    query = select(_FIELDS, "beliefs b", where, "ORDER BY b.status, b.strength DESC, b.seq LIMIT ? OFFSET ?")
+    rows = connection.execute(query, (*values, limit, offset))
+    return BeliefPage(tuple(map(belief_of, rows)), total)
+
+
+def _changes(connection: Connection, scope: Scope, since: datetime) -> list[Change]:
+    query = select(_LOGGED, "belief_changes", "scope = ? AND at_us >= ?", "ORDER BY at_us, seq")
+    return [change_of(row) for row in connection.execute(query, (scope.key, micros(since)))]
+
+
+def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[Belief]:
+    query = select(_FIELDS, "beliefs b", f"{_OF_OTHER_MODELS} AND b.status = 'active'", "ORDER BY +b.seq LIMIT ?2")
+    return [belief_of(row) for row in connection.execute(query, (*bound(fingerprint), limit))]
+
+
+def _store(connection: Connection, fingerprint: str, belief: Belief, vector: Vector) -> None:
+    where = "id = ? AND duplicate_key = ? AND status = 'active'"
+    row = connection.execute(select("seq", "beliefs", where), (*bound(belief.id), digest(belief.statement))).fetchone()
+    if row is not None:
+        connection.execute("INSERT OR REPLACE INTO belief_vectors VALUES (?, ?)", (*row, vector.tobytes()))
+        connection.execute("UPDATE beliefs SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
+
+
+def _embedded(connection: Connection, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
+    source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+    where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
+    query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
+    rows = connection.execute(query, bound(fingerprint, scope.key))
+    return [EmbeddedBelief(belief_of(row[:-1]), None if row[-1] is None else vector_of(row[-1])) for row in rows]
+
+
+def _near(
+    connection: Connection, scope: Scope, fingerprint: str, vector: Vector | None
+) -> list[tuple[Belief, float | None]]:
+    source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+    where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
+    query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
+    rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
+    length = 0 if vector is None else len(vector) * vector.itemsize
+    whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
+    if vector is None or not whole:
+        return [(_known(row[:-1]), None) for row in rows]
+    matrix: NDArray[np.float32] = np.frombuffer(b"".join(whole), dtype=np.float32)
+    matrix = np.reshape(matrix, (len(whole), len(vector)))
+    cosines = iter((matrix @ np.frombuffer(vector, dtype=np.float32)).tolist())
+    return [(_known(row[:-1]), next(cosines) if len(row[-1] or b"") == length else None) for row in rows]
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
+def _known(row: tuple[Any, ...]) -> Belief:
+    return belief_of(row)
+
+
+def _note(connection: Connection, scope: Scope, read: Sequence[str]) -> None:
+    query = select("coalesce(max(seq), 0)", "messages", f"scope = ? AND id IN {LISTED}")
+    seq = connection.execute(query, (scope.key, listed(bound(*read)))).fetchone()[0]
+    number = connection.execute("SELECT coalesce(max(run), 0) + 1 FROM evolutions").fetchone()[0]
+    connection.execute(
+        "INSERT INTO evolutions VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE"
+        " SET message_seq = max(message_seq, excluded.message_seq), run = excluded.run",
+        (scope.key, seq, number),
+    )
+
+
+def _unread(connection: Connection) -> list[GroupActivity]:
+    rows: Iterable[tuple[str, int, int, int]] = connection.execute(
+        "SELECT m.scope, count(*), min(m.at_us), coalesce(v.run, 0) AS run"
+        " FROM messages m LEFT JOIN evolutions v ON v.scope = m.scope"
+        " WHERE m.request_type = 'group' AND m.is_bot = 0 AND m.seq > coalesce(v.message_seq, 0)"
+        " GROUP BY m.scope ORDER BY run, m.scope"
+    )
+    return [GroupActivity(Scope.of_key(key), count, instant_of(since), run) for key, count, since, run in rows]

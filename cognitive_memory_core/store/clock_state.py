@@ -1,0 +1,60 @@
+"""The clock's trusted state, and the correction of wrongly dated tombstones."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from sqlite3 import Connection
+
+import orjson
+
+from ..ports.ledger import ClockState
+from .database.database import Database
+from .database.rows import instant_of, micros
+
+_KEY = "clock"  # key in the table meta
+
+
+class SqliteClockBook:
+    """Stores the latest trusted instant of the clock, and corrects wrongly dated tombstones."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep the clock state in a database."""
+        self._database = database
+
+    async def find(self) -> ClockState | None:
+        """Return the state that was stored last; None if none was stored yet."""
+        return await self._database.read(_find)
+
+    async def keep(self, state: ClockState) -> None:
+        """Store the clock state."""
+        await self._database.write(_keep, state)
+
+    async def redate_tombstones(self, after: datetime, to: datetime) -> int:
+        """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
+        if not await self._database.read(_has_later_than, after):
+            return 0
+        return await self._database.write(_redate_tombstones, after, to)
+
+
+def _find(connection: Connection) -> ClockState | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
+    if row is None:
+        return None
+    believed_us, seen_us, steady = orjson.loads(row[0])
+    return ClockState(None if believed_us is None else instant_of(believed_us), instant_of(seen_us), steady)
+
+
+def _keep(connection: Connection, state: ClockState) -> None:
+    believed_us = None if state.believed_at is None else micros(state.believed_at)
+    written = orjson.dumps((believed_us, micros(state.seen_at), state.steady_seconds)).decode()
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, written))
+
+
+def _has_later_than(connection: Connection, after: datetime) -> bool:
+    found = connection.execute("SELECT 1 FROM erasures WHERE at_us > ? LIMIT 1", (micros(after),)).fetchone()
+    return found is not None
+
+
+def _redate_tombstones(connection: Connection, after: datetime, to: datetime) -> int:
+    query = "UPDATE erasures SET at_us = ? WHERE at_us > ?"
+    return connection.execute(query, (micros(to), micros(after))).rowcount

@@ -1,0 +1,349 @@
+"""Owns the connections: one writing thread and a few reading threads, all off the event loop.
+
+Reads submitted within three iterations of the event loop are sent to a reading thread together, and see one snapshot.
+Writes that wait for the writing thread share a transaction and its sync (group commit), each in its own savepoint.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from sqlite3 import Connection
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ... import sentences
+from ...cancellation import completed
+from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
+from . import migrations
+from .request_batches import DatabaseRequest, RequestBatches
+from .snapshots import SnapshotConnection, snapshot
+
+READERS = 3
+READS_TOGETHER = 12  # per trip: those of one context; the reads of several at once are spread over the threads
+WRITES_TOGETHER = 64  # per transaction
+FILES = ("", "-wal", "-shm")  # suffixes of the files of a database
+BUSY_SECONDS = 5.0  # how long a write waits for another process that reads the file
+EMPTYING_TRIES = 12
+EMPTYING_PAUSE = 0.1  # seconds between two attempts
+EMPTYING_WAIT = 150  # milliseconds that one attempt waits for readers
+READER_CACHE = "-8000"  # KiB of page cache per reading connection
+_PASSING_ON = (sqlite3.IntegrityError, sqlite3.ProgrammingError, CognitiveMemoryError)  # the first two: our mistakes
+_REFUSED_WRITES = (sqlite3.DatabaseError, UnicodeDecodeError)  # SQLite's own message may quote the damage
+_FAILED_READS = (sqlite3.DatabaseError, ValueError)  # ValueError: a damaged row has a value that cannot be one
+
+P = ParamSpec("P")
+T = TypeVar("T")
+C = TypeVar("C", bound=Connection)
+Check = Callable[[], None]
+
+
+class Database:
+    """A SQLite file in WAL mode. A write cancelled while queued is not executed; one that has begun is completed."""
+
+    def __init__(self, path: Path, *, read_only: bool = False, check: Check | None = None) -> None:
+        """Store the path; :meth:`open` opens the file."""
+        self.path = path
+        self._check = check or _nothing
+        self._read_only = read_only
+        templates = sentences.storage_errors
+        self._failed_reads = _Translated(_FAILED_READS, UnavailableError, templates.LEDGER_UNREADABLE, path)
+        self._refused_writes = _Translated(_REFUSED_WRITES, StorageRefused, templates.STORAGE_REFUSED, path)
+        self._finish_begun: asyncio.Future[None] | None = None
+        self._writer: Connection | None = None
+        self._readers: SimpleQueue[SnapshotConnection] = SimpleQueue()
+        self._writing = ThreadPoolExecutor(1, "ledger-writer")
+        self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
+        self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
+        self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
+
+    @classmethod
+    async def open(cls, path: Path, *, read_only: bool = False, check: Check | None = None) -> Database:
+        """Open, check and migrate a file; create it only if it is missing.
+
+        ``check`` runs before every commit and raises StorageRefused if the file must not be written any more.
+        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
+        in the latter case the file is unchanged.
+        """
+        database = cls(path, read_only=read_only, check=check)
+        try:
+            await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
+        except BaseException:
+            await completed(database.close())
+            raise
+        return database
+
+    def read(
+        self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """Run ``work(connection, ...)`` in a reading thread; the future raises UnavailableError."""
+        if self._finish_begun is not None:
+            refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+            refused.set_exception(UnavailableError(sentences.storage_errors.LEDGER_CLOSED))
+            return refused
+        return self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
+
+    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk on return.
+
+        Raises StorageRefused; nothing is written then.
+        """
+        self._refuse_if_closed()
+        return await self._writes.submit(lambda connection: self._write(connection, work, *args, **kwargs))
+
+    async def rewrite(self) -> None:
+        """Rewrite the whole file compactly (VACUUM); raises StorageRefused and leaves the file unchanged."""
+        self._refuse_if_closed()
+        await asyncio.get_running_loop().run_in_executor(self._writing, self._rewritten)
+
+    async def empty_log(self) -> None:
+        """Move the write-ahead log into the file and truncate it.
+
+        Raises UnavailableError if a reader still uses the log after several attempts.
+        """
+        loop = asyncio.get_running_loop()
+        for _ in range(EMPTYING_TRIES):
+            self._refuse_if_closed()
+            if await loop.run_in_executor(self._writing, self._emptied):
+                return
+            await asyncio.sleep(EMPTYING_PAUSE)
+        raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
+
+    async def close(self) -> None:
+        """Wait for running work, checkpoint the log and close all connections, even if the caller is cancelled."""
+        if self._finish_begun is None:
+            self._reads.send()
+            self._writes.send()
+            self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self._finish))
+        await asyncio.shield(self._finish_begun)
+
+    def _finish(self) -> None:
+        self._writing.shutdown(wait=True)
+        self._reading.shutdown(wait=True)
+        self._disconnect()
+
+    def _connect(self) -> None:
+        with self._opening():
+            if not self._read_only:
+                self._writer = _writer(self.path)
+            for _ in range(READERS):
+                self._readers.put(opened_for_reading(self.path))
+            if self._read_only:
+                with self._borrowed_reader() as connection:
+                    migrations.check(connection, self.path)
+
+    def _disconnect(self) -> None:
+        while not self._readers.empty():
+            self._readers.get().close()
+        if self._writer is not None:
+            with suppress(sqlite3.Error):  # what cannot be moved stays in the write-ahead log, which is durable
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._writer.close()
+            self._writer = None
+
+    def _read_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
+        """Carry out requests on one snapshot of the file; a failed request fails alone."""
+        with self._borrowed_reader() as connection, snapshot(connection):
+            for request in requests:
+                request.carry_out(connection)
+
+    def _read(
+        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        with self._failed_reads:
+            return work(connection, *args, **kwargs)
+
+    @contextmanager
+    def _borrowed_reader(self) -> Generator[SnapshotConnection, None, None]:
+        connection = self._readers.get()  # never blocks: there are as many connections as threads
+        try:
+            yield connection
+        finally:
+            self._readers.put(connection)
+
+    def _write_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
+        """Carry out requests in one transaction; a failed request rolls back only its own changes."""
+        writer = self._owned()
+        with self._refused_writes, _transaction(writer):
+            _carry_out_first(writer, requests[0])
+            for request in requests[1:]:
+                _carry_out_whole(writer, request)
+            self._check()
+
+    def _write(
+        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        with self._refused_writes:
+            return work(connection, *args, **kwargs)
+
+    def _rewritten(self) -> None:
+        self._check()
+        with self._refused_writes:
+            self._owned().execute("VACUUM")
+
+    def _emptied(self) -> bool:
+        writer = self._owned()
+        with self._refused_writes:
+            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
+            try:
+                return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+            finally:
+                writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+
+    def _owned(self) -> Connection:
+        if self._writer is None:
+            raise StorageRefused(
+                sentences.storage_errors.STORAGE_REFUSED.format(
+                    path=self.path, reason=sentences.storage_errors.OPENED_READ_ONLY
+                )
+            )
+        return self._writer
+
+    def _refuse_if_closed(self) -> None:
+        if self._finish_begun is not None:
+            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+
+    @contextmanager
+    def _opening(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except (sqlite3.OperationalError, OSError) as refused:
+            if self._read_only:
+                raise UnavailableError(
+                    sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=refused)
+                ) from refused
+            raise StorageRefused(
+                sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=refused)
+            ) from refused
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:  # SQLite's own message may quote the damage
+            raise UnavailableError(
+                sentences.storage_errors.LEDGER_DAMAGED.format(path=self.path, reason=damage)
+            ) from damage
+
+
+@dataclass(frozen=True)
+class _Translated:
+    """Raises failures of a ``with`` block as an error of the core; a class, because a job enters it some ten times."""
+
+    failures: tuple[type[Exception], ...]
+    error: type[CognitiveMemoryError]
+    sentence: str
+    path: Path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        if isinstance(failure, self.failures) and not isinstance(failure, _PASSING_ON):
+            raise self.error(self.sentence.format(path=self.path, reason=failure)) from failure
+
+
+def _nothing() -> None:
+    pass
+
+
+@contextmanager
+def _transaction(connection: Connection) -> Generator[None, None, None]:
+    _roll_back(connection)
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        with suppress(sqlite3.Error):  # the original error propagates; the next transaction rolls back again
+            _roll_back(connection)
+
+
+def _carry_out_first(connection: Connection, request: DatabaseRequest[Any]) -> None:
+    """Carry out the first request of a transaction; it needs no savepoint, because nothing is rolled back with it.
+
+    Raises the failure if SQLite rolled back the transaction because of it.
+    """
+    request.carry_out(connection)
+    if request.failure is not None:
+        _refuse_rolled_back(connection, request.failure)
+        connection.execute("ROLLBACK")
+        connection.execute("BEGIN IMMEDIATE")
+
+
+def _carry_out_whole(connection: Connection, request: DatabaseRequest[Any]) -> None:
+    """Carry out a request in a savepoint of the transaction; on failure roll back the savepoint only.
+
+    Raises the failure if SQLite itself rolled back the whole transaction because of it.
+    """
+    connection.execute("SAVEPOINT request")
+    request.carry_out(connection)
+    if request.failure is not None:
+        _refuse_rolled_back(connection, request.failure)
+        connection.execute("ROLLBACK TO request")
+    connection.execute("RELEASE request")
+
+
+def _refuse_rolled_back(connection: Connection, failure: BaseException) -> None:
+    if not connection.in_transaction:
+        raise failure
+
+
+def _roll_back(connection: Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _writer(path: Path) -> Connection:
+    migrations.refuse_newer(path)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    _restrict_to_owner(path)
+    connection = _connection(path.absolute().as_uri() + "?mode=rw", Connection)
+    with ExitStack() as undo:
+        undo.callback(connection.close)
+        _refuse_damage(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("PRAGMA foreign_keys = ON")
+        migrations.migrate(connection, path)
+        _refuse_reading_alone(connection)
+        undo.pop_all()
+    return connection
+
+
+def _restrict_to_owner(path: Path) -> None:
+    """Make the ledger's files accessible to their owner only; SQLite gives files that it adds the same mode."""
+    for ending in FILES:
+        with suppress(OSError):  # missing, or on a file system without modes
+            path.with_name(path.name + ending).chmod(0o600)
+
+
+def opened_for_reading(path: Path) -> SnapshotConnection:
+    """Open a connection that cannot write."""
+    connection = _connection(path.absolute().as_uri() + "?mode=ro", SnapshotConnection)
+    with ExitStack() as undo:
+        undo.callback(connection.close)
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute(f"PRAGMA cache_size = {READER_CACHE}")
+        undo.pop_all()
+    return connection
+
+
+def _connection(uri: str, kind: type[C]) -> C:
+    return sqlite3.connect(
+        uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
+    )
+
+
+def _refuse_reading_alone(connection: Connection) -> None:
+    """Raise if the file is read-only, because SQLite would open it without error and then refuse every write."""
+    connection.execute("DELETE FROM meta WHERE FALSE")
+
+
+def _refuse_damage(connection: Connection) -> None:
+    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise sqlite3.DatabaseError(found)

@@ -1,0 +1,122 @@
+"""The full check of a ledger's file: that tables agree with their indexes, and that each row is consistent in itself.
+
+The check at opening (``quick_check``) reads the structure of the file only. A flipped bit in an id leaves table and
+index apart: the row is there, and a read that goes through the index does not find it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from sqlite3 import Connection
+
+from ...cancellation import completed, seen
+from ...errors import UnavailableError
+from ...ports.ledger import LedgerExamination
+from .database import Database, opened_for_reading
+from .statements import select
+
+MOST_ROWS = 20  # of each table
+STEPS = 20_000  # instructions of SQLite between two looks at the time
+_SCOPE = "agent || char(31) || {kind} || char(31) || CASE {kind} WHEN 'group' THEN group_id ELSE user_id END"
+_JSON = "CASE WHEN json_valid({0}) THEN json_type({0}) = 'array' END"
+ROWS = {  # what holds for each row of a table, beyond what SQLite checks
+    "events": (
+        f"request_type IN ('group', 'private') AND scope = {_SCOPE.format(kind='request_type')}"
+        f" AND {_JSON.format('subjects')} AND {_JSON.format('message_ids')}"
+    ),
+    "messages": f"request_type IN ('group', 'private') AND scope = {_SCOPE.format(kind='request_type')}",
+    "beliefs": " AND ".join(_JSON.format(name) for name in ("tags", "message_ids", "event_ids", "supporters")),
+}
+
+
+class SqliteExaminer:
+    """Examines a database with a connection and a thread of its own; no other read or write waits for it."""
+
+    def __init__(self, database: Database, rows: Mapping[str, str] = ROWS) -> None:
+        """Examine the file of a database; ``rows`` is, by table, an SQL condition that must hold for each row."""
+        self._path = database.path
+        self._rows = rows
+
+    async def examine(self, seconds: float) -> LedgerExamination:
+        """Examine every table, for at most ``seconds``; a cancellation ends it at once."""
+        halt = threading.Event()
+        until = time.monotonic() + seconds
+        work = asyncio.ensure_future(asyncio.to_thread(_examined, self._path, self._rows, until, halt))
+        try:
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            halt.set()
+            await completed(_ended(work))
+            raise
+
+
+async def _ended(work: asyncio.Future[LedgerExamination]) -> None:
+    await asyncio.wait({work})
+    seen(work)
+
+
+def _examined(path: Path, rows: Mapping[str, str], until: float, halt: threading.Event) -> LedgerExamination:
+    def is_over() -> bool:
+        return halt.is_set() or time.monotonic() > until
+
+    damages: list[str] = []
+    try:
+        with closing(opened_for_reading(path)) as connection:
+            connection.set_progress_handler(is_over, STEPS)
+            for table in _tables(connection):  # one read transaction each: the log can be emptied in between
+                if is_over():
+                    return LedgerExamination(tuple(damages), is_complete=False)
+                damages += _of_table(connection, table, rows.get(table, "TRUE"))
+    except sqlite3.OperationalError as refused:
+        if not is_over():
+            raise UnavailableError(str(refused)) from refused
+        return LedgerExamination(tuple(damages), is_complete=False)
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:
+        damages.append(str(damage))
+    return LedgerExamination(tuple(damages))
+
+
+def _tables(connection: Connection) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage")]
+
+
+def _of_table(connection: Connection, table: str, holds: str) -> Iterator[str]:
+    for (found,) in connection.execute(f"PRAGMA integrity_check('{table}')"):
+        if found != "ok":
+            yield f"{table}: {found}"
+    if holds != "TRUE":
+        for (seq,) in connection.execute(select("seq", table, f"NOT coalesce({holds}, FALSE)", f"LIMIT {MOST_ROWS}")):
+            yield f"{table}: row {seq}"
+    yield from _unreadable(connection, table)
+
+
+def _unreadable(connection: Connection, table: str) -> Iterator[str]:
+    """Read every text of a table; yield the first column with text that is not UTF-8, or with an invalid instant."""
+    columns = [name for _, name, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')") if kind == "TEXT"]
+    instants = [index for index, name in enumerate(columns) if name.endswith("_at")]
+    if not columns:
+        return
+    try:
+        for row in connection.execute(select(", ".join(columns), table, "TRUE")):
+            for index in instants:
+                if not _is_instant(row[index]):
+                    yield f"{table}.{columns[index]}"
+                    return
+    except sqlite3.OperationalError as refused:
+        if "UTF-8" not in str(refused):
+            raise
+        yield f"{table}: UTF-8"
+
+
+def _is_instant(text: str | None) -> bool:
+    try:
+        return text is None or bool(datetime.fromisoformat(text))
+    except (TypeError, ValueError):
+        return False

@@ -1,0 +1,105 @@
+"""Erasure of single events: hidden while they can be restored, then erased."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ...domain.event import Event
+from ...domain.scope import Scope
+from ...ports.ledger import ErasedRows
+from .. import beliefs, event_rows, hidden_lines, tombstones
+from ..database.database import Database
+from ..database.rows import EVENT_FIELDS, bound, event_of, micros
+from ..database.statements import LISTED, listed, select
+from ..messages import drop
+from . import row_deletion
+from .eraser import RowCache
+
+_FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
+_WITHDRAWN = (
+    "INSERT OR IGNORE INTO withdrawals SELECT scope, id, ? FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
+)
+_SOURCES_WITHDRAWN = (
+    "INSERT OR IGNORE INTO withdrawals SELECT e.scope, s.message_id, ? FROM event_sources s"
+    " JOIN events e ON e.seq = s.seq WHERE e.seq IN (SELECT value FROM json_each(?))"
+)
+
+
+_PLACES = (
+    "SELECT scope, id FROM messages WHERE seq IN (SELECT value FROM json_each(?))"
+    " UNION SELECT e.scope, s.message_id FROM event_sources s JOIN events e ON e.seq = s.seq"
+    " WHERE e.seq IN (SELECT value FROM json_each(?))"
+)
+
+
+class SqliteEventEraser:
+    """Erasure of single events in a database."""
+
+    def __init__(self, database: Database, *caches: RowCache) -> None:
+        """Erase from a database; after each erasure the ``caches`` are cleared."""
+        self._database = database
+        self._caches = caches
+
+    async def forget(self, event_id: str, at: datetime) -> None:
+        """Retire an event and hide the lines that retell it, in one transaction."""
+        await self._database.write(hidden_lines.forget, event_id, at)
+
+    async def unrepeatable(self) -> list[Event]:
+        """Return the forgotten or withdrawn events, except those with an equal active event."""
+        return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
+
+    async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
+        """Return a person's events that were forgotten on request since an instant, the latest first."""
+        found = await self._database.read(_forgotten, user_id)
+        recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
+        return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
+
+    async def expired(self, before: datetime) -> list[Event]:
+        """Return the events that were retired before an instant: forgotten, withdrawn or corrected."""
+        found = await self._database.read(_retired)
+        return [event for event in found if event.retired_at is not None and event.retired_at < before]
+
+    async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+        """Erase retired events and the lines hidden with them, in one transaction."""
+        try:
+            return await self._database.write(_erase, event_ids, at)
+        finally:
+            for caches in self._caches:
+                caches.clear_caches()
+
+
+def _gone(connection: Connection, which: str) -> list[Event]:
+    query = select(_FIELDS, "events e", f"{hidden_lines.GONE} AND {which}", "ORDER BY e.seq")
+    return [event_of(row) for row in connection.execute(query)]
+
+
+def _forgotten(connection: Connection, user_id: str) -> list[Event]:
+    own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
+    clause = f"{hidden_lines.FORGOTTEN} AND ({own}) AND NOT ({hidden_lines.RESTS_ON_NOTHING})"
+    query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
+    return [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
+
+
+def _retired(connection: Connection) -> list[Event]:
+    query = select(_FIELDS, "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
+    return [event_of(row) for row in connection.execute(query)]
+
+
+def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
+    named = f"e.id IN {LISTED} AND e.retired_at IS NOT NULL"
+    seqs = row_deletion.seqs_of(connection, "events e", (named, (listed(event_ids),)))
+    if not seqs:
+        return ErasedRows()
+    gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
+    lines = hidden_lines.hidden_seqs(connection, gone)
+    for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
+        beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
+    connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
+    connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
+    messages = drop(connection, lines)
+    erased = row_deletion.events_of(connection, (f"e.seq IN {LISTED}", (listed(seqs),)))
+    event_rows.keep_out(connection, erased)
+    tombstones.record_purge_due(connection, at)
+    return ErasedRows(events=len(erased), messages=messages, event_ids=tuple(erased))

@@ -1,0 +1,195 @@
+"""Events and committed jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from sqlite3 import Connection
+
+from ..domain.erasure_rules import stays_out
+from ..domain.event import Draft, Event
+from ..domain.read_filter import ReadFilter
+from ..domain.scope import Scope
+from ..ports.clock import Clock
+from . import duplicates, event_rows, facts, hidden_lines, replaced_facts
+from .database.database import Database
+from .database.rows import EVENT_FIELDS, bound, event_of, micros
+from .database.statements import LISTED, bounded, listed, next_revision, select
+from .search.corpus import EVENTS
+from .tombstones import tombstones_of
+
+_FIELDS = ", ".join(EVENT_FIELDS)
+
+
+class SqliteEvents:
+    """Stores and reads events."""
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        """Keep events in a database; the clock dates the records of done jobs."""
+        self._database = database
+        self._clock = clock
+
+    async def commit(self, draft: Draft) -> None:
+        """Write a draft and mark its job done, in one transaction."""
+        await self._database.write(_commit, draft, self._clock.now())
+
+    async def done(self, job_id: str) -> bool:
+        """Return whether the job's draft was committed."""
+        return await self._database.read(_is_done, job_id)
+
+    async def find(self, event_id: str) -> Event | None:
+        """Return an event, active or retired (forgotten, withdrawn, corrected); None if the id is unknown."""
+        return await self._database.read(_find, event_id)
+
+    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+        """Return the active events among these, in the order of ``event_ids``."""
+        return await self._database.read(_fetch, event_ids)
+
+    async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
+        """List what the read filter admits, newest first."""
+        return await self._database.read(_recent, read_filter, bounded(limit), bounded(offset))
+
+    async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
+        """Return the active events that the read filter admits and that have one of these messages as a source."""
+        return await self._database.read(_made_of, lines, read_filter) if lines else []
+
+    def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> Awaitable[list[Event]]:
+        """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
+        return self._database.read(_replacing, event_ids, read_filter)
+
+    def replaced_ids(self, limit: int) -> Awaitable[frozenset[str] | None]:
+        """Return all ids that any event, retired ones included, names as replaced; None if more than ``limit`` do."""
+        return self._database.read(_replaced_ids, bounded(limit))
+
+    async def retire(self, event_id: str, at: datetime) -> None:
+        """Retire an event: no read returns it any more."""
+        await self._database.write(_retire, event_id, at)
+
+    async def restore(self, event_id: str) -> Event | None:
+        """Restore a retired event and return it, or an equal active event; None if it is unknown or withdrawn."""
+        return await self._database.write(_restore, event_id)
+
+
+@dataclass(frozen=True)
+class _CommittedEvent:
+    """The active event that an event of a draft became.
+
+    ``facts_of`` is its id if it is new or took the new text, and then facts of the draft belong to it; else None.
+    """
+
+    seq: int
+    facts_of: str | None
+
+
+def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
+    if _is_done(connection, draft.job_id):
+        return
+    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+    written: dict[str, _CommittedEvent] = {}
+    for event in draft.events:
+        if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
+            entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
+            if entry is not None:
+                facts.record_observation(connection, event, entry.seq, draft.observations.get(event.id, ""))
+                written[event.id] = entry
+    for fact in draft.facts:
+        entry = written.get(fact.event_id)
+        is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
+        if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
+            facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
+    replaced_facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
+    if written and draft.corrects:
+        _retire(connection, draft.corrects, now)
+    connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
+
+
+def _store_or_count(
+    connection: Connection, event: Event, named: str | None, *, corrects: bool
+) -> _CommittedEvent | None:
+    """Write an event, or count it in an equal one; None if it was ignored or written as retired."""
+    if event_rows.is_known(connection, event):
+        return None
+    active_event_of_id = duplicates.active_event_of_id(connection, event, named)
+    if not corrects and duplicates.is_counted(connection, event, active_event_of_id):
+        return None
+    sources = event_rows.sources_left(connection, event)
+    retired_at = event.retired_at or event_rows.withdrawn_at(connection, event, sources)
+    twin = None if retired_at else active_event_of_id or duplicates.active_duplicate(connection, event)
+    if twin is not None:
+        duplicates.count_again(connection, twin, event, sources)
+        return _CommittedEvent(twin, duplicates.replace_relative_text(connection, twin, event))
+    seq = event_rows.add(connection, replace(event, retired_at=retired_at), sources)
+    return None if retired_at else _CommittedEvent(seq, event.id)
+
+
+def _is_done(connection: Connection, job_id: str) -> bool:
+    return connection.execute("SELECT 1 FROM jobs_done WHERE job_id = ?", bound(job_id)).fetchone() is not None
+
+
+def _find(connection: Connection, event_id: str) -> Event | None:
+    row = connection.execute(select(_FIELDS, "events", "id = ?"), bound(event_id)).fetchone()
+    return None if row is None else event_of(row)
+
+
+def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
+    query = select(_FIELDS, "events", f"id IN {LISTED} AND retired_at IS NULL")
+    found = {row[0]: event_of(row) for row in connection.execute(query, (listed(event_ids),))}
+    return [found[event_id] for event_id in event_ids if event_id in found]
+
+
+def _recent(connection: Connection, read_filter: ReadFilter, limit: int, offset: int) -> list[Event]:
+    clause, values = EVENTS.filter_of(read_filter)
+    query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
+    return list(EVENTS.admitted(read_filter, connection.execute(query, (*values, limit, offset))).values())
+
+
+def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
+    by_scope: dict[str, list[str]] = {}
+    for scope, message_id in lines:
+        by_scope.setdefault(scope.key, []).append(message_id)
+    clause, values = EVENTS.filter_of(read_filter)
+    resting = "event_sources s CROSS JOIN events e ON e.seq = s.seq"  # CROSS forces the index of sources first
+    query = select(EVENTS.columns, resting, f"s.message_id IN {LISTED} AND e.scope = ? AND {clause}")
+    found: dict[int, Event] = {}
+    for scope, ids in by_scope.items():
+        found |= EVENTS.admitted(read_filter, connection.execute(query, (listed(ids), *bound(scope), *values)))
+    return list(found.values())
+
+
+def _replacing(connection: Connection, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
+    clause, values = EVENTS.filter_of(read_filter)
+    by_replaced = "events e INDEXED BY events_replacing"  # without it every event of the place is read
+    query = select(EVENTS.columns, by_replaced, f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
+    return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
+
+
+def _replaced_ids(connection: Connection, limit: int) -> frozenset[str] | None:
+    query = select("replaces", "events INDEXED BY events_replacing", "replaces <> ''", "LIMIT ?")
+    found = connection.execute(query, (limit + 1,)).fetchall()
+    return None if len(found) > limit else frozenset(row[0] for row in found)
+
+
+def _retire(connection: Connection, event_id: str, at: datetime) -> None:
+    row = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
+    if row is not None:
+        event_rows.retire(connection, row, at)
+
+
+def _restore(connection: Connection, event_id: str) -> Event | None:
+    event = _find(connection, event_id)
+    if event is None or event.retired_at is None:
+        return event
+    if event_rows.rests_on_nothing(connection, event):
+        return None
+    twin = duplicates.active_duplicate(connection, event)
+    if twin is not None:
+        hidden_lines.unhide(connection, event_id)
+        return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
+    connection.execute(
+        "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
+        (next_revision(connection), *bound(event_id)),
+    )
+    restored = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
+    replaced_facts.settle(connection, restored)
+    return replace(event, retired_at=None)

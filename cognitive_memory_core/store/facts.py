@@ -1,0 +1,183 @@
+"""Facts that wait for a merge into profiles, and the event of each recorded observation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ..domain.event import Event
+from ..domain.fact import Fact
+from ..domain.profile import ProfileKey
+from ..domain.scope import Scope
+from ..domain.tombstones import Tombstones
+from ..ports.ledger import PendingFacts
+from .database.database import Database
+from .database.rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of
+from .database.statements import LISTED, bounded, delete, insert, listed, select, update
+from .event_rows import opted_out
+from .profile_keys import KEY_COLUMNS, OF_KEY, key_values
+
+_COLUMNS = ("id", *KEY_COLUMNS, "event_seq", "text", "kind", "happened_at", "noted_us")
+_KEY = ", ".join(f"f.{name}" for name in KEY_COLUMNS)
+_WITH_EVENTS = "facts f INDEXED BY facts_waiting CROSS JOIN events e ON e.seq = f.event_seq"
+_STANDING = "e.retired_at IS NULL"
+_WAITS = "f.merged = f.fallen"  # both false: to be merged; both true: to be removed
+_WITHDRAWN_FACTS = (  # CROSS makes the index of withdrawn facts the outer loop: few are withdrawn at a time
+    "facts f INDEXED BY facts_withdrawn CROSS JOIN events e ON e.seq = f.event_seq AND f.merged = 1 AND f.fallen = 1"
+)
+_MAY_WAIT = "(merged = 0 OR fallen = 1)"
+_OF_NOBODY_OUT = (
+    "f.user_id NOT IN (SELECT user_id FROM opt_outs) AND e.sender_id NOT IN (SELECT user_id FROM opt_outs) AND NOT"
+    " EXISTS (SELECT 1 FROM event_subjects s JOIN opt_outs o ON o.user_id = s.subject WHERE s.seq = e.seq)"
+)
+_FAILED_AGAIN = (
+    "ON CONFLICT DO UPDATE SET attempts = attempts + 1, failed_us = excluded.failed_us, error = excluded.error"
+)
+
+
+class SqliteFacts:
+    """Stores the facts of profiles and which of them wait for a merge."""
+
+    def __init__(self, database: Database) -> None:
+        """Read waiting facts and record them as merged; facts are written with their events."""
+        self._database = database
+
+    async def waiting(self) -> list[PendingFacts]:
+        """List the profiles with waiting facts, longest waiting first."""
+        return await self._database.read(_waiting)
+
+    async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
+        """Return the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        return await self._database.read(_facts, key, bounded(limit))
+
+    async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+        """Record which facts were merged into their profile or removed from it, and clear the profile's failures."""
+        await self._database.write(_mark_merged, key, facts)
+
+    async def keys_to_update(self) -> frozenset[ProfileKey]:
+        """Return the profiles that contain a fact whose event is retired."""
+        return await self._database.read(_keys_to_update)
+
+    async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
+        """Record a failed merge; do nothing if the profile has no waiting facts, for example because it was erased."""
+        await self._database.write(_fail, key, error, at)
+
+    async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
+        """Return the profiles with facts learned in a place."""
+        return await self._database.read(keys_with_facts_of, scope)
+
+    async def events_of_observations(
+        self, scope: Scope, sender_id: str, observations: Sequence[str]
+    ) -> Mapping[str, Event]:
+        """Map observations to the active event that an equal earlier observation of the sender became in the scope."""
+        return await self._database.read(_events_of_observations, scope, sender_id, observations)
+
+
+def keys_with_facts_of(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
+    """Return the profiles with facts learned in a place."""
+    source = "events e JOIN facts f ON f.event_seq = e.seq"
+    rows = connection.execute(select(f"DISTINCT {_KEY}", source, "e.scope = ?"), bound(scope.key))
+    return frozenset(ProfileKey(*row) for row in rows)
+
+
+def mark_unmerged(connection: Connection, keys: Iterable[ProfileKey]) -> None:
+    """Mark all facts of deleted profiles as not merged yet, so that they are merged into a new profile."""
+    connection.executemany(update("facts", ("merged",), OF_KEY), [(False, *key_values(key)) for key in keys])
+
+
+def keep(connection: Connection, fact: Fact, event_seq: int, now: datetime) -> None:
+    """Store a fact of an event that was just written; a second fact of the same event and profile is ignored."""
+    values = (*bound(fact.text, fact.kind), fact.happened_at.isoformat(), micros(now))
+    query = insert("facts", _COLUMNS, "ON CONFLICT DO NOTHING")
+    connection.execute(query, (fact.id, *key_values(fact.key), event_seq, *values))
+
+
+def is_kept(fact: Fact, left_out: Collection[str], erased: Tombstones) -> bool:
+    """Return whether the person of a fact's profile neither opted out nor was erased after the fact."""
+    person = fact.key.user_id
+    return person not in left_out and not erased.covers_person(person, fact.happened_at)
+
+
+def may_replace(connection: Connection, corrected_id: str, fact: Fact) -> bool:
+    """Return whether a correction may write ``fact``; False for a group's fact if the corrected event had none."""
+    if fact.key.entity_type != "group":
+        return True
+    of_event = "event_seq = (SELECT seq FROM events WHERE id = ?)"
+    query = select("1", "facts", f"{OF_KEY} AND {of_event}")
+    return connection.execute(query, (*key_values(fact.key), *bound(corrected_id))).fetchone() is not None
+
+
+def record_observation(connection: Connection, event: Event, event_seq: int, observation: str) -> None:
+    """Record which active event an observation became, replacing an earlier record."""
+    if observation.strip():
+        connection.execute(
+            "INSERT OR REPLACE INTO heard VALUES (?, ?, ?, ?)",
+            (*bound(event.scope.key, event.sender_id, digest(observation)), event_seq),
+        )
+
+
+def _waiting_condition(connection: Connection) -> str:
+    """Return the SQL condition for facts that wait to be merged; it mentions opt-outs only if there are any."""
+    return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
+
+
+def _waiting(connection: Connection) -> list[PendingFacts]:
+    counted = f"{_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us, min(f.seq) AS first"
+    given = select(counted, _WITH_EVENTS, _waiting_condition(connection), f"GROUP BY {_KEY}")
+    failures = f"({given}) f LEFT JOIN merge_failures m USING ({', '.join(KEY_COLUMNS)})"
+    columns = f"{_KEY}, f.facts, f.gone, f.since_us, m.attempts, m.failed_us, m.error"
+    rows = connection.execute(select(columns, failures, "TRUE", "ORDER BY f.since_us, f.first"))
+    return [_waiting_of(row) for row in rows]
+
+
+def _waiting_of(row: Row) -> PendingFacts:
+    *key, facts, gone, since_us, attempts, failed_us, error = row
+    since = instant_of(since_us)
+    if attempts is None:
+        return PendingFacts(ProfileKey(*key), facts, since, withdrawn=gone)
+    return PendingFacts(ProfileKey(*key), facts, since, attempts, instant_of(failed_us), error, gone)
+
+
+def _facts(connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:
+    columns = "e.id, f.text, f.kind, f.happened_at, f.merged"
+    of_key = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
+    query = select(
+        columns, _WITH_EVENTS, f"{of_key} AND {_waiting_condition(connection)}", "ORDER BY f.merged DESC, f.seq LIMIT ?"
+    )
+    rows = connection.execute(query, (*key_values(key), limit))
+    return [Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows]
+
+
+def _mark_merged(connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
+    settled = update("facts", ("merged",), f"{OF_KEY} AND id = ?")
+    of_key = key_values(key)
+    connection.executemany(settled, [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts])
+    connection.execute(delete("merge_failures", OF_KEY), key_values(key))
+
+
+def _keys_to_update(connection: Connection) -> frozenset[ProfileKey]:
+    rows = connection.execute(select(f"DISTINCT {_KEY}", _WITHDRAWN_FACTS, "e.retired_at IS NOT NULL"))
+    return frozenset(ProfileKey(*row) for row in rows)
+
+
+def _fail(connection: Connection, key: ProfileKey, error: str, at: datetime) -> None:
+    query = select("1", "facts", f"{OF_KEY} AND {_MAY_WAIT}", "LIMIT 1")
+    if connection.execute(query, key_values(key)).fetchone() is None:
+        return
+    query = insert("merge_failures", (*KEY_COLUMNS, "attempts", "failed_us", "error"), _FAILED_AGAIN)
+    connection.execute(query, (*key_values(key), 1, micros(at), *bound(error)))
+
+
+def _events_of_observations(
+    connection: Connection, scope: Scope, sender_id: str, observations: Sequence[str]
+) -> dict[str, Event]:
+    digests = {observation: digest(observation) for observation in observations}
+    query = select(
+        ", ".join(("h.digest", *(f"e.{name}" for name in EVENT_FIELDS))),
+        "heard h CROSS JOIN events e ON e.seq = h.event_seq",
+        f"h.scope = ? AND h.sender_id = ? AND h.digest IN {LISTED} AND {_STANDING}",
+    )
+    rows = connection.execute(query, (*bound(scope.key, sender_id), listed(digests.values())))
+    events = {row[0]: event_of(row[1:]) for row in rows}
+    return {observation: events[one] for observation, one in digests.items() if one in events}

@@ -1,0 +1,105 @@
+"""Current and former names of people, by place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from sqlite3 import Connection
+
+from ..domain.erasure_rules import is_covered
+from ..domain.people import NamePeriod, Person, person_of
+from ..domain.scope import Scope
+from ..ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
+from .database.database import Database
+from .database.rows import bound, micros
+from .database.statements import LISTED, insert, listed, select
+from .tombstones import tombstones_of
+
+_HOUR_US = 3_600_000_000
+_LATEST_FIRST = "ORDER BY last_us DESC, first_us DESC, seq DESC"
+_COLUMNS = ("scope", "user_id", "name", "first_us", "last_us")
+_SEEN_AGAIN = (
+    "ON CONFLICT DO UPDATE SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
+)
+
+
+class SqliteNames:
+    """Stores the names under which people were seen."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep names in a database."""
+        self._database = database
+
+    async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
+        """Record a person's name in a place; blank names are ignored."""
+        if name.strip():
+            await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
+
+    async def note_all(self, sightings: Sequence[Alias]) -> bool:
+        """Record several names in one transaction; write nothing if all are known and were recorded within the hour."""
+        named = [alias for alias in sightings if alias.name.strip()]
+        is_news = await self._database.read(_has_news, named)
+        if is_news:
+            await self._database.write(_note, named)
+        return is_news
+
+    async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
+        """Return the people of a place with their names."""
+        return await self._database.read(_people, scope, list(user_ids))
+
+    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+        """Return the names that these people have or had in any place, for each person the last :data:`MOST_NAMES`."""
+        return await self._database.read(_names_of, list(user_ids))
+
+    async def shared(self, user_ids: Iterable[str]) -> list[str]:
+        """Return those names of these people that another person also has in the same place."""
+        return await self._database.read(_shared, list(user_ids))
+
+
+def add_alias(connection: Connection, alias: Alias) -> bool:
+    """Write a name unless it is known; return whether it was written."""
+    query = insert("names", _COLUMNS, "ON CONFLICT DO NOTHING")
+    seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
+    return connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen)).rowcount > 0
+
+
+def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
+    query, tombstones = insert("names", _COLUMNS, _SEEN_AGAIN), tombstones_of(connection)
+    for alias in sightings:
+        if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
+            seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
+            connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen))
+
+
+def _has_news(connection: Connection, sightings: Sequence[Alias]) -> bool:
+    return any(_is_news(connection, alias) for alias in sightings)
+
+
+def _is_news(connection: Connection, alias: Alias) -> bool:
+    query = select("name, first_us, last_us", "names", "scope = ? AND user_id = ?", f"{_LATEST_FIRST} LIMIT 1")
+    latest = connection.execute(query, bound(alias.scope.key, alias.user_id)).fetchone()
+    if latest is None or latest[0] != bound(alias.name)[0]:
+        return True
+    return micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
+
+
+def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
+    where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
+    query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
+    periods: dict[str, list[NamePeriod]] = {}
+    for user_id, *recorded in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
+        periods.setdefault(user_id, []).append(NamePeriod(*recorded))
+    return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
+
+
+def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
+    latest = "row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
+    ranked = select(f"name, {latest}", "names", f"user_id IN {LISTED}", "GROUP BY user_id, name")
+    query = select("name", f"({ranked})", "rank <= ?", "GROUP BY name ORDER BY min(rank), name")
+    return [row[0] for row in connection.execute(query, (listed(user_ids), MOST_NAMES))]
+
+
+def _shared(connection: Connection, user_ids: list[str]) -> list[str]:
+    others = f"o.scope = n.scope AND o.name = n.name AND o.user_id NOT IN {LISTED}"
+    query = select("DISTINCT n.name", f"names n JOIN names o ON {others}", f"n.user_id IN {LISTED}", "ORDER BY n.name")
+    return [row[0] for row in connection.execute(query, (listed(user_ids),) * 2)]

@@ -1,0 +1,112 @@
+"""Memos and pins."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Collection, Sequence
+from sqlite3 import Connection
+
+from ..domain.erasure_rules import stays_out
+from ..domain.note import Memo, Pin
+from ..domain.scope import Scope
+from .database.database import Database
+from .database.rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, pin_of, pin_values
+from .database.statements import LISTED, bounded, insert, listed, select
+from .tombstones import tombstones_of
+
+_WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
+
+
+class SqliteNotes:
+    """Stores memos and pins."""
+
+    def __init__(self, database: Database) -> None:
+        """Keep notes in a database."""
+        self._database = database
+
+    async def write_memo(self, memo: Memo) -> None:
+        """Store a memo; a second one with the same id is ignored."""
+        await self._database.write(_write_memo, memo)
+
+    def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> Awaitable[list[Memo]]:
+        """Return the newest memos of a place, newest last."""
+        return self._database.read(_memos, scope, bounded(limit), tuple(without))
+
+    async def latest_memos(self, limit: int) -> list[Memo]:
+        """Return the newest memos of all places, newest last."""
+        return await self._database.read(_latest, bounded(limit))
+
+    async def memo_ids(self, user_id: str) -> list[str]:
+        """Return the ids of the memos of a person's turns."""
+        return await self._database.read(_memo_ids, user_id)
+
+    async def write_pin(self, pin: Pin) -> None:
+        """Store a pin, or replace text and author of the pin with this id."""
+        await self._database.write(_write_pin, pin)
+
+    async def find_pin(self, pin_id: str) -> Pin | None:
+        """Return the pin of an id in any place; None if there is none."""
+        return await self._database.read(_pin, pin_id)
+
+    def pins(self, scope: Scope) -> Awaitable[list[Pin]]:
+        """Return all pins of a place, oldest first."""
+        return self._database.read(_pins, scope)
+
+    async def erase_pin(self, pin_id: str) -> None:
+        """Delete a pin, if it exists."""
+        await self._database.write(_erase_pin, pin_id)
+
+
+def add_memo(connection: Connection, memo: Memo) -> bool:
+    """Write a memo unless it is known; return whether it was written."""
+    query = insert("memos", MEMO_COLUMNS, "ON CONFLICT DO NOTHING")
+    return connection.execute(query, memo_values(memo)).rowcount > 0
+
+
+def add_pin(connection: Connection, pin: Pin) -> bool:
+    """Write a pin unless it is known; return whether it was written."""
+    query = insert("pins", PIN_COLUMNS, "ON CONFLICT DO NOTHING")
+    return connection.execute(query, pin_values(pin)).rowcount > 0
+
+
+def _write_memo(connection: Connection, memo: Memo) -> None:
+    if not stays_out(tombstones_of(connection), memo):
+        add_memo(connection, memo)
+
+
+def _memos(connection: Connection, scope: Scope, limit: int, without: Sequence[str]) -> list[Memo]:
+    clause = f"scope = ? AND user_id NOT IN {LISTED}" if without else "scope = ?"
+    values = (scope.key, listed(without)) if without else (scope.key,)
+    query = select(", ".join(MEMO_COLUMNS), "memos", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
+    newest_first = [memo_of(row) for row in connection.execute(query, (*values, limit))]
+    return newest_first[::-1]
+
+
+def _latest(connection: Connection, limit: int) -> list[Memo]:
+    query = select(", ".join(MEMO_COLUMNS), "memos", "TRUE", "ORDER BY seq DESC LIMIT ?")
+    newest_first = [memo_of(row) for row in connection.execute(query, (limit,))]
+    return newest_first[::-1]
+
+
+def _memo_ids(connection: Connection, user_id: str) -> list[str]:
+    return [row[0] for row in connection.execute(select("id", "memos", "user_id = ?"), bound(user_id))]
+
+
+def _write_pin(connection: Connection, pin: Pin) -> None:
+    query = insert("pins", PIN_COLUMNS, _WRITTEN_AGAIN)
+    if not stays_out(tombstones_of(connection), pin):
+        connection.execute(query, pin_values(pin))
+
+
+def _pin(connection: Connection, pin_id: str) -> Pin | None:
+    query = select(", ".join(PIN_COLUMNS), "pins", "id = ?")
+    row = connection.execute(query, bound(pin_id)).fetchone()
+    return None if row is None else pin_of(row)
+
+
+def _pins(connection: Connection, scope: Scope) -> list[Pin]:
+    query = select(", ".join(PIN_COLUMNS), "pins", "scope = ?", "ORDER BY at_us, seq")
+    return [pin_of(row) for row in connection.execute(query, (scope.key,))]
+
+
+def _erase_pin(connection: Connection, pin_id: str) -> None:
+    connection.execute("DELETE FROM pins WHERE id = ?", bound(pin_id))

@@ -1,0 +1,147 @@
+"""Figures of the whole ledger for the quality report, read in slices, and the counters behind it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import date, datetime, timedelta
+from sqlite3 import Connection
+from typing import Any
+
+from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
+from ..domain.scope import Scope
+from ..ports.ledger import Spending
+from ..ports.quality import ExaminedEvent, LineCount, LoggedDay, StoredCount
+from .database.database import Database
+from .database.rows import Row, bound, micros, moment_of
+from .database.statements import bounded, insert, select
+
+TOGETHER = 20_000  # rows of one read
+_EPOCH = date(1970, 1, 1)
+_DAY = 86_400_000_000  # microseconds
+_SPENDING = "day, purpose, calls, tokens, unreachable, bad, answered"
+_EXAMINED = "seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at"
+_WITHIN = "seq > ?1 AND seq <= ?2"
+_STORED = select(
+    "e.scope, e.sender_id, e.kind, count(*), sum(e.is_absolute), count(r.seq), sum(e.count)",
+    "events e LEFT JOIN recalls r ON r.seq = e.seq",
+    "e.seq > ?1 AND e.seq <= ?2 AND e.retired_at IS NULL",
+    "GROUP BY e.scope, e.sender_id, e.kind",
+)
+_SPOKEN = select("scope, sender_id, count(*)", "messages", f"{_WITHIN} AND is_bot = 0", "GROUP BY scope, sender_id")
+_LOGGED = select(
+    f"at_us / {_DAY} AS day, count(*), sum({ROW_WEIGHT} + {BYTE_WEIGHT} * length(CAST(text AS BLOB)))",
+    "messages",
+    _WITHIN,
+    "GROUP BY day",
+)
+_COUNTED = "ON CONFLICT (day, name) DO UPDATE SET count = count + excluded.count"
+_SHOWN = (
+    "INSERT INTO recalls SELECT seq, ?, ? FROM events WHERE id = ?"
+    " ON CONFLICT (seq) DO UPDATE SET times = times + excluded.times, last_us = excluded.last_us"
+)
+
+_Added = dict[tuple[Any, ...], tuple[int, ...]]
+
+
+class SqliteQuality:
+    """Reads and counts what the quality report shows."""
+
+    def __init__(self, database: Database) -> None:
+        """Read and count in a database."""
+        self._database = database
+
+    async def stored(self) -> list[StoredCount]:
+        """Count the active events by place, speaker and kind."""
+        found = await self._added("events", _STORED, 3)
+        return await self._database.read(_stored_counts, found)
+
+    async def line_counts(self) -> list[LineCount]:
+        """Count the lines of people by place and person."""
+        found = await self._added("messages", _SPOKEN, 2)
+        return await self._database.read(_line_counts, found)
+
+    async def logged(self) -> list[LoggedDay]:
+        """Count the lines of the log by day, oldest first."""
+        found = await self._added("messages", _LOGGED, 1)
+        return [LoggedDay(_EPOCH + timedelta(days=day), *counts) for (day,), counts in sorted(found.items())]
+
+    async def statements(self, before: int | None, limit: int) -> list[ExaminedEvent]:
+        """Return active events, the latest stored first."""
+        return await self._database.read(_statements, before, limit)
+
+    async def spent(self, since: date) -> list[tuple[date, Spending]]:
+        """Return what was spent from a day on, oldest first."""
+        return await self._database.read(_spent, since)
+
+    async def tally(self, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime) -> None:
+        """Add counts in one transaction."""
+        await self._database.write(_tally, day, counts, recalled, at)
+
+    async def tallies(self, since: date) -> list[tuple[date, str, int]]:
+        """Return the counts from a day on, oldest first."""
+        return await self._database.read(_tallies, since)
+
+    async def _added(self, table: str, query: str, keys: int) -> _Added:
+        """Add up the figures of a query over slices of a table; the first ``keys`` columns are the key."""
+        last: int = await self._database.read(_last, table)
+        added: _Added = {}
+        for first in range(0, last, TOGETHER):
+            await self._database.read(_add_slice, query, first, keys, added)
+        return added
+
+
+def _last(connection: Connection, table: str) -> int:
+    return connection.execute(select("coalesce(max(seq), 0)", table, "TRUE")).fetchone()[0]
+
+
+def _add_slice(connection: Connection, query: str, first: int, keys: int, added: _Added) -> None:
+    """Add the figures of a slice of rows to ``added``; done in the reading thread, because there can be many."""
+    for row in connection.execute(query, (first, first + TOGETHER)):
+        key, counts = tuple(row[:keys]), tuple(row[keys:])
+        added[key] = tuple(map(sum, zip(added[key], counts, strict=True))) if key in added else counts
+
+
+def _stored_counts(_: Connection, found: _Added) -> list[StoredCount]:
+    scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
+    return [StoredCount(scopes[scope], *key, *counts) for (scope, *key), counts in found.items()]
+
+
+def _line_counts(_: Connection, found: _Added) -> list[LineCount]:
+    scopes = {key: Scope.of_key(key) for key in {key[0] for key in found}}
+    return [LineCount(scopes[scope], person, *counts) for (scope, person), counts in found.items()]
+
+
+def _statements(connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
+    where = "retired_at IS NULL AND (?1 IS NULL OR seq < ?1)"
+    query = select(_EXAMINED, "events", where, "ORDER BY seq DESC LIMIT ?2")
+    return [_examined(row) for row in connection.execute(query, (before, bounded(limit)))]
+
+
+def _examined(row: Row) -> ExaminedEvent:
+    seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at = row
+    people = tuple(json.loads(subjects))
+    return ExaminedEvent(
+        seq, event_id, scope, text, kind, sender_id, people, bool(is_absolute), confidence, moment_of(happened_at)
+    )
+
+
+def _spent(connection: Connection, since: date) -> list[tuple[date, Spending]]:
+    query = select(_SPENDING, "spending", "day >= ?", "ORDER BY day, purpose")
+    rows = connection.execute(query, bound(since.isoformat()))
+    return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
+
+
+def _tally(
+    connection: Connection, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime
+) -> None:
+    rows = [(*bound(day.isoformat(), name), count) for name, count in counts.items()]
+    connection.executemany(insert("tallies", ("day", "name", "count"), _COUNTED), rows)
+    shown = [(times, micros(at), *bound(event_id)) for event_id, times in recalled.items()]
+    connection.executemany(_SHOWN, shown)
+
+
+def _tallies(connection: Connection, since: date) -> list[tuple[date, str, int]]:
+    query = select("day, name, count", "tallies", "day >= ?", "ORDER BY day, name")
+    rows = connection.execute(query, bound(since.isoformat()))
+    return [(date.fromisoformat(day), name, count) for day, name, count in rows]

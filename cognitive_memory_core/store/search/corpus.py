@@ -1,0 +1,100 @@
+"""The two searchable corpora (events and messages), and the access check that every row found by a search passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from sqlite3 import Connection
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...domain.read_filter import ReadFilter
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
+from ..database.snapshots import rows_read
+from ..database.statements import LISTED, listed, select
+from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
+from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Corpus(Generic[T]):
+    """Events, or messages: their tables, conversion and access rule.
+
+    ``standing`` is the SQL condition of rows that may be shown at all. ``terms_of`` returns the terms of a row of the
+    columns ``words_from``. ``place_of`` returns the filter of the place whose postings are cached for a read filter, or
+    None if it spans all places of an agent.
+    """
+
+    table: str
+    words: str
+    fields: tuple[str, ...]
+    filter_of: Callable[[ReadFilter], Filter]
+    read: Callable[[Row], T]
+    admits: Callable[[ReadFilter, T], bool]
+    words_from: tuple[str, ...]
+    terms_of: Callable[[Row], list[str]]
+    place_of: Callable[[ReadFilter], Filter | None]
+    standing: str = "TRUE"
+
+    @cached_property
+    def columns(self) -> str:
+        """The columns for :meth:`admitted`: seq and the fields, from the table as ``e``."""
+        return ", ".join(f"e.{name}" for name in ("seq", *self.fields))
+
+    @cached_property
+    def _by_seq(self) -> str:
+        return select(self.columns, f"{self.table} e", f"e.seq IN {LISTED} AND {self.standing}")
+
+    def admitted(self, read_filter: ReadFilter, rows: Iterable[Row]) -> dict[int, T]:
+        """Convert rows, and drop those that the read filter does not admit, whatever the query returned."""
+        read, admits = self.read, self.admits
+        return {row[0]: item for row in rows if admits(read_filter, item := read(row[1:]))}
+
+    def at(self, connection: Connection, read_filter: ReadFilter, seqs: Sequence[int]) -> dict[int, T]:
+        """Return, by seq and in the given order, those of the rows that the read filter admits."""
+        known, read, admits = rows_read(connection, self.table), self.read, self.admits
+        if missing := [seq for seq in seqs if seq not in known]:
+            for row in connection.execute(self._by_seq, (listed(missing),)):
+                known[row[0]] = read(row[1:])
+        return {seq: item for seq in seqs if (item := known.get(seq)) is not None and admits(read_filter, item)}
+
+    def seqs_within(self, connection: Connection, read_filter: ReadFilter) -> NDArray[np.int64]:
+        """Return the seqs of all rows that the read filter admits."""
+        clause, values = self.filter_of(read_filter)
+        found = connection.execute(select("e.seq", f"{self.table} e", clause), values).fetchall()
+        return np.fromiter((row[0] for row in found), np.int64, len(found))
+
+
+def _place_of(read_filter: ReadFilter) -> Filter | None:
+    is_bounded = read_filter.scene.kind != "operator" or read_filter.group_id
+    return place_filter(read_filter) if is_bounded else None
+
+
+EVENTS = Corpus(
+    "events",
+    EVENT_WORDS,
+    EVENT_FIELDS,
+    sql_filter,
+    found_event,
+    ReadFilter.admits,
+    EVENT_WORDS_FROM,
+    event_terms,
+    _place_of,
+)
+MESSAGES = Corpus(
+    "messages",
+    MESSAGE_WORDS,
+    MESSAGE_FIELDS,
+    message_filter,
+    found_message,
+    ReadFilter.admits_line,
+    MESSAGE_WORDS_FROM,
+    message_terms,
+    _place_of,
+    NOT_HIDDEN,
+)

@@ -1,0 +1,188 @@
+"""The lexical index: FTS5 over terms made in Python, contentless, with the place as an indexed column.
+
+Matching the place inside the index makes a search's cost independent of other groups. A retired event keeps its row;
+searches filter it out. Deleting a contentless row requires its exact words: rows that are withdrawn, pruned, erased
+or reworded are deleted with the words recomputed from the old row. Therefore the words of a row
+must never change without :data:`FORM` changing, which rebuilds the index at the next start.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from sqlite3 import Connection
+
+from ...domain.event import Event
+from ...domain.message import Message
+from ...domain.read_filter import ReadFilter
+from ...domain.scope import Scope
+from ...text.lexical.frequency import telling
+from ...text.lexical.indexed import indexed_text
+from ...text.lexical.terms import SEARCHED, TERMS_VERSION, index_terms
+from ...text.lexical.word_forms import forms_version
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of, moment_of
+from ..database.statements import insert, select
+from . import removed_rows
+
+EVENT_WORDS = "event_words"
+MESSAGE_WORDS = "message_words"
+FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
+_COLUMNS = ("rowid", "place", "voice", "body")
+EVENT_WORDS_FROM = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
+MESSAGE_WORDS_FROM = ("is_bot", "user_name", "sent_at", "text")
+_IDLE_CHANGES = 1  # total_changes of a merge without work
+Words = tuple[str, str, str]
+
+
+def add_event(connection: Connection, seq: int, event: Event) -> None:
+    """Index an event."""
+    connection.execute(insert(EVENT_WORDS, _COLUMNS), (seq, *event_words(event)))
+
+
+def add_message(connection: Connection, seq: int, message: Message) -> None:
+    """Index a message."""
+    connection.execute(insert(MESSAGE_WORDS, _COLUMNS), (seq, *message_words(message)))
+
+
+def drop_events(connection: Connection, rows: Iterable[tuple[int, Event]]) -> None:
+    """Remove events from the index; the events must be those that were indexed."""
+    _drop(connection, EVENT_WORDS, ((seq, *event_words(event)) for seq, event in rows))
+
+
+def drop_messages(connection: Connection, rows: Iterable[tuple[int, Message]]) -> None:
+    """Remove messages from the index; the messages must be those that were indexed."""
+    _drop(connection, MESSAGE_WORDS, ((seq, *message_words(message)) for seq, message in rows))
+
+
+def begin_tidying(connection: Connection, pages: int) -> int:
+    """Begin to rewrite the index without the removed words; return how many pages the index has."""
+    for table in (EVENT_WORDS, MESSAGE_WORDS):
+        _merge(connection, table, -pages)  # negative: merge all segments into one
+    queries = (select("count(*)", f"{table}_data", "TRUE") for table in (EVENT_WORDS, MESSAGE_WORDS))
+    return sum(connection.execute(query).fetchone()[0] for query in queries)
+
+
+def tidy_some(connection: Connection, pages: int) -> bool:
+    """Continue the rewrite for this many pages; return whether there may be more to do."""
+    changes = [_merge(connection, table, pages) for table in (EVENT_WORDS, MESSAGE_WORDS)]
+    return any(changed > _IDLE_CHANGES for changed in changes)
+
+
+def tidy(connection: Connection) -> None:
+    """Rewrite the whole index without the removed words."""
+    for table in (EVENT_WORDS, MESSAGE_WORDS):
+        connection.execute(insert(table, (table,)), ("optimize",))
+
+
+def _merge(connection: Connection, table: str, pages: int) -> int:
+    before = connection.total_changes
+    connection.execute(insert(table, (table, "rank")), ("merge", pages))
+    return connection.total_changes - before
+
+
+def event_words(event: Event) -> Words:
+    """Return the indexed columns of an event: place, voice (its speaker), and body (texts, speaker's name, date)."""
+    said = (event.text, event.pain, event.solution, event.outcome)
+    return _words(event.scope, event.sender_id, _terms(event.sender_name, event.happened_at, *said))
+
+
+def message_words(message: Message) -> Words:
+    """Return the indexed columns of a message: place, voice (its speaker) and body."""
+    name = "" if message.is_bot else message.scene.user_name
+    return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
+
+
+def event_terms(row: Row) -> list[str]:
+    """Return the terms of an event's body from :data:`EVENT_WORDS_FROM`; none for a damaged row."""
+    name, happened_at, *said = row
+    return _terms_at(name, happened_at, *said)
+
+
+def message_terms(row: Row) -> list[str]:
+    """Return the terms of a message's body from :data:`MESSAGE_WORDS_FROM`; none for a damaged row."""
+    is_bot, name, sent_at, text = row
+    return _terms_at("" if is_bot else name, sent_at, text)
+
+
+def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
+    """Build an FTS5 query for any of the terms in the places that a scene may read; None if no term is searchable.
+
+    At most ``SEARCHED`` terms are used: those rarest in the language, because counting the rows of each term would take
+    another query.
+    """
+    rarest = sorted(terms, key=lambda term: -math.prod(map(telling, term)))[:SEARCHED]
+    asked = [f'"{word}"' for word in map(_plain, rarest) if word]
+    return f"({_where(read_filter)}) AND body : ({' OR '.join(asked)})" if asked else None
+
+
+def refresh(connection: Connection) -> None:
+    """Rebuild the index if :data:`FORM` changed; damaged rows, which no read returns, are left out."""
+    known = connection.execute("SELECT value FROM meta WHERE key = 'terms'").fetchone()[0]
+    if known == FORM:
+        return
+    with bytes_replaced(connection):
+        events = connection.execute(select(", ".join(("seq", *EVENT_FIELDS)), "events", "TRUE"))
+        _rebuild(connection, EVENT_WORDS, _readable(events, lambda row: event_words(event_of(row))))
+        messages = connection.execute(select(", ".join(("seq", *MESSAGE_FIELDS)), "messages", "TRUE"))
+        _rebuild(connection, MESSAGE_WORDS, _readable(messages, lambda row: message_words(message_of(row))))
+    connection.execute("UPDATE meta SET value = ? WHERE key = 'terms'", (FORM,))
+
+
+def _readable(rows: Iterable[Row], words_of: Callable[[Row], Words]) -> Iterator[tuple[int, str, str, str]]:
+    for seq, *fields in rows:
+        with suppress(sqlite3.DataError):
+            yield (seq, *words_of(fields))
+
+
+def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    dropped = list(rows)
+    if dropped:
+        connection.executemany(insert(table, (table, *_COLUMNS)), [("delete", *row) for row in dropped])
+        removed_rows.note(connection, table, [row[0] for row in dropped])
+
+
+def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
+    connection.execute(insert(table, (table,)), ("delete-all",))
+    connection.executemany(insert(table, _COLUMNS), rows)
+
+
+def _terms_at(sender_name: str, written: str, *said: str) -> list[str]:
+    try:
+        at = moment_of(written)
+    except ValueError:  # the file is damaged; nobody can read the row
+        return []
+    return _terms(sender_name, at, *said)
+
+
+def _terms(sender_name: str, at: datetime, *said: str) -> list[str]:
+    return index_terms(indexed_text(sender_name, at, "\n".join(said)))
+
+
+def _words(scope: Scope, sender_id: str, body: Sequence[str]) -> Words:
+    voice = _token("u", scope.agent, sender_id) if scope.kind == "group" and sender_id else ""
+    return f"{_token('s', scope.key)} {_token('a', scope.agent)}", voice, " ".join(body)
+
+
+def _where(read_filter: ReadFilter) -> str:
+    scene = read_filter.scene
+    if scene.kind == "operator":
+        if read_filter.group_id:
+            return f"place : {_token('s', Scope(scene.agent, 'group', read_filter.group_id).key)}"
+        return f"place : {_token('a', scene.agent)}"
+    here = f"place : {_token('s', scene.scope.key)}"
+    return here if scene.kind == "group" else f"{here} OR voice : {_token('u', scene.agent, scene.user_id)}"
+
+
+def _token(kind: str, *parts: str) -> str:
+    joined = "\x1f".join(parts).encode("utf-8", "replace")
+    return kind + hashlib.sha256(joined).hexdigest()[:16]
+
+
+def _plain(term: str) -> str:
+    """Keep only the characters of a term that have no meaning in FTS5's query language."""
+    return "".join(char if char.isalnum() else " " for char in term).strip()
