@@ -27,6 +27,7 @@ HOT = (
     *("query", "historian", "capture", "evolution"),
     *("profile.merge_delay_seconds", "profile.merge_min_facts", "profile.merge_max_facts"),
 )
+CONSENT = frozenset({"groups", "ignore_groups", "ignore_users"})  # of capture: who is recorded
 LONGEST_VALUE = 4_000  # characters
 LONGEST_NAME = 200
 MOST_COPIES = 1_000  # unreadable files that are kept beside the readable one
@@ -133,15 +134,24 @@ class Configuration:
         return self._moved()
 
     def reload(self, given: Mapping[str, Any] | None = None) -> SettingsMoved:
-        """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing."""
-        before = self._from_env
+        """Read overrides.json again, with ``given`` as the settings of .env; a bad value in them changes nothing.
+
+        A setting of CONSENT that is missing in ``given`` keeps its value: a file may be cut off above its line.
+        """
+        before, kept = self._from_env, []
         if given is not None:
             try:
+                missing = CONSENT - Settings.from_mapping(given).capture.model_fields_set
+                for key in sorted(f"capture.{name}" for name in missing):
+                    if earlier := value_at(before, key):
+                        given = _with(given, key, earlier)
+                        kept.append(sentences.settings.consent_kept(key))
                 self._from_env = Settings.from_mapping(given)
             except BadSetting as refused:
                 return SettingsMoved(problems=(str(refused),))
             self._given = given
         self._load()
+        self.problems += tuple(kept)
         return self._moved(before)
 
     def _moved(self, before: Settings | None = None) -> SettingsMoved:
@@ -162,9 +172,11 @@ class Configuration:
             raise BadArgument(sentences.settings.bad_change(key, refused.value, refused.reason)) from None
 
     def _load(self) -> None:
-        """Read overrides.json and use it; if the disk fails to deliver it, keep the present overrides."""
+        """Read overrides.json and use it; if it cannot be read, keep the present overrides."""
         try:
             content, damage = self._content()
+            if damage and self._stored:
+                raise StorageRefused(damage)
         except StorageRefused as withheld:
             self.problems = (sentences.settings.overrides_withheld(withheld),)
             return
@@ -182,30 +194,32 @@ class Configuration:
         self._stored, self.problems = usable, tuple(problems)
 
     def _content(self) -> tuple[Mapping[str, object], str]:
-        """Return the content of overrides.json, {} if it is missing, and the reason why it is unusable, or "".
+        """Return the content of overrides.json and "", or the present overrides and the reason why it is unusable.
 
-        Raises StorageRefused if the disk fails to deliver the file, because the file may be intact.
+        A missing file is empty, unless there are overrides. Raises StorageRefused if the disk fails to deliver the
+        file, because the file may be intact.
         """
+        present, gone = self._stored, sentences.settings.NO_FILE if self._stored else ""
         try:
             content: object = _decoded(self._disk.read(self.path).decode("utf-8-sig")) if self.path else {}
         except Vanished:
-            return {}, ""
+            return present, gone
         except PermanentError as unreadable:
             if isinstance(unreadable.__cause__, NotADirectoryError):
-                return {}, ""  # doctor says that the data directory is a file
+                return present, gone  # doctor says that the data directory is a file
             if is_withheld(unreadable):
                 raise StorageRefused(str(unreadable)) from unreadable
-            return {}, sentences.settings.NO_READABLE_FILE
+            return present, sentences.settings.NO_READABLE_FILE
         except ValueError:
-            return {}, sentences.settings.NO_JSON
+            return present, sentences.settings.NO_JSON
         if not isinstance(content, dict):
-            return {}, sentences.storage_errors.NOT_AN_OBJECT
+            return present, sentences.storage_errors.NOT_AN_OBJECT
         return cast("dict[str, object]", content), ""
 
     def _stored_content(self) -> Mapping[str, object]:
         """Return the whole content of the file, including unusable keys; keep a damaged file under another name."""
         content, damage = self._content()
-        if damage and self.path:
+        if damage and self.path and self._disk.find(self.path):
             self._disk.move(self.path, _free_name(self.path))
             self._disk.sync_folder(self.path.parent)
         return content

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -16,13 +17,14 @@ import cognitive_memory_core as core
 
 from . import replies
 from .auto_consider import considerer
-from .config import ENV_FILES, Setup, settings_again, setup
+from .config import ENV_FILES, FIELD, Setup, settings_again, setup
 from .lifecycle import get_memory
 from .running_loops import RunningLoops
 
 POLL = 2.0  # seconds between two looks at the files
 LONGEST_POLL = 60.0  # seconds between two looks while they fail
 Signature = tuple[int, int, int] | None
+_OUR_LINE = re.compile(rf"^\s*(?:export\s+)?{FIELD}", re.IGNORECASE | re.MULTILINE)
 
 
 class HotSettings:
@@ -35,6 +37,7 @@ class HotSettings:
         self._read = read
         self._one_at_a_time = asyncio.Lock()
         self._known = self._seen = _signatures(files)
+        self._texts = tuple(map(_text, files))  # as they were when their settings were last used
         self._loops = RunningLoops(core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL))
 
     async def start(self) -> None:
@@ -85,7 +88,7 @@ class HotSettings:
         self._known = seen
         result = await self.reload()
         if said := replies.settings.moved(result, self.values([*result.changed, *result.shadowed])):
-            logger.info(replies.log.logged(said))
+            logger.log("WARNING" if result.problems else "INFO", replies.log.logged(said))
 
     @property
     def _configuration(self) -> core.Configuration:
@@ -95,10 +98,13 @@ class HotSettings:
 
     def _reloaded(self) -> core.SettingsMoved:
         try:
-            given = self._read()
+            texts, given = tuple(map(_text, self._files)), self._read()
         except (ValueError, OSError) as unreadable:  # its text may quote a key
             problem = replies.settings.ENV_UNREADABLE.format(reason=type(unreadable).__name__)
             return core.SettingsMoved(problems=(problem,))
+        if any(map(_is_cut, texts, self._texts)):
+            return core.SettingsMoved(problems=(replies.settings.ENV_CUT,))
+        self._texts = texts
         return self._configuration.reload(given)
 
     async def _moved(self, move: Callable[[], core.SettingsMoved]) -> core.SettingsMoved:
@@ -124,6 +130,21 @@ def _signature(file: Path) -> Signature:
     except OSError:
         return None
     return state.st_mtime_ns, state.st_size, state.st_ino
+
+
+def _text(file: Path) -> str:
+    """Return the content of a file, "" if it is missing; raises OSError."""
+    try:
+        return file.read_text("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def _is_cut(text: str, before: str) -> bool:
+    """Return whether a file has lost all settings of ours at once, or breaks off within a line that it had."""
+    last = text.rpartition("\n")[2]
+    is_broken_off = last and any(line.startswith(last) and line != last for line in before.splitlines())
+    return bool(is_broken_off or (_OUR_LINE.search(before) and not _OUR_LINE.search(text)))
 
 
 _overrides = setup.configuration.path if setup.configuration else None

@@ -16,6 +16,7 @@ NO_DIRECTORY = "没有数据目录，运行时的改动没有地方存"
 NO_JSON = "不是 JSON"
 PRICE_WANTED = "应为每百万 token 的价钱，例如 2/8（给的/写的），或一个数"
 BAD_CRON = "不是能用的 cron：要写五段「分 时 日 月 周」，例如每天四点是 0 4 * * *，周一四点是 0 4 * * mon"
+NO_FILE = "文件没有了"
 NO_READABLE_FILE = "不是普通文件、太大，或没有读取权限"
 
 
@@ -172,6 +173,11 @@ def overrides_damaged(path: object, reason: str) -> str:
 def overrides_withheld(reason: object) -> str:
     """Return the message that the disk did not deliver overrides.json."""
     return f"overrides.json 这次没有读到（{reason}），运行时的改动先照旧"
+
+
+def consent_kept(key: str) -> str:
+    """Return the message that a setting on who is recorded has disappeared from .env, and keeps its value."""
+    return f"{env_name(key)} 在 .env 里不见了，先照旧；真要清空请写 []"
 
 
 def override_ignored(key: str, reason: str) -> str:

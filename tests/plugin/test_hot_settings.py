@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nonebot import get_driver
 
 import cognitive_memory_core as core
 
@@ -115,7 +116,7 @@ class Watched:
         self.env = folder / ".env"
         self.env.write_text("{}")
         self.setup = read_setup({}, {}, folder)
-        self.force = HotSettings(self.setup, (self.env, folder / "overrides.json"), self.read)
+        self.force = HotSettings(self.setup, (self.env, folder / "overrides.json"), lambda: self.read())
 
     def read(self) -> Any:
         """Return the settings that .env gives now."""
@@ -169,6 +170,61 @@ async def test_a_bad_env_changes_nothing(watched: Watched, log: list[str], text:
     await watched.write(text)
     assert watched.setup.settings.query.auto_top_k == 4
     assert len([line for line in log if "[认知记忆]" in line]) == 1
+
+
+IGNORING = """PORT=8080
+COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5
+COGNITIVE_MEMORY__CAPTURE__IGNORE_USERS=["10001", "10002"]
+COGNITIVE_MEMORY__CAPTURE__IGNORE_GROUPS=20001,20002
+"""
+IGNORED = (("10001", "10002"), ("20001", "20002"))
+
+
+@pytest.mark.parametrize("name", [".env", "overrides.json"])
+async def test_a_file_that_is_cut_or_gone_records_nobody_who_is_ignored(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch, log: list[str], name: str
+) -> None:
+    """However little of .env or overrides.json is left, who is ignored stays so, with a warning (row F35)."""
+
+    def given() -> Any:
+        return getattr(type(get_driver().config)(_env_file=(watched.env,)), "cognitive_memory", {})
+
+    def ignored() -> object:
+        capture = watched.setup.settings.capture
+        return capture.ignore_users, capture.ignore_groups
+
+    async def look() -> None:
+        await watched.force.look()
+        await watched.force.look()
+
+    monkeypatch.setattr(watched, "read", given)
+    await watched.write(IGNORING)
+    if name == "overrides.json":
+        await watched.force.change("capture.ignore_users", "10001,10002")
+        await watched.force.change("capture.ignore_groups", "20001,20002")
+        await watched.write("COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=5\n")
+    file = watched.env.with_name(name)
+    whole = file.read_text()
+    assert ignored() == IGNORED
+    for length in sorted({*range(0, len(whole) - 1, 7), *(at for at, sign in enumerate(whole[:-1]) if sign in "\n,[")}):
+        log.clear()
+        for text in (whole[:length], whole.replace("5", "6")[:length]):
+            file.write_text(text)
+            await look()
+            assert ignored() == IGNORED, text
+        assert [line for line in log if "WARNING" in line and "[认知记忆]" in line], text
+        file.write_text(whole)
+        await look()
+    for lose in (file.unlink, lambda: file.write_text("PORT=8080\n"), lambda: file.write_bytes(b"\xff")):
+        lose()
+        await look()
+        assert ignored() == IGNORED
+        assert watched.setup.settings.query.auto_top_k == 5
+        file.write_text(whole)
+        await look()
+    await watched.force.reset("")
+    await watched.write(IGNORING.replace(', "10002"', "").replace("20001,20002", "[]"))
+    assert ignored() == (("10001",), ())
 
 
 async def test_a_hidden_change_is_said(watched: Watched, log: list[str]) -> None:
