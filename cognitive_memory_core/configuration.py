@@ -138,20 +138,21 @@ class Configuration:
 
         A setting of CONSENT that is missing in ``given`` keeps its value: a file may be cut off above its line.
         """
-        before, kept = self._from_env, []
+        before = self._from_env
+        kept: tuple[str, ...] = ()
         if given is not None:
             try:
                 missing = CONSENT - Settings.from_mapping(given).capture.model_fields_set
                 for key in sorted(f"capture.{name}" for name in missing):
                     if earlier := value_at(before, key):
                         given = _with(given, key, earlier)
-                        kept.append(sentences.settings.consent_kept(key))
+                        kept += (sentences.settings.consent_kept(key),)
                 self._from_env = Settings.from_mapping(given)
             except BadSetting as refused:
                 return SettingsMoved(problems=(str(refused),))
             self._given = given
         self._load()
-        self.problems += tuple(kept)
+        self.problems += kept
         return self._moved(before)
 
     def _moved(self, before: Settings | None = None) -> SettingsMoved:
@@ -175,12 +176,12 @@ class Configuration:
         """Read overrides.json and use it; if it cannot be read, keep the present overrides."""
         try:
             content, damage = self._content()
-            if damage and self._stored:
-                raise StorageRefused(damage)
         except StorageRefused as withheld:
-            self.problems = (sentences.settings.overrides_withheld(withheld),)
-            return
-        self._use(content, [sentences.settings.overrides_damaged(self.path, damage)] if damage else [])
+            content, damage = None, str(withheld)
+        if content is None or (damage and self._stored):
+            self.problems = (sentences.settings.overrides_withheld(damage),)
+        else:
+            self._use(content, [sentences.settings.overrides_damaged(self.path, damage)] if damage else [])
 
     def _use(self, content: Mapping[str, object], problems: list[str]) -> None:
         usable: dict[str, object] = {}

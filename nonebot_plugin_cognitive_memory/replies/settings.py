@@ -24,7 +24,7 @@ NOTHING_CHANGED = (
 )
 NO_CONFIGURATION = "设置没有读成，现在改不了：请看启动时的日志，改正 .env 后重启"
 ENV_UNREADABLE = ".env 读不了（{reason}），设置先照旧"
-ENV_CUT = ".env 没有了，或只剩一部分（我们的设置一行也没有，或断在一行中间），设置先照旧；要照现在的样子，请写完整或重启"
+ENV_CUT = ".env 没有了，或只剩一部分（我们的设置一行也没有，或断在一行中间），设置先照旧；请写完整，或重启"
 RELOADED = "重新读过 .env 和 overrides.json，设置没有变"
 
 

@@ -116,7 +116,7 @@ class Watched:
         self.env = folder / ".env"
         self.env.write_text("{}")
         self.setup = read_setup({}, {}, folder)
-        self.force = HotSettings(self.setup, (self.env, folder / "overrides.json"), lambda: self.read())
+        self.force = HotSettings(self.setup, (self.env, folder / "overrides.json"), self.read)
 
     def read(self) -> Any:
         """Return the settings that .env gives now."""
@@ -197,7 +197,7 @@ async def test_a_file_that_is_cut_or_gone_records_nobody_who_is_ignored(
         await watched.force.look()
         await watched.force.look()
 
-    monkeypatch.setattr(watched, "read", given)
+    monkeypatch.setattr(watched.force, "_read", given)
     await watched.write(IGNORING)
     if name == "overrides.json":
         await watched.force.change("capture.ignore_users", "10001,10002")
