@@ -60,10 +60,12 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
         words.EVENTS_IN_DAYS.format(days=len(activity.days), count=f"{sum(day.events for day in activity.days):,}"),
         [(_day(day), day.events) for day in activity.days],
     )
-    blocks: list[Block] = [Figures(_figures(counts)), _lines_chart(activity.days), happened]
+    has_lines, has_events = any(day.messages for day in activity.days), any(day.events for day in activity.days)
+    charts = [*([_lines_chart(activity.days)] if has_lines else []), *([happened] if has_events else [])]
+    said = [*remarks, *([] if charts else [("plain", words.NO_DAYS.format(days=len(activity.days)))])]
     subtitle = words.STATS_SUBTITLE.format(at=at)
-    last = [Remarks(remarks)] if remarks else []
-    return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, [*blocks, *last], words.STATS_FOOTER)
+    blocks: list[Block] = [Figures(_figures(counts)), *charts, *([Remarks(said)] if said else [])]
+    return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
 
 
 def sign_of(name: str) -> str:

@@ -45,26 +45,24 @@ class Typefaces:
         self._others = [(path, 0) for path in files.symbols[:MOST_SYMBOL_FONTS] if _opened(path, 0, PROBED)]
         self._emoji = next((face for path in files.emoji if (face := _emoji_face(path))), None)
         self._font = lru_cache(64)(_opened)
-        self._face_of = lru_cache(GLYPHS)(self._choose)
+        self._face_of: Callable[[str, bool], tuple[Path, int] | None] = lru_cache(GLYPHS)(self._choose)
         self.tile: Callable[[str, int], Image.Image | None] = lru_cache(TILES)(self._drawn_tile)
 
     def length(self, cluster: str, size: int, bold: bool) -> float:
-        """Return the width of a cluster in pixels."""
+        """Return the width of a cluster in pixels; 0 if no font has it, because it is then left out."""
         if is_emoji(cluster) and self.tile(cluster, size):
             return size * 1.2
-        return self.font_of(cluster, size, bold).getlength(cluster)
+        font = self.font_of(cluster, size, bold)
+        return font.getlength(cluster) if font else 0.0
 
-    def font_of(self, cluster: str, size: int, bold: bool) -> Font:
-        """Return the first font that has a cluster; if none has it, the Chinese one."""
-        path, index = self._face_of(cluster[:1], bold)
-        font = self._font(path, index, size)
-        assert font is not None  # noqa: S101  # it was opened before
-        return font
+    def font_of(self, cluster: str, size: int, bold: bool) -> Font | None:
+        """Return the first font that has a cluster; None if no font has it."""
+        face = self._face_of(cluster[:1], bold)
+        return self._font(*face, size) if face else None
 
-    def _choose(self, char: str, bold: bool) -> tuple[Path, int]:
-        mine = self._bold if bold else self._regular
-        faces = (mine, *self._others)
-        return next((face for face in faces if _has(self._font(*face, PROBED), char)), mine)
+    def _choose(self, char: str, bold: bool) -> tuple[Path, int] | None:
+        faces = (self._bold if bold else self._regular, *self._others)
+        return next((face for face in faces if _has(self._font(*face, PROBED), char)), None)
 
     def _drawn_tile(self, cluster: str, size: int) -> Image.Image | None:
         """Return an emoji drawn at its font's size and reduced to the text's; None if it cannot be drawn in colour."""
@@ -129,12 +127,14 @@ def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typ
                     image.paste(tile, at, tile)
                     x += room
             continue
+        if kind is None:
+            continue
         text = "".join(clusters)
         pen.text((x, words.y + words.size * 0.35), text, font=kind, fill=words.colour, anchor="ls")
         x += sum(typefaces.length(cluster, words.size, words.bold) for cluster in clusters)
 
 
-def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str:
+def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str | None:
     if is_emoji(cluster) and typefaces.tile(cluster, words.size):
         return "emoji"
     return typefaces.font_of(cluster, words.size, words.bold)

@@ -15,3 +15,4 @@ EVENTS_HERE, LINES_HERE, PINS_HERE = "这里记住的事", "这里的原话", "�
 EVENTS, LINES, MEMOS, PINS, CALLS, TOKENS = "记住的事", "原话", "备忘", "置顶", "今天调用模型", "今天的 token"
 LINES_BY_DAY, EVENTS_BY_DAY = "每天的原话", "记住的事，按发生的日子"
 LINES_IN_DAYS, EVENTS_IN_DAYS = "{days} 天共 {count} 句", "{days} 天共 {count} 件"
+NO_DAYS = "最近 {days} 天没有人说话，也没有记下什么"

@@ -173,6 +173,34 @@ async def test_days_are_plotted(app: object) -> None:
     assert {"1050", "14 天共 1,050 句", "3-14", "140"} & {*words_of(card).splitlines()} >= {"14 天共 1,050 句", "3-14"}
 
 
+def test_a_day_without_lines_is_told_in_a_sentence(app: object) -> None:
+    """The card of the figures of an empty memory has a sentence in the place of its charts."""
+    from nonebot_plugin_cognitive_memory.cards.card import Chart
+    from nonebot_plugin_cognitive_memory.cards.contents import stats_card
+
+    days = tuple(core.DayCount(date(2026, 3, day), 0, 0) for day in range(1, 15))
+    card = stats_card(core.Status(is_running=True), core.Activity(0, 0, days), [], "2026-03-14")
+    assert not [block for block in card.blocks if isinstance(block, Chart)]
+    assert "最近 14 天没有人说话，也没有记下什么" in words_of(card)
+
+
+def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> None:
+    """A sign without a glyph takes no room and is not drawn: a card shows no crossed boxes."""
+    from nonebot_plugin_cognitive_memory.cards.fonts import found_fonts
+    from nonebot_plugin_cognitive_memory.cards.layout import Drawing, Words
+    from nonebot_plugin_cognitive_memory.cards.painting import Typefaces, painted
+
+    typefaces = Typefaces(found_fonts(a_font(tmp_path / "one").parent, folders=[]))
+    missing = "\u0e01"
+
+    def drawn(*clusters: str) -> bytes:
+        words = Words(10, 40, clusters, 24, (0, 0, 0))
+        return painted(Drawing(200, 80, (255, 255, 255), [words]), typefaces)
+
+    assert typefaces.length(missing, 24, bold=False) == 0.0
+    assert drawn("阿", missing, "棠") == drawn("阿", "棠")
+
+
 async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> list[Any]:
     """Ask and return the messages that the bot sent."""
     before = len(stage.calls)

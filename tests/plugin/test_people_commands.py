@@ -440,8 +440,8 @@ def test_statistics_give_the_gist_of_the_report() -> None:
     )
     said = [text for _, text in quality.remarks(report)]
     assert said[:3] == [
-        "群 10001：小林 教了这里 60% 的事，请看看",
-        "10 件事站不住（说的是谁、哪天或哪里不清楚）",
+        "群 10001 记住的事里，60% 是 小林 一个人说的，请看看",
+        "10 件事说得不清楚：不知道是谁、哪天或哪里",
         "15 件事还没有被想起过（从 03-01 起计）",
     ]
     assert "1.50" in said[3]
