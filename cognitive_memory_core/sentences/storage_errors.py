@@ -14,6 +14,8 @@ DIRECTORY_VANISHED = (
     "数据目录 {path} 被删除、改名或换掉了：已停止写入，新的内容一概不收；请把原来的目录放回原处，或重启机器人"
 )
 LEDGER_DAMAGED = "账本 {path} 已损坏（{reason}）：什么都没有改动，请从备份恢复，或把它移走后重启"
+NO_LEDGER_VERSION = "有表却没有格式号：user_version 为 0"
+NOT_A_LEDGER = "只有一个字节"
 LEDGER_TOO_OLD = "账本 {path} 还是旧格式（{found}，现在是 {known}）：请先启动一次机器人"
 LEDGER_UNREADABLE = "读不了账本 {path}（{reason}）"
 LEDGER_CLOSED = "账本已经关闭"

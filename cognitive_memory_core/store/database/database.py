@@ -296,7 +296,7 @@ def _roll_back(connection: Connection) -> None:
 
 
 def _writer(path: Path) -> Connection:
-    migrations.refuse_newer(path)
+    migrations.refuse_foreign(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     _restrict_to_owner(path)
@@ -347,3 +347,4 @@ def _refuse_damage(connection: Connection) -> None:
     found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if found != "ok":
         raise sqlite3.DatabaseError(found)
+    migrations.version(connection)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from sqlite3 import Connection
+from sqlite3 import Connection, DatabaseError
 
 from ... import sentences
 from ...errors import UnavailableError
@@ -21,7 +21,7 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
 
     Raises UnavailableError for a file of a newer version.
     """
-    found = _version(connection)
+    found = version(connection)
     _refuse_newer(path, file_header.Stamp(found, connection.execute("PRAGMA application_id").fetchone()[0]), len(steps))
     if 0 < found < len(steps):
         copies.write(connection, path.with_name(f"{path.stem}.v{found}{path.suffix}"))
@@ -30,8 +30,13 @@ def migrate(connection: Connection, path: Path, steps: Sequence[str] = STEPS) ->
         connection.executescript(f"BEGIN IMMEDIATE;\n{step}\n{stamp}\nCOMMIT")
 
 
-def refuse_newer(path: Path) -> None:
-    """Raise UnavailableError for a file of a newer version, without opening it by SQLite, which could change it."""
+def refuse_foreign(path: Path) -> None:
+    """Raise UnavailableError for a file of a newer version or of one byte, without opening it by SQLite.
+
+    SQLite could change the first, and takes the second for an empty file.
+    """
+    if path.is_file() and path.stat().st_size == 1:
+        raise DatabaseError(sentences.storage_errors.NOT_A_LEDGER)
     _refuse_newer(path, file_header.stamp_of(path), len(STEPS))
 
 
@@ -72,11 +77,15 @@ def _has_log(path: Path) -> bool:
 
 def check(connection: Connection, path: Path) -> None:
     """Raise UnavailableError unless the file has exactly the schema version of this release."""
-    refuse_newer(path)
-    found = _version(connection)
+    refuse_foreign(path)
+    found = version(connection)
     if found < len(STEPS):
         raise UnavailableError(sentences.storage_errors.LEDGER_TOO_OLD.format(path=path, found=found, known=len(STEPS)))
 
 
-def _version(connection: Connection) -> int:
-    return connection.execute("PRAGMA user_version").fetchone()[0]
+def version(connection: Connection) -> int:
+    """Return the format of the file, 0 if it is new; raise DatabaseError if it has tables and no format."""
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if not found and connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        raise DatabaseError(sentences.storage_errors.NO_LEDGER_VERSION)
+    return found

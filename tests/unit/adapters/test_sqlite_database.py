@@ -142,15 +142,16 @@ async def test_work_runs_beside_the_event_loop(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"this is no database, but long enough to be one" * 99, b"SQLite format 3\0" * 300]
+    "content", [b"this is no database, but long enough to be one" * 99, b"SQLite format 3\0" * 300, b"\n"]
 )
 async def test_a_file_that_is_no_ledger_is_refused_and_left_alone(path: Path, content: bytes) -> None:
-    """A damaged file is refused with one sentence and left unchanged."""
+    """A damaged file is refused with one sentence and left unchanged, by the bot and beside it."""
     laid(path, content)
-    with pytest.raises(UnavailableError, match="已损坏") as refused:
-        await SqliteLedger.open(path)
-    assert str(path) in str(refused.value)
-    assert content_of(path) == content
+    for read_only in (False, True):
+        with pytest.raises(UnavailableError, match="已损坏") as refused:
+            await SqliteLedger.open(path, read_only=read_only)
+        assert str(path) in str(refused.value)
+        assert content_of(path) == content
 
 
 async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
@@ -178,6 +179,18 @@ async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
     with pytest.raises(UnavailableError, match="更新的版本"):
         await SqliteLedger.open(path)
     assert content_of(path) == before
+
+
+async def test_tables_without_a_version_are_no_fault_of_the_disk(path: Path) -> None:
+    """A file with tables whose format version is 0 is refused unchanged as what it is, by the bot and beside it."""
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE meta (key TEXT)")
+    before = content_of(path)
+    for read_only in (False, True):
+        with pytest.raises(UnavailableError, match=r"已损坏.*user_version"):
+            await SqliteLedger.open(path, read_only=read_only)
+        assert content_of(path) == before
 
 
 @POSIX_ONLY
