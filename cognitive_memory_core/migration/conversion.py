@@ -22,12 +22,15 @@ from ..adapters.chroma.other_programs_folder import ForeignFolderUnreadable, for
 from ..adapters.files.job_formats import SEED_ZONE
 from ..adapters.files.profile_file import LARGEST, ProfileFile
 from ..adapters.files.profile_paths import ProfileLocation
+from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.iso_times import datetime_of
-from ..domain.profile import EntityType, Profile, Revision, revision_id
-from ..domain.scope import DEFAULT_AGENT
+from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision_id
+from ..domain.scope import DEFAULT_AGENT, Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, CognitiveMemoryError
+from ..ports.ledger import Alias, EmbeddedEvent
+from ..text.identity.name_cleaning import clean_name
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
 from .json_list import DAMAGED, rows_of
 from .layout import LARGEST_LIST, Layout, written_at
@@ -74,6 +77,9 @@ class Conversion:
         """Write to ``draft``; rows that state no place get that of ``destination``."""
         self._layout, self._draft, self._report, self._destination = layout, draft, report, destination
         self._places: dict[tuple[str, str], str] = {}  # ids of groups and people by kind and name; "" if ambiguous
+        self._labels: dict[
+            tuple[Scope, str], dict[str, list[datetime]]
+        ] = {}  # of senders, by name, with the events' times
 
     def run(self, scratch: Path) -> None:
         """Write everything; blocking.
@@ -86,16 +92,20 @@ class Conversion:
                 self._write_profiles(self._layout.profiles, kind)
         if self._layout.chroma:
             self._write_events(self._layout.chroma, scratch)
+            self._write_names()
         if self._layout.summaries:
             self._write_summaries(self._layout.summaries)
         if self._layout.pins:
             self._write_pins(self._layout.pins)
 
-    def _write(self, where: str, fields: _Fields) -> None:
+    def _write(self, where: str, fields: _Fields) -> ExportedRow | None:
         try:
-            self._write_row(row_of(orjson.dumps({"agent": self._destination.agent, **fields})), str(fields["type"]))
+            row = row_of(orjson.dumps({"agent": self._destination.agent, **fields}))
         except _UNREADABLE as refused:
             self._report.leave_out(where, refused)
+            return None
+        self._write_row(row, str(fields["type"]))
+        return row
 
     def _write_row(self, row: ExportedRow, kind: str) -> None:
         self._draft.write(written(row) + b"\n")
@@ -145,9 +155,33 @@ class Conversion:
         except _UNREADABLE as refused:
             self._report.leave_out(where, refused)
             return
-        self._write(where, fields)
-        place, place_id = ("group", fields["group_id"]) if fields["group_id"] else ("user", fields["user_id"])
-        self._record_place_name(place, _text(row["metadata"].get("location_abs")), place_id)
+        if isinstance(written_row := self._write(where, fields), EmbeddedEvent):
+            self._record_names(written_row.event, _text(row["metadata"].get("location_abs")))
+
+    def _record_names(self, event: Event, place_name: str) -> None:
+        """Record the name of an event's place, and its sender's: of the own chat, or ``name(id)`` before the text."""
+        scope, sender = event.scope, event.sender_id
+        self._record_place_name("group" if event.group_id else "user", place_name, scope.place_id)
+        label = re.match(rf"([^()（）]+)\({re.escape(sender)}\)", event.text)
+        is_own_chat = scope.kind == "private" and scope.place_id == sender
+        name = clean_name(place_name if is_own_chat else label[1] if label else "")
+        if sender and name:
+            self._labels.setdefault((scope, sender), {}).setdefault(name, []).append(event.happened_at)
+
+    def _write_names(self) -> None:
+        """Write the most frequent name of each sender, as 带小明(1) is none, and the newest of each group.
+
+        The latter as an empty profile, which an import ignores where the group has one.
+        """
+        rows: list[ExportedRow] = []
+        for (scope, sender), told in self._labels.items():
+            name, times = max(told.items(), key=lambda one: (len(one[1]), -len(one[0])))
+            rows.append(Alias(scope, sender, name, min(times), max(times)))
+        now = datetime.now(timezone.utc)
+        for (kind, name), group_id in reversed(self._places.items()):
+            if kind == "group" and group_id:
+                rows.append(Profile(ProfileKey.group(group_id, self._destination.agent), name, (), "", now))
+        self._draft.writelines(written(row) + b"\n" for row in rows)
 
     def _event_fields(self, text: object, metadata: _Fields) -> _Fields:
         said = _text(text).strip()

@@ -57,18 +57,24 @@ class SqliteNames:
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
-    """Write a name unless it is known; return whether it was written."""
-    query = insert("names", _COLUMNS, "ON CONFLICT DO NOTHING")
-    seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
-    return connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen)).rowcount > 0
+    """Write a name, or the longer period of a known one; return whether it is new."""
+    key = bound(alias.scope.key, alias.user_id, alias.name)
+    known = connection.execute(select("1", "names", "scope = ? AND user_id = ? AND name = ?"), key).fetchone()
+    _write(connection, alias)
+    return known is None
 
 
 def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
-    query, tombstones = insert("names", _COLUMNS, _SEEN_AGAIN), tombstones_of(connection)
+    tombstones = tombstones_of(connection)
     for alias in sightings:
         if not is_covered(tombstones, alias.scope, (alias.user_id,), alias.last_seen_at):
-            seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
-            connection.execute(query, bound(alias.scope.key, alias.user_id, alias.name, *seen))
+            _write(connection, alias)
+
+
+def _write(connection: Connection, alias: Alias) -> None:
+    seen = (micros(alias.first_seen_at), micros(alias.last_seen_at))
+    values = bound(alias.scope.key, alias.user_id, alias.name, *seen)
+    connection.execute(insert("names", _COLUMNS, _SEEN_AGAIN), values)
 
 
 def _has_news(connection: Connection, sightings: Sequence[Alias]) -> bool:

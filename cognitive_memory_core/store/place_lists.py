@@ -23,7 +23,9 @@ def _scopes(name: str, table: str, where: str = "") -> str:
 
 _GROUP_NAME = select("group_name", "messages m", "m.scope = p.scope", "ORDER BY m.at_us DESC LIMIT 1")
 _PERSON_NAME = select("name", "names n", "n.scope = p.scope", "ORDER BY n.last_us DESC LIMIT 1")
-_NAME = f"ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN ({_PERSON_NAME}) ELSE ({_GROUP_NAME}) END, '')"
+_OF_GROUP = "agent = :agent AND entity_type = 'group' AND group_id = substr(p.scope, length(:group) + 1)"
+_GROUP = f"ifnull(nullif(({_GROUP_NAME}), ''), ({select('name', 'profiles', _OF_GROUP)}))"
+_NAME = f"ifnull(CASE WHEN p.scope LIKE :private ESCAPE '\\' THEN ({_PERSON_NAME}) ELSE {_GROUP} END, '')"
 _LAST = " UNION ALL ".join(select("max(at_us) AS at", table, "scope = p.scope") for table in ("messages", "events"))
 _FOUND = " UNION ".join(select("scope", name, "scope IS NOT NULL") for name in ("told", "spoken"))
 _NEWEST = " UNION ALL ".join(
@@ -80,6 +82,8 @@ def _values(agent: str, listing: PlaceListing) -> dict[str, str]:
         "begin": begin,
         "end": end,
         "private": f"{escaped(_private(agent, ''))}%",
+        "agent": agent,
+        "group": Scope(agent, "group", "").key,
         "text": listing.text,
         "like": escaped(listing.text),
         "ids": listed([Scope(agent, "group", listing.text).key, _private(agent, listing.text)]),

@@ -67,6 +67,10 @@ class BotHome:
         """Let a bot remember, log and pin something."""
         asyncio.run(_filled(self.data_dir))
 
+    def listed(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the names of the people, and those of the places, that the operator's lists show, by id."""
+        return asyncio.run(_listed(self.data_dir))
+
     def fail_jobs(self, count: int) -> list[str]:
         """Put jobs into failed as a bot leaves them; return their ids, oldest first."""
         return asyncio.run(_failed(self.data_dir, count))
@@ -111,6 +115,14 @@ async def _filled(data_dir: Path) -> None:
         await memory.remember(core.Turn(scene, memo="记下了", observations=("米粒(30001) 对花生过敏",)))
         await memory.pin(scene, "周五聚餐")
         assert await memory.drain(60)
+
+
+async def _listed(data_dir: Path) -> tuple[dict[str, str], dict[str, str]]:
+    operator = core.Scene.operator()
+    async with core.CognitiveMemory.open(SETTINGS, data_dir, background=False) as memory:
+        people = await memory.listings.people(operator, "", 100, 0)
+        places = await memory.listings.places(operator, core.PlaceListing(), 100)
+    return {one.user_id: one.name for one in people}, {one.scope.place_id: one.name for one in places}
 
 
 async def _failed(data_dir: Path, count: int) -> list[str]:

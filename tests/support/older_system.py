@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -81,18 +82,24 @@ def write_json(path: Path, value: object) -> None:
 
 def fill_chroma(folder: Path, events: int) -> None:
     """Fill the older system's collection of events; the last one is of a private chat."""
+    documents = [f"Null(1708213363) 在第 {number} 天研究了 asyncio" for number in range(events)]
+    put_events(folder, documents, [event_metadata(n, "" if n == events - 1 else GROUP) for n in range(events)])
+
+
+def put_events(folder: Path, documents: Sequence[str], metadatas: Sequence[dict[str, str | int | bool]]) -> None:
+    """Write events into the older system's collection."""
     import chromadb
     from chromadb.config import Settings
 
     client = chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
     collection = client.get_or_create_collection("cognitive_events", embedding_function=None)
-    for first in range(0, events, 1_000):
-        numbers = range(first, min(first + 1_000, events))
+    for first in range(0, len(documents), 1_000):
+        numbers = range(first, min(first + 1_000, len(documents)))
         collection.upsert(
             ids=[f"job{number}_0" for number in numbers],
-            documents=[f"Null(1708213363) 在第 {number} 天研究了 asyncio" for number in numbers],
+            documents=[documents[number] for number in numbers],
             embeddings=[[1.0, float(number), 0.5] for number in numbers],
-            metadatas=[event_metadata(number, "" if number == events - 1 else GROUP) for number in numbers],
+            metadatas=[metadatas[number] for number in numbers],
         )
 
 

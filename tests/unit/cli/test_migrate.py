@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import older_system
 from tests.support.bot_homes import ENV, BotHome, end
-from tests.support.older_system import GROUP, PERSON, fingerprint, make, summary, write_json
+from tests.support.older_system import GROUP, GROUP_NAME, PERSON, fingerprint, make, summary, write_json
 
 WHOLE = {"profile": 2, "revision": 1, "event": 6, "memo": 3, "pin": 1, "job": 2}
 
@@ -59,6 +59,33 @@ def test_a_whole_directory_comes_over_once(home: BotHome, tmp_path: Path) -> Non
     assert "Python 开发者" in profile
     history = home.data_dir / "profiles" / "history" / "users" / PERSON
     assert [path.name for path in history.iterdir()] == ["20260221T023000.123456Z.md"]
+
+
+def test_people_and_groups_are_listed_by_the_names_that_the_source_tells(home: BotHome, tmp_path: Path) -> None:
+    """Everybody and every group whose name a profile, a place or an event tells is listed by it, the newest name."""
+    source = make(tmp_path / "data", events=0)
+    profiles = source / "cognitive" / "profiles"
+    older_system.write_profile(profiles / "users" / "10001.md", "user", "10001", "青禾", "喜欢爬山。")
+    places = (
+        ("20002", "10002", "桌游旧群"),
+        ("20002", "10002", "桌游群"),
+        ("", "10003", "木槿"),
+        (GROUP, "10004", "旧名"),
+    )
+    said = ("阿岚(10002) 买了新桌游", "带阿岚(10002)去过店里", "在学画画", "白露(10004)：搬家了")
+    older_system.put_events(
+        source / "cognitive" / "chromadb",
+        said,
+        [
+            {**older_system.event_metadata(n, group), "user_id": user, "sender_id": user, "location_abs": name}
+            for n, (group, user, name) in enumerate(places)
+        ],
+    )
+    told, _ = migrated(home, source, "--group", GROUP)
+    people, listed_places = home.listed()
+    assert people == {"10001": "青禾", "10002": "阿岚", "10003": "木槿", "10004": "白露"}
+    assert listed_places == {GROUP: GROUP_NAME, "20002": "桌游群", "10003": "木槿"}
+    assert migrated(home, source, "--group", GROUP)[0]["rows"] == 0 < told["rows"]
 
 
 def test_the_file_of_the_older_mode_alone(home: BotHome, tmp_path: Path) -> None:
