@@ -21,16 +21,12 @@ def attach() -> None:
     part_of(f"{MODULE}.schemas", "Message", ("role", "content"))
     chat = api.chat
 
-    async def chat_with_memory(
-        message: Sequence[Mapping[str, Any]], model: str = "deepseek-chat", *rest: Any, **named: Any
-    ) -> Any:
+    async def chat_with_memory(message: Sequence[Mapping[str, Any]], *rest: Any, **named: Any) -> Any:
         turn = await running_turn(_last_said(message))
         if turn is None:
-            return await chat(message, model, *rest, **named)
+            return await chat(message, *rest, **named)
         block = await turn.block()
-        completion = await chat(
-            [*([{"role": "system", "content": block}] if block else []), *message], model, *rest, **named
-        )
+        completion = await chat([*([{"role": "system", "content": block}] if block else []), *message], *rest, **named)
         await turn.answered(completion.choices[0].message.content or "")
         return completion
 
@@ -42,4 +38,4 @@ def _last_said(messages: Sequence[Mapping[str, Any]]) -> str:
     return said[-1] if said else ""
 
 
-COMPANION = Companion("deepseek", MODULE, {"nonebot-plugin-deepseek": "==0.2.*"}, attach)
+COMPANION = Companion("deepseek", MODULE, {"nonebot-plugin-deepseek": ">=0.2,<0.4"}, attach)

@@ -48,7 +48,7 @@ ENVIRONMENTS = {
     one.name: one
     for one in (
         Environment("ai-groupmate", ("nonebot-plugin-ai-groupmate==2.5.*", "aiosqlite")),
-        Environment("deepseek", ("nonebot-plugin-deepseek==0.2.*",)),
+        Environment("deepseek", ("nonebot-plugin-deepseek>=0.2,<0.4",)),  # 0.3 wants Python 3.12
         Environment("llmchat", ("nonebot-plugin-llmchat==0.6.*",)),
         Environment("marshoai", ("nonebot-plugin-marshoai==1.2.*", "mcp<2")),
         Environment("openai", ("nonebot-plugin-chatgpt-turbo==1.2.*",)),
