@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from . import sentences
 from .consent import Consent
-from .domain.event import Draft, Event, duplicate_key
+from .domain.event import Draft, Event, corrected_id, duplicate_key
 from .domain.fact import Fact
 from .domain.ids import checked_text, derived_id
 from .domain.interval import Interval
@@ -76,16 +76,16 @@ class EventCorrecting:
         return f"{old.sender_name or scene.user_name or 'QQ'}({scene.user_id})：“{hidden.strip('“”')}”"
 
     def _draft(self, scene: Scene, old: Event, text: str) -> Draft:
-        job_id = derived_id("correction", old.id, text)
         corrected = replace(
             old,
-            id=derived_id("event", job_id, 0),
+            id=corrected_id(old.id, text),
             text=text,
             is_absolute=not offences(text) and not is_unvouched(text),
             confidence=1.0,
             count=1,
             last_seen_at=None,
         )
+        job_id = derived_id("correction", old.id, text)
         return Draft(job_id, (corrected,), facts=tuple(self._facts(scene, corrected)), corrects=old.id)
 
     def _facts(self, scene: Scene, event: Event) -> Iterator[Fact]:

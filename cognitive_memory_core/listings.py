@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from . import sentences
-from .domain.event import Event
+from .domain.event import Event, corrected_id
 from .domain.ids import checked_id, derived_id
 from .domain.listing import EventListing, PersonEntry, PlaceEntry, PlaceListing, ProfileSource, SeenName
 from .domain.message import Message
@@ -76,6 +76,14 @@ class Listings:
         if not shown:
             raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         return shown[0]
+
+    async def present(self, scene: Scene, event_id: str) -> Event:
+        """Return what stands for an event now: the event, or its last correction, active or retired."""
+        event = await self.event(scene, event_id)
+        wordings = await self.rows.wordings(event) if event.retired_at else []
+        while newer := next((one for one in wordings if one.id == corrected_id(event.id, one.text)), None):
+            event = newer
+        return await self.event(scene, event.id)
 
     async def wordings(self, scene: Scene, event: Event) -> list[Event]:
         """Return the other wordings of an event, active or retired: the versions before and after its corrections."""

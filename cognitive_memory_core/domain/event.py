@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from .fact import EventKind, Fact
+from .ids import derived_id
 from .scope import Scope
 
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
@@ -132,6 +133,11 @@ def with_absolute_text(stored: Event, again: Event) -> Event:
         solution=again.solution,
         outcome=again.outcome,
     )
+
+
+def corrected_id(event_id: str, text: str) -> str:
+    """Return the id of the event that replaces another one when its text is corrected."""
+    return derived_id("event", derived_id("correction", event_id, text), 0)
 
 
 def duplicate_key(text: str) -> str:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
 
+from .. import sentences
 from ..domain.erasure_rules import stays_out
 from ..domain.event import Draft, Event
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
+from ..errors import UnknownEvent
 from ..ports.clock import Clock
 from . import duplicates, event_rows, facts, hidden_lines, replaced_facts
 from .database.database import Database
@@ -85,6 +87,8 @@ class _CommittedEvent:
 def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
     if _is_done(connection, draft.job_id):
         return
+    if draft.corrects and not _fetch(connection, [draft.corrects]):
+        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     written: dict[str, _CommittedEvent] = {}
     for event in draft.events:

@@ -86,13 +86,18 @@ async def _found(visit: Visit, text: str, listing: core.EventListing) -> Found:
 
 async def opened(visit: Visit) -> Response:
     """Show one event with its source lines, its speaker and the people it is about."""
-    scene, event_id = visit.scene(), visit.asked("id")
-    event = await visit.memory.listings.event(scene, event_id)
-    listings = visit.memory.listings
+    return await _shown(visit, await visit.memory.listings.event(visit.scene(), visit.asked("id")))
+
+
+async def _shown(visit: Visit, event: core.Event, typed: str | None = None) -> Response:
+    """Show an event; ``typed`` is a correction that was refused, because the event was changed meanwhile."""
+    scene, listings = visit.scene(), visit.memory.listings
     people = await _named(visit, [one for one in (event.sender_id, *event.subjects) if one])
     return await visit.show(
         "memory.html",
+        status=200 if typed is None else 409,
         event=event,
+        typed=typed,
         names=await visit.names_of((event.scope,)),
         talk=await listings.talk(scene, event, AROUND),
         wordings=await listings.wordings(scene, event),
@@ -102,9 +107,12 @@ async def opened(visit: Visit) -> Response:
 
 
 async def correct(visit: Visit) -> Response:
-    """Replace an event's text."""
+    """Replace an event's text; if it was changed meanwhile, show its present version above what was typed."""
     event = await visit.memory.listings.event(visit.scene(), visit.sent("id"))
-    corrected = await visit.memory.correct_event(visit.scene(), event.id, visit.sent("text"))
+    try:
+        corrected = await visit.memory.correct_event(visit.scene(), event.id, visit.sent("text"))
+    except core.UnknownEvent:
+        return await _shown(visit, await visit.memory.listings.present(visit.scene(), event.id), visit.sent("text"))
     undo = Undo("correct", (event.id, corrected.id)) if corrected.id != event.id else None
     return visit.go("/memories/open", notice=visit.words("memories.corrected"), undo=undo, id=corrected.id)
 

@@ -24,6 +24,15 @@ class NothingThere(core.MistakeError):
     """The agent has stored nothing of the group, person or job that a request names."""
 
 
+class EventChanged(core.MistakeError):
+    """The event of a request was corrected or forgotten meanwhile; ``event`` stands for it now."""
+
+    def __init__(self, event: core.Event) -> None:
+        """Store the present event."""
+        super().__init__(replies.http.CHANGED)
+        self.event = event
+
+
 @dataclass(frozen=True)
 class Backing:
     """The memory and settings that the routes of an application read; stored as ``app.state.backing``."""

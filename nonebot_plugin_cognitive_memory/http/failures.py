@@ -11,7 +11,8 @@ from starlette.responses import Response
 import cognitive_memory_core as core
 
 from .. import replies
-from .dependencies import NothingThere
+from .bodies.events import EventBody
+from .dependencies import EventChanged, NothingThere
 from .refusals import refused
 
 BUSY = 5.0  # seconds after which an unavailable memory is worth another request
@@ -44,6 +45,8 @@ async def _of_memory(_: Request, error: Exception) -> Response:
     sentence = " ".join(str(error).split()) or replies.http.UNAVAILABLE
     if status in (429, 503):
         return refused(status, sentence, retry_after=getattr(error, "retry_after", None) or BUSY)
+    if isinstance(error, EventChanged):
+        return refused(status, sentence, event=EventBody.model_validate(error.event).model_dump(mode="json"))
     return refused(status, replies.http.NOT_FOUND if isinstance(error, core.NotPermitted) else sentence)
 
 

@@ -11,11 +11,16 @@ from .. import replies
 
 
 def refused(
-    status: int, sentence: str, *, retry_after: float | None = None, headers: Mapping[str, str] | None = None
+    status: int,
+    sentence: str,
+    *,
+    retry_after: float | None = None,
+    headers: Mapping[str, str] | None = None,
+    **fields: object,
 ) -> JSONResponse:
-    """Return the answer to a refused request; ``retry_after`` is in seconds."""
+    """Return the answer to a refused request, with further fields; ``retry_after`` is in seconds."""
     more = {} if retry_after is None else {"Retry-After": str(max(math.ceil(retry_after), 1))}
-    return JSONResponse({"success": False, "error": sentence}, status, {**(headers or {}), **more})
+    return JSONResponse({"success": False, "error": sentence, **fields}, status, {**(headers or {}), **more})
 
 
 def too_fast(seconds: float) -> JSONResponse:

@@ -180,6 +180,10 @@ WORDS: Mapping[str, str] = {
     "memory.no_talk": "No line is shown: hidden with a forgotten memory, no longer in the log, or it was imported.",
     "memory.wordings": "Other wordings",
     "memory.change": "Change it",
+    "memory.changed_meanwhile": (
+        "Somebody has just changed or forgotten this one, so nothing was saved. This is what it says now; "
+        "what you wrote is still in the box at the bottom."
+    ),
     "memory.correct_to": "Correct it to",
     "memory.correct": "Correct",
     "forget.title": "Forget {count}?",

@@ -172,6 +172,7 @@ WORDS: Mapping[str, str] = {
     "memory.no_talk": "没有原话可看：和一条忘掉的记忆一起藏起来了，或者已经不在日志里，或者这条是导入的。",
     "memory.wordings": "别的写法",
     "memory.change": "改动",
+    "memory.changed_meanwhile": "有人刚改过或忘掉了这一条，所以没有保存。这里是现在的样子；你写的还在最下面的框里。",
     "memory.correct_to": "改成",
     "memory.correct": "更正",
     "forget.title": "忘掉 {count} 条？",

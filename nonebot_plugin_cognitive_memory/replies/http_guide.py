@@ -13,6 +13,8 @@ ROUTES: Mapping[str, tuple[str, str]] = {  # by the name of the route's function
     "get_status": ("状态", "队列、索引、各部件的错误、今天的调用和 token。"),
     "get_report": ("质量报告", "记了什么、站不住的、重复、矛盾、没人想起的、谁教得多、开销；事很多时要十几秒。"),
     "list_events": ("事件", "写了 q 就搜索，最相关的在前，带分数；不写就列出，新的在前。"),
+    "correct_event": ("更正一条事件", "换成新的文字，编号也换新的；别人先改了或忘掉了就是 409，带着现在的样子。"),
+    "restore_event": ("恢复一条忘掉的事件", "30 天之内；已经更正过的是 409，带着现在的样子。"),
     "forget_event": ("忘掉一条事件", "连同说出它的原话一起藏起来，30 天内可以恢复。"),
     "list_revisions": ("侧写的旧版本", "新的在前。"),
     "restore_profile": ("换回侧写的旧版本", "现在的一份成为旧版本，所以也能再换回来。"),
@@ -37,7 +39,7 @@ ROUTES: Mapping[str, tuple[str, str]] = {  # by the name of the route's function
 STATUSES: Mapping[int, str] = {
     401: "没有令牌，或令牌不对",
     404: "没有这一项；别的机器人（agent）的也当作没有",
-    409: "现在的状态不允许，例如正在演化、已经淘汰",
+    409: "现在的状态不允许，例如正在演化、已经淘汰、别人先改了",
     413: "请求正文太大",
     415: "请求正文不是 JSON",
     422: "参数或请求正文不能用",

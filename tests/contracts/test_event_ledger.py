@@ -10,6 +10,7 @@ import pytest
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.errors import UnknownEvent
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later, shown
@@ -389,6 +390,17 @@ async def test_a_correction_takes_the_place_of_an_event(ledger: Ledger) -> None:
     again = replace(old, id="again")
     await ledger.events.commit(replace(a_draft(again), corrects=new.id))
     assert await shown(ledger, GROUP) == [old.text]
+
+
+async def test_a_correction_of_a_retired_event_is_refused(ledger: Ledger) -> None:
+    """Of two corrections of the same event the second raises UnknownEvent, and only the first is stored."""
+    old = an_event("阿棠(2000001) 喜欢乌龙茶", message_ids=("m1",))
+    await committed(ledger, old)
+    first, second = (replace(old, id=one, text=f"阿棠(2000001) 喜欢{one}") for one in ("普洱茶", "红茶"))
+    await ledger.events.commit(replace(a_draft(first), corrects=old.id))
+    with pytest.raises(UnknownEvent):
+        await ledger.events.commit(replace(a_draft(second), corrects=old.id))
+    assert await shown(ledger, GROUP) == [first.text]
 
 
 async def test_a_correction_that_is_not_written_retires_nothing(ledger: Ledger) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.erasure_rules import stays_out
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
+from cognitive_memory_core.errors import UnknownEvent
 
 from .state import InMemoryState
 
@@ -29,6 +31,8 @@ class InMemoryEvents:
             return
         facts_of: dict[str, str] = {}
         is_written = False
+        if draft.corrects and not await self.fetch([draft.corrects]):
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
         for event in draft.events:
             is_left_out = not state.opted_out.keys().isdisjoint((event.sender_id, *event.subjects))
             if not is_left_out and not stays_out(state.erased, event):

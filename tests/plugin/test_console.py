@@ -150,6 +150,23 @@ async def test_a_foreign_form_changes_nothing(shown: Console, headers: dict[str,
         )
 
 
+async def test_what_was_typed_outlives_the_change_of_somebody_else(shown: Console) -> None:
+    """A correction of what another operator corrected meanwhile shows the present words, and keeps what was typed."""
+    async with shown.visited() as one, shown.visited() as other:
+        event_id = (await one.look("/memories", kind="preference")).split('name="id" value="', 1)[1].split('"', 1)[0]
+        await other.act("/memories/correct", id=event_id, text="阿棠(2000001) 喜欢科幻小说")
+        late = await one.send(
+            "/memories/correct", form_token=await one.form_token(), id=event_id, text="阿棠(2000001) 喜欢历史小说"
+        )
+        assert late.status_code == 409
+        assert '<h1 class="text">阿棠(2000001) 喜欢科幻小说</h1>' in late.text
+        assert ">阿棠(2000001) 喜欢历史小说</textarea>" in late.text
+        assert "有人刚改过" in late.text
+        present = late.text.split('action="/memory/console/memories/change"')[1].split('name="id" value="', 1)[1]
+        again = await one.act("/memories/correct", id=present.split('"', 1)[0], text="阿棠(2000001) 喜欢历史小说")
+        assert '<h1 class="text">阿棠(2000001) 喜欢历史小说</h1>' in again
+
+
 async def test_the_address_without_its_last_slash(shown: Console, stranger: httpx.AsyncClient) -> None:
     """The address as people write it, without a slash at its end, leads to the login and shows the first page."""
     address = shown.address.removesuffix("/")

@@ -349,6 +349,51 @@ async def test_events_are_listed_searched_and_forgotten(world: World) -> None:
     assert (await world.told("GET", "/events"))["events"] == []
 
 
+async def test_events_are_corrected_and_restored(world: World) -> None:
+    """A corrected event has the new words under a new id; a forgotten one is restored, and an unknown one is none."""
+    new = (await world.told("PUT", f"/events/{EVENT}", json={"text": "阿棠(2000001) 喜欢普洱茶"}))["event"]
+    assert [one["id"] for one in (await world.told("GET", "/events"))["events"]] == [new["id"]]
+    await world.told("DELETE", f"/events/{new['id']}")
+    back = (await world.told("PUT", f"/events/{new['id']}/restore"))["event"]
+    assert (back["id"], back["text"], back["retired_at"]) == (new["id"], "阿棠(2000001) 喜欢普洱茶", None)
+    assert len((await world.told("GET", "/events"))["events"]) == 1
+    for path in ("/events/nobody", "/events/nobody/restore", f"/events/{EVENT}{FOREIGN}/restore"):
+        assert (await world.refused("PUT", path, json={"text": "x"}))[0] == 404
+
+
+async def test_what_was_forgotten_is_not_restored_after_its_time(app: App, tmp_path: Path) -> None:
+    """An event forgotten over 30 days ago is unknown to the route that restores."""
+    clock = FrozenClock()
+    async with a_world(tmp_path, clock=clock) as world:
+        await plant(world.memory, tmp_path)
+        await world.told("DELETE", f"/events/{EVENT}")
+        clock.advance(days=31)
+        assert (await world.refused("PUT", f"/events/{EVENT}/restore"))[0] == 404
+
+
+async def test_a_change_of_what_changed_meanwhile_shows_the_present_version(world: World) -> None:
+    """Of many corrections at once one is stored; the others get 409 with the present version."""
+    texts = [f"阿棠(2000001) 喜欢{tea}" for tea in ("普洱茶", "红茶", "绿茶", "白茶", "花茶")]
+    path = f"/events/{EVENT}"
+    answers = await asyncio.gather(*(world.asking.put(path, json={"text": text}) for text in texts))
+    assert sorted(one.status_code for one in answers) == [200, *[409] * 4]
+    [present] = (await world.told("GET", "/events"))["events"]
+    newest = (await world.told("PUT", f"/events/{present['id']}", json={"text": "阿棠(2000001) 什么茶都喝"}))["event"]
+    late = [
+        *(one for one in answers if one.status_code == 409),
+        await world.asking.put(path, json={"text": "晚了"}),
+        await world.asking.put(f"{path}/restore"),
+        await world.asking.delete(path),
+    ]
+    assert {one.status_code for one in late} == {409}
+    assert {one.json()["event"]["id"] for one in late} == {present["id"], newest["id"]}
+    assert all(one.json()["error"] for one in late)
+    await world.told("DELETE", f"/events/{newest['id']}")
+    gone = await world.asking.put(f"/events/{newest['id']}", json={"text": "晚了"})
+    assert (gone.status_code, gone.json()["event"]["retired_at"] is None) == (409, False)
+    assert (await world.told("GET", "/events"))["events"] == []
+
+
 async def test_profiles_are_restored(world: World) -> None:
     """A profile and its revisions are shown, and a revision restored, which can be undone."""
     path = f"/profiles/member/{GROUP_ID}/{PERSON}"

@@ -29,8 +29,9 @@ class EventLedger(Protocol):
           unless another active event has that text.
         * *Facts.* A fact is kept if its event was written as active. If its event was absorbed, the fact is kept only
           if the stored event took the new text, and then as a fact of the stored event.
-        * *Corrections.* ``draft.corrects`` is retired if an event of the draft was written or absorbed. A correction
-          may repeat a retired event; its fact about the group is kept only if the corrected event had one.
+        * *Corrections.* ``draft.corrects`` is retired if an event of the draft was written or absorbed; raises
+          UnknownEvent if it is retired already. A correction may repeat a retired event; its fact about the group is
+          kept only if the corrected event had one.
         * Events of opted-out senders are skipped; one all of whose messages are withdrawn is written as retired.
         * The ``draft.observations`` are recorded for :class:`FactBook`, also for absorbed events.
         """

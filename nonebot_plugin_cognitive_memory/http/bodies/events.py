@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 import cognitive_memory_core as core
 
+from ... import replies
 from ...replies import http_guide as guide
-from .body import Answer, Instant, example
+from .body import Answer, Instant, Refusal, RequestBody, example
 
+LONGEST = 4_000  # characters of a corrected text
 EVENT_ID = "e5a60718293a4b5c6d7e8f0000000001"
 
 
 class EventBody(BaseModel):
-    """An event. ``score`` is set in search results; ``pain``, ``solution`` and ``outcome`` are set for experiences."""
+    """An event.
+
+    ``score`` is set in search results; ``pain``, ``solution`` and ``outcome`` are set for experiences; ``retired_at``
+    is set for one that was forgotten or corrected.
+    """
 
     model_config = ConfigDict(from_attributes=True)
     id: str
@@ -32,34 +38,32 @@ class EventBody(BaseModel):
     solution: str
     outcome: str
     score: float | None = None
+    retired_at: Instant | None = None
+
+
+_EVENT = {
+    "id": EVENT_ID,
+    "text": guide.LIKES_TEA,
+    "kind": "preference",
+    "user_id": "2000001",
+    "group_id": "10001",
+    "sender_id": "2000001",
+    "sender_name": guide.NAME,
+    "subjects": ["2000001"],
+    "message_ids": ["m1"],
+    "happened_at": "2026-03-06T12:30:00Z",
+    "is_absolute": True,
+    "count": 1,
+    "pain": "",
+    "solution": "",
+    "outcome": "",
+}
 
 
 class EventList(Answer):
     """Events: the hits of a search, best first, or a list, newest first."""
 
-    model_config = example(
-        success=True,
-        events=[
-            {
-                "id": EVENT_ID,
-                "text": guide.LIKES_TEA,
-                "kind": "preference",
-                "user_id": "2000001",
-                "group_id": "10001",
-                "sender_id": "2000001",
-                "sender_name": guide.NAME,
-                "subjects": ["2000001"],
-                "message_ids": ["m1"],
-                "happened_at": "2026-03-06T12:30:00Z",
-                "is_absolute": True,
-                "count": 1,
-                "pain": "",
-                "solution": "",
-                "outcome": "",
-                "score": 0.91,
-            }
-        ],
-    )
+    model_config = example(success=True, events=[{**_EVENT, "score": 0.91}])
     events: tuple[EventBody, ...]
 
     @classmethod
@@ -72,6 +76,27 @@ class EventList(Answer):
         """Build the body from the hits of a search."""
         described = ((EventBody.model_validate(hit.event), hit.score) for hit in hits)
         return cls(events=tuple(event.model_copy(update={"score": score}) for event, score in described))
+
+
+class OneEvent(Answer):
+    """An event."""
+
+    model_config = example(success=True, event=_EVENT)
+    event: EventBody
+
+
+class EventText(RequestBody):
+    """The corrected text of an event."""
+
+    model_config = example(text=guide.LIKES_TEA)
+    text: str = Field(min_length=1, max_length=LONGEST)
+
+
+class ChangedEvent(Refusal):
+    """The answer to a change of an event that was changed meanwhile, with the event that stands for it now."""
+
+    model_config = example(success=False, error=replies.http.CHANGED, event=_EVENT)
+    event: EventBody
 
 
 class Forgotten(Answer):

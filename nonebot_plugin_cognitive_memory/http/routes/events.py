@@ -11,12 +11,13 @@ import cognitive_memory_core as core
 
 from ... import replies
 from ...replies import http_guide as guide
-from ..bodies.events import EVENT_ID, EventList, Forgotten
-from ..dependencies import LONGEST_ID, Operator, OperatorAccess
+from ..bodies.events import EVENT_ID, ChangedEvent, EventBody, EventList, EventText, Forgotten, OneEvent
+from ..dependencies import LONGEST_ID, EventChanged, Operator, OperatorAccess
 from ..routers import DescribedRouter, refusals
 
 router = DescribedRouter()
 EventId = Annotated[str, Path(min_length=1, max_length=LONGEST_ID, description=guide.EVENT_ID, examples=[EVENT_ID])]
+CHANGED = {**refusals(404), 409: {"model": ChangedEvent, "description": guide.STATUSES[409]}}
 Kind = Literal["event", "preference", "knowledge", "experience", "message"]
 
 
@@ -44,11 +45,37 @@ async def list_events(operator: Operator, wanted: Annotated[WantedEvents, Query(
     return answer
 
 
-@router.delete("/events/{event_id}", responses=refusals(404))
+@router.put("/events/{event_id}", responses=CHANGED)
+async def correct_event(event_id: EventId, operator: Operator, wanted: EventText) -> OneEvent:
+    """Replace the text of an event, which gets a new id; 409 with the present event if it is retired."""
+    scene, listings = operator.scene(), operator.memory.listings
+    try:
+        corrected = await operator.memory.correct_event(scene, event_id, wanted.text)
+    except core.UnknownEvent:
+        raise EventChanged(await listings.present(scene, event_id)) from None
+    return OneEvent(event=EventBody.model_validate(await listings.event(scene, corrected.id)))
+
+
+@router.put("/events/{event_id}/restore", responses=CHANGED)
+async def restore_event(event_id: EventId, operator: Operator) -> OneEvent:
+    """Restore an event that was forgotten at most 30 days ago; 409 with the present event if it was corrected."""
+    await _check_uncorrected(operator, event_id)
+    restored = await operator.memory.restore_event(operator.scene(), event_id)
+    return OneEvent(event=EventBody.model_validate(await operator.memory.listings.event(operator.scene(), restored.id)))
+
+
+@router.delete("/events/{event_id}", responses=CHANGED)
 async def forget_event(event_id: EventId, operator: Operator) -> Forgotten:
-    """Forget an event; it can be restored for 30 days."""
+    """Forget an event; it can be restored for 30 days. 409 with the present event if it was corrected."""
+    await _check_uncorrected(operator, event_id)
     await operator.memory.forget_event(operator.scene(), event_id)
     return Forgotten(id=event_id)
+
+
+async def _check_uncorrected(operator: OperatorAccess, event_id: str) -> None:
+    present = await operator.memory.listings.present(operator.scene(), event_id)
+    if present.id != event_id:
+        raise EventChanged(present)
 
 
 async def _found(operator: OperatorAccess, wanted: WantedEvents) -> EventList:
