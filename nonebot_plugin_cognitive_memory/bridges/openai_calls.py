@@ -1,14 +1,15 @@
 """The bridge for any chat plugin that asks its model through ``openai.AsyncOpenAI`` inside a handler; experimental.
 
 Only plugins that the operator names get the memory's context, and only in a request that answers the event being
-handled: its last user message contains the event's text or the other way round. A task may outlive its event and then
-ask for somebody in another place, although NoneBot still names the old event as the current one. Therefore such a
-request gets nothing if a message of another place fits it, too. The memory's own requests are not affected, because the
-core does not post them through ``chat.completions``.
+handled: its last user message contains the event's text or the other way round. A handler or task may ask for somebody
+in another place, although NoneBot still names the old event as the current one. Therefore a request gets nothing if a
+recent message of another place fits it, too. The memory's own requests are not affected, because the core does not post
+them through ``chat.completions``.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -19,7 +20,7 @@ from typing import Any
 from nonebot import get_loaded_plugins
 from nonebot.adapters import Bot, Event
 from nonebot.matcher import Matcher, current_bot, current_event, current_matcher
-from nonebot.message import run_postprocessor, run_preprocessor
+from nonebot.message import event_preprocessor
 
 import cognitive_memory_core as core
 
@@ -33,60 +34,51 @@ NAME = "openai"
 _FREE: Mapping[str, tuple[object, ...]] = {"tool_choice": (None, "auto", "none"), "response_format": (None,)}
 """What a request for an answer says; with another value it asks for data."""
 _UNSET = ("NotGiven", "Omit")  # the SDK's marks of an argument that is not passed
-KEPT, FRESH = 500, 600.0  # messages given to named plugins, and for how many seconds one of them may be asked about
+KEPT, FRESH = 5_000, 600.0  # messages heard, and for how many seconds one of them may be asked about
+LONG = 5  # characters of words; a shorter text must be equal to the request
+_NO_WORD = re.compile(r"\W+")
 _allowed: set[str] = set()
 _last_heard: deque[HeardMessage] = deque(maxlen=KEPT)
 _last: ContextVar[tuple[Event, BridgedTurn] | None] = ContextVar("cognitive_memory_openai_turn", default=None)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class HeardMessage:
-    """A message that handlers of named plugins received; ``running`` counts those handlers that have not ended."""
+    """A message that the bot received: its place, None if it has no scene, and its words, whole and in parts."""
 
-    event: Event
-    scene: core.Scene
-    text: str
+    place: core.Scope | None
+    texts: frozenset[str]
     at: float = field(default_factory=time.monotonic)
-    running: int = 1
-
-    def fits(self, said: str) -> bool:
-        """Return whether a request whose last user message is ``said`` may answer this message."""
-        return said in self.text or self.text in said
 
 
-async def note_begin(bot: Bot, event: Event, matcher: Matcher) -> None:
-    """Remember a message that the handler of a named plugin is about to receive."""
-    if not _is_allowed(matcher):
-        return
-    text, scene, known = plain_text(event).strip(), find_scene(bot, event), _heard_of(event)
-    if known is not None:
-        known.running += 1
-    elif text and scene is not None:
-        _last_heard.append(HeardMessage(event, scene, text))
+async def note_heard(bot: Bot, event: Event) -> None:
+    """Remember a message, whichever plugin handles it: a named plugin may collect it without running a handler."""
+    text = plain_text(event)
+    if text:
+        parts = (str(part) for part in event.get_message() if part.is_text())
+        lines = (line for part in parts for line in part.splitlines())
+        scene = find_scene(bot, event)
+        texts = frozenset(map(_words, (text, *lines))) - {""}
+        _last_heard.append(HeardMessage(scene.scope if scene else None, texts))
 
 
-async def note_end(event: Event, matcher: Matcher) -> None:
-    """Record that a handler has ended, if its plugin is named in the settings."""
-    known = _heard_of(event) if _is_allowed(matcher) else None
-    if known is not None:
-        known.running -= 1
+def _words(text: str) -> str:
+    """Return a text without blanks and signs, which plugins add, escape and leave out."""
+    return _NO_WORD.sub("", text)
 
 
-def _heard_of(event: Event) -> HeardMessage | None:
-    return next((one for one in _last_heard if one.event is event), None)
+def _fits(heard: str, said: str) -> bool:
+    """Return whether a request that ends in ``said`` may answer ``heard``; a short text must be equal to it."""
+    return heard == said or (min(len(heard), len(said)) >= LONG and (heard in said or said in heard))
 
 
 def _is_allowed(matcher: Matcher) -> bool:
     return (matcher.plugin_id or "").split(":")[0] in _allowed
 
 
-def _may_be_of_another_place(event: Event, said: str) -> bool:
-    """Return whether a request may answer a message of another place, because all handlers of its event have ended."""
-    own = _heard_of(event)
-    if own is None or own.running:
-        return False
-    others = (one for one in _last_heard if one.scene.scope != own.scene.scope and one.at > time.monotonic() - FRESH)
-    return any(one.fits(said) and len(one.text) >= len(own.text) for one in others)
+def _may_be_of_another_place(place: core.Scope, said: str) -> bool:
+    recent = (one for one in _last_heard if one.place != place and one.at > time.monotonic() - FRESH)
+    return any(_fits(text, said) for one in recent for text in one.texts)
 
 
 def allow(plugin: str) -> str:
@@ -104,9 +96,8 @@ def allow(plugin: str) -> str:
 
 
 def attach() -> None:
-    """Wrap ``AsyncCompletions.create`` to add the context and record the turn; observe the handlers of messages."""
-    run_preprocessor(note_begin)
-    run_postprocessor(note_end)
+    """Wrap ``AsyncCompletions.create`` to add the context and record the turn; observe the messages of all places."""
+    event_preprocessor(note_heard)
     place = "openai.resources.chat.completions"
     completions = part_of(place, "AsyncCompletions")
     create = part_of(place, "AsyncCompletions.create", ("messages", "model", "stream"))
@@ -132,7 +123,8 @@ async def _turn(named: Mapping[str, Any]) -> BridgedTurn | None:
     said, heard = _last_said(named.get("messages")), plain_text(event).strip()
     if not said or not heard or not all(_is_free(named.get(key), free) for key, free in _FREE.items()):
         return None
-    if (said not in heard and heard not in said) or _may_be_of_another_place(event, said):
+    scene = find_scene(bot, event)
+    if scene is None or not _fits(_words(heard), _words(said)) or _may_be_of_another_place(scene.scope, _words(said)):
         return None
     known = _last.get()
     if known is not None and known[0] is event:
