@@ -42,6 +42,8 @@ _EXPERIENCE = ("pain", "solution", "outcome")
 _NEVER_EMPTY = frozenset({"id", "agent", "subjects", "message_ids", "event_ids", "supporters"})
 _LONGEST = {"name": 1_000, "tags": 1_000, "summary": 64_000}  # characters
 _LONGEST_OTHER = 8_000
+_LATEST = 2100  # year; a later time is a clock's error, and would count as the newest for ever
+_LARGEST = 2**31
 
 _EVENT, _MESSAGE, _PROFILE = TypeAdapter(Event), TypeAdapter(Message), TypeAdapter(Profile)
 _PLACED: dict[str, TypeAdapter[Memo] | TypeAdapter[Pin] | TypeAdapter[Alias]] = {
@@ -148,6 +150,7 @@ def _message(line: _Line) -> Message:
         scene["group_id"] = ""
     message = _MESSAGE.validate_python({**line, "scene": scene})
     checked_scene(message.scene, placed=True)
+    _check("sent_at", message.sent_at)
     return message
 
 
@@ -253,7 +256,10 @@ def _checked(row: Row) -> Row:
 
 def _check(name: str, value: object) -> None:
     if isinstance(value, datetime):
-        checked_instant(value, name)
+        if checked_instant(value, name).year >= _LATEST and name != "until":
+            raise BadArgument(sentences.caller.bad_value(name, value.year, f" {_LATEST} 年以前的时间"))
+    elif isinstance(value, int) and abs(value) >= _LARGEST:
+        raise BadArgument(sentences.caller.bad_value(name, value, f"小于 {_LARGEST} 的数"))
     elif name in _NEVER_EMPTY or (value and (name.endswith("_id") or name == "replaces")):
         checked_id(value, name)
     elif name == "text" and not value:

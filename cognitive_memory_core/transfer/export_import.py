@@ -29,6 +29,7 @@ from .targets import draft_in, refuse_special, removed
 log = logging.getLogger(__name__)
 BATCH = 500
 LONGEST_LINE = 1_000_000  # bytes; a line over it is a bad line
+BATCH_BYTES = 4_000_000  # after which a batch of long lines ends
 
 
 async def exported(
@@ -86,7 +87,7 @@ async def imported(
     """
     count, left_out = 0, set[str]()
     try:
-        with await asyncio.to_thread(path.open, "rb") as file:
+        with await asyncio.to_thread(_opened, path) as file:
             number = 1
             if not await asyncio.to_thread(_head_fits, file):
                 raise BadArgument(sentences.caller.BAD_EXPORT.format(path=path))
@@ -177,16 +178,25 @@ def _put_in_place(draft: Path, path: Path) -> None:
     disk.put_in_place(draft, path)
 
 
+def _opened(path: Path) -> BinaryIO:
+    if path.exists() and not path.is_file():  # opening a pipe waits for a writer
+        reason = sentences.storage_errors.NOT_A_FILE
+        raise BadArgument(sentences.caller.UNREADABLE_FILE.format(path=path, reason=reason))
+    return path.open("rb")
+
+
 def _head_fits(file: BinaryIO) -> bool:
     return is_head(file.readline(1000).removeprefix(codecs.BOM_UTF8))
 
 
 def _next_lines(file: BinaryIO) -> list[bytes]:
     lines: list[bytes] = []
-    while len(lines) < BATCH and (line := file.readline(LONGEST_LINE)):
+    size = 0
+    while len(lines) < BATCH and size < BATCH_BYTES and (line := file.readline(LONGEST_LINE)):
         while not line.endswith(b"\n") and (rest := file.readline(LONGEST_LINE)):
             line = b"\n" if rest.endswith(b"\n") else rest  # too long: walked over, kept as a bad line
         lines.append(line)
+        size += len(line)
     return lines
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
+import sys
+import tracemalloc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -469,13 +472,21 @@ async def test_a_bad_line_is_left_out_with_its_number(tmp_path: Path, caplog: py
     """An import continues after a bad line and reports its number."""
     good = {"type": "event", "id": "e1", "text": "甲乙丙丁", "request_type": "group", "group_id": "10001"}
     good |= {"user_id": "2000001", "sender_id": "2000001", "happened_at": NOON.isoformat(), "is_absolute": True}
+    at, place = NOON.isoformat(), {"place": "group", "place_id": "10001"}
+    huge = {"type": "belief", "id": "b1", "statement": "周五聚餐", "version": 2**70, "created_at": at, "updated_at": at}
+    late = {"type": "message", "id": "m1", "text": "早", "sent_at": f"2500{at[4:]}", "user_id": "1"}
     lines = [{"format": "cognitive-memory", "version": 1}, good, {"type": "event"}, [1], {**good, "id": "e2\n"}]
+    lines += [
+        {**huge, **place, "chain_id": "b1"},
+        {**late, "request_type": "private"},
+        {**good, "id": "e3", "text": "戊"},
+    ]
     path = tmp_path / "x.jsonl"
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines), encoding="utf-8")
     async with opened(tmp_path / "m") as memory:
-        assert await memory.import_(path) == 1
-    assert "第 3 行" in caplog.text
-    assert "第 4 行" in caplog.text
+        assert await memory.import_(path) == 2
+    for number in (3, 4, 5, 6, 7):
+        assert f"第 {number} 行" in caplog.text
 
 
 async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
@@ -486,6 +497,34 @@ async def test_a_file_that_is_no_export_is_refused(tmp_path: Path) -> None:
             await memory.import_(tmp_path / "x")
         with pytest.raises(core.BadArgument):
             await memory.import_(tmp_path / "missing")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="named pipes in folders are POSIX")
+async def test_a_named_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    """An import of a pipe, which would wait for a writer, is refused as no regular file."""
+    os.mkfifo(tmp_path / "pipe")
+    async with opened(tmp_path / "m") as memory:
+        importing = asyncio.create_task(memory.import_(tmp_path / "pipe"))
+        await asyncio.wait({importing}, timeout=5)
+        is_done = importing.done()
+        if not is_done:
+            (tmp_path / "pipe").open("wb").close()
+        with pytest.raises(core.BadArgument, match="不是普通文件"):
+            await importing
+        assert is_done
+
+
+async def test_long_lines_are_read_a_few_at_a_time(tmp_path: Path) -> None:
+    """An import of lines of nearly the permitted length holds few of them in memory at once."""
+    path = tmp_path / "x.jsonl"
+    line = json.dumps({"type": "event", "text": "x" * 900_000})
+    path.write_text("\n".join(['{"format":"cognitive-memory","version":1}', *[line] * 60]), "utf-8")
+    async with opened(tmp_path / "m") as memory:
+        tracemalloc.start()
+        assert await memory.import_(path) == 0
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 30_000_000
 
 
 async def test_times_narrow_hard(tmp_path: Path) -> None:

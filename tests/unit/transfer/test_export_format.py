@@ -124,6 +124,8 @@ def test_lines_have_the_format_of_the_first_release(row: ExportedRow, line: str)
         (EVENT, {"text": "长" * 8_001}),
         (EVENT, {"subjects": [""]}),
         (EVENT, {"happened_at": "2026-03-04T12:00:00"}),
+        (EVENT, {"happened_at": "2500-03-04T12:00:00+08:00"}),
+        (EVENT, {"count": 2**70}),
         (EVENT, {"type": "belief"}),
         (EVENT, {"type": ["event"]}),
     ],
