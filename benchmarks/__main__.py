@@ -10,6 +10,7 @@ from pathlib import Path
 
 RESULTS = Path(__file__).resolve().parent / "results"
 BENCHMARKS = {
+    "shape": "shape",
     "enqueue": "enqueue",
     "claim": "claim",
     "withdraw": "withdrawing",

@@ -146,12 +146,16 @@ class Report:
 
     def text(self) -> str:
         """Return the table as text, with the machine above and the notes below."""
+        return "\n".join([self.title, machine(), "", *self.table(), *self.notes])
+
+    def table(self) -> list[str]:
+        """Return the drawn lines of the table."""
         table = [self.columns, *[tuple(_shown(cell) for cell in row) for row in self.rows]]
         widths = [max(len(row[at]) for row in table) for at in range(len(self.columns))]
         drawn = ["  ".join(_fitted(cell, width, at) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
                  for row in table]  # fmt: skip
         drawn.insert(1, "  ".join("-" * width for width in widths))
-        return "\n".join([self.title, machine(), "", *drawn, *self.notes])
+        return drawn
 
     def json(self) -> str:
         """Return the table as JSON."""

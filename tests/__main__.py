@@ -4,10 +4,11 @@ Every step runs even if others fail; the exit status is 0 only if none failed. T
 run, because nonebug starts NoneBot for every test of its run. Both pytest runs use three worker processes, each with
 its own folders; ``-n 0`` among the arguments runs them in one process.
 
-``checks`` runs the static checks: ruff, pyright, import-linter. ``companions`` installs the chat plugins to which there
-are bridges, each into an environment of its own, and runs the tests that start them. ``nightly`` adds these and the
-tests marked nightly, and runs every property and every fault test at its larger size. ``release`` builds the archives,
-installs the wheel into a fresh environment, and makes the check of NoneBot's store there.
+``checks`` runs the static checks, ruff, pyright and import-linter, and prints the shape of the code, which forbids
+nothing. ``companions`` installs the chat plugins to which there are bridges, each into an environment of its own, and
+runs the tests that start them. ``nightly`` adds these and the tests marked nightly, and runs every property and every
+fault test at its larger size. ``release`` builds the archives, installs the wheel into a fresh environment, and makes
+the check of NoneBot's store there.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def checks() -> list[Step]:
         Step("ruff format", ("-m", "ruff", "format", "--check", ".")),
         TypeCheck("pyright", ("-m", "pyright", "--pythonpath", sys.executable)),
         LayerCheck("import-linter", ("-c", linting, "--no-logo", "--no-cache")),
+        Step("shape", ("-m", "benchmarks", "shape")),
     ]
 
 

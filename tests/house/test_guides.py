@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from ..support import line_counts
 from .sources import CORE, PLUGIN, ROOT
 
 GUIDES = ["docs/architecture.md", "CONTRIBUTING.md", "docs/glossary.md"]
@@ -73,13 +72,6 @@ def test_each_term_has_a_chinese_word_and_one_file() -> None:
     assert len(terms) == len({row[0].casefold() for row in terms})
     assert not [row[0] for row in terms if len(row) != 4 or not re.search(r"[\u4e00-\u9fff]", row[1])]
     assert not [row[0] for row in terms if not (ROOT / row[3].strip("`")).is_file()]
-
-
-def test_the_counted_lines_are_not_old() -> None:
-    """The table of lines by folder agrees with the code to a fifth; ``tests.support.line_counts`` counts anew."""
-    stated, counted = line_counts.stated(text_of(line_counts.PAGE)), line_counts.counted()
-    assert stated.keys() == counted.keys()
-    assert not {name for name, lines in counted.items() if abs(stated[name] - lines) > max(lines // 5, 200)}
 
 
 @pytest.mark.parametrize("readme", ["README.md", "README.en.md"])
