@@ -78,8 +78,8 @@ class Examination:
     """Result of comparing the texts of active events: the latest ``examined`` ones, if there are more.
 
     ``duplicates`` counts events that another person said in the same words; ``near`` and ``contradictions`` count pairs
-    that are nearly the same, and pairs of the same people that cannot both be true. The pairs themselves are examples.
-    ``is_cut``: some place has more pairs than were counted.
+    that are nearly the same, and pairs of which the newer event says that it replaces the older. The pairs themselves
+    are examples. ``is_cut``: some place has more pairs than were counted.
     """
 
     examined: int = 0

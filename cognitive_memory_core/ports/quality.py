@@ -61,6 +61,7 @@ class ExaminedEvent:
     is_absolute: bool
     confidence: float
     happened_at: datetime
+    replaces: str = ""
 
 
 REFUSED, RETRIED = "gate:", "retry"  # names of counts: rejected by the gate, with the reason; asked again for that

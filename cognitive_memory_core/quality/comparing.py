@@ -1,4 +1,4 @@
-"""Compares the texts of events: finds repetitions, near-duplicates, and pairs that cannot both be true.
+"""Compares events: finds repetitions, near-duplicates, and statements that a later one replaces.
 
 Only texts that share two of their rarest pairs of characters are compared (blocking), so that the time grows with
 the number of events and not with its square.
@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import log1p
 from typing import Generic, TypeVar
 
 from ..domain.event import duplicate_key
@@ -19,12 +18,10 @@ from ..domain.scope import Scope
 from ..ports.quality import ExaminedEvent
 from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
 from ..text.statements.lexicon import offences
-from ..text.statements.replaced_statements import LIKE, ValueReading, Weigh, may_replace, tells_of_a_change
-from ..text.statements.sameness import contradicts, may_be_same
+from ..text.statements.sameness import may_be_same
 
 V = TypeVar("V")
 NEAR = 0.8  # share of common pairs of characters from which two texts are nearly the same
-OPPOSED, OPPOSED_LOOSELY = 0.18, 0.4  # the same for two that contradict each other, about the same people or not known
 RARE = 8  # of a text, by which it is found again
 COMMON = 40  # events that share a pair of characters, from which it is too common to find anything by
 LEAST_SHARED = 2
@@ -32,7 +29,6 @@ FREED = 200  # objects at once; more would block the event loop, which waits for
 PARTS = 128  # of a table: growing or freeing a large one at once would block it too
 LEAST_PAIRS = 4  # pairs of characters that a text needs to be compared
 MOST_PAIRS = 20_000  # compared in one place
-MOST_CHECKED = 10_000  # pairs that are searched for a contradiction, which takes up to a millisecond each
 EXAMPLES = 20
 FLAW_EXAMPLES = 3
 QUOTED = 80  # characters
@@ -76,9 +72,7 @@ class _Found:
     contradictions: int = 0
     near_pairs: list[EventPair] = field(default_factory=list[EventPair])
     opposed_pairs: list[EventPair] = field(default_factory=list[EventPair])
-    checked: int = 0
     is_cut: bool = False
-    weigh: Weigh = len  # how much words tell in the place that is compared
 
 
 def examined(events: Sequence[ExaminedEvent], hide: Callable[[str], str], least_confidence: float) -> Examination:
@@ -110,13 +104,19 @@ def _compare(scope: Scope, events: Sequence[ExaminedEvent], found: _Found, hide:
     keys = Counter(row.key for row in rows)
     found.duplicates += sum(count - 1 for count in keys.values())
     common = _counted(rows)
-    found.weigh = _rarity(common, len(rows))
     for count, (one, other) in enumerate(_candidates(rows, common)):
         if count >= MOST_PAIRS:
             found.is_cut = True
             break
         older, newer = (one, other) if one.age <= other.age else (other, one)
-        _judge(scope, older, newer, found, hide)
+        if newer.event.replaces != older.event.id and _are_near(older, newer):
+            found.near += 1
+            _keep(found.near_pairs, scope, older, newer, hide)
+    by_id = {row.event.id: row for row in rows}
+    for row in rows:
+        if replaced := by_id.get(row.event.replaces):
+            found.contradictions += 1
+            _keep(found.opposed_pairs, scope, replaced, row, hide)
     while rows:
         del rows[-FREED:]
     common.free()
@@ -144,59 +144,20 @@ def _candidates(rows: Sequence[_EventRow], common: PairTable[int]) -> Iterable[t
     known.free()
 
 
-def _rarity(common: PairTable[int], texts: int) -> Weigh:
-    """Return a function that weighs words: the fewer of a place's texts contain a word, the more it weighs."""
-    return lambda words: sum(log1p(texts / common.part(word).get(word, 1)) for word in words)
+def _are_near(older: _EventRow, newer: _EventRow) -> bool:
+    is_like = older.key != newer.key and _likeness(older, newer) >= NEAR
+    return is_like and may_be_same(outspoken(older.event.text), outspoken(newer.event.text))
 
 
-def _judge(scope: Scope, older: _EventRow, newer: _EventRow, found: _Found, hide: Callable[[str], str]) -> None:
+def _likeness(older: _EventRow, newer: _EventRow) -> float:
     mine, theirs = {*older.pairs}, {*newer.pairs}
-    alike = len(mine & theirs) / len(mine | theirs)
-    is_denied = alike >= _opposed_from(older.event, newer.event) and _contradict(older, newer, found)
-    is_opposed = is_denied or _is_replaced(older, newer, found)
-    if is_opposed:
-        found.contradictions += 1
-    elif (
-        alike >= NEAR
-        and older.key != newer.key
-        and may_be_same(outspoken(older.event.text), outspoken(newer.event.text))
-    ):
-        found.near += 1
-    else:
-        return
-    pairs = found.opposed_pairs if is_opposed else found.near_pairs
+    return len(mine & theirs) / max(len(mine | theirs), 1)
+
+
+def _keep(pairs: list[EventPair], scope: Scope, older: _EventRow, newer: _EventRow, hide: Callable[[str], str]) -> None:
     if len(pairs) < EXAMPLES * EXAMPLES:
-        pairs.append(EventPair(scope, _quoted(older.event, hide), _quoted(newer.event, hide), round(alike, 3)))
-
-
-def _contradict(older: _EventRow, newer: _EventRow, found: _Found) -> bool:
-    if found.checked >= MOST_CHECKED:
-        found.is_cut = True
-        return False
-    found.checked += 1
-    return older.key != newer.key and contradicts(outspoken(older.event.text), outspoken(newer.event.text))
-
-
-def _is_replaced(older: _EventRow, newer: _EventRow, found: _Found) -> bool:
-    """Return whether the newer event gives another value for the subject of the older one, or says that it ended."""
-    one, other = older.event, newer.event
-    if {*one.subjects} != {*other.subjects} or one.happened_at == other.happened_at or older.key == newer.key:
-        return False
-    if found.checked >= MOST_CHECKED or not (tells_of_a_change(other.text) or tells_of_a_change(one.text)):
-        return False
-    found.checked += 1
-    least = LIKE if one.subjects or one.sender_id == other.sender_id else OPPOSED_LOOSELY
-    return may_replace(ValueReading.of(one.text), ValueReading.of(other.text), found.weigh, least)
-
-
-def _opposed_from(one: ExaminedEvent, other: ExaminedEvent) -> float:
-    """Return the likeness from which two events may contradict each other; above 1 (never) for different people.
-
-    Measured on the labelled group chat: all nine pairs of facts on one subject from 0.2 on replace each other.
-    """
-    if one.subjects or other.subjects:
-        return OPPOSED if {*one.subjects} == {*other.subjects} else 2.0
-    return OPPOSED_LOOSELY if one.sender_id == other.sender_id else 2.0
+        quoted = _quoted(older.event, hide), _quoted(newer.event, hide)
+        pairs.append(EventPair(scope, *quoted, round(_likeness(older, newer), 3)))
 
 
 def _flaws(events: Iterable[ExaminedEvent], hide: Callable[[str], str], least: float) -> tuple[FlawCount, ...]:

@@ -68,8 +68,6 @@ def marks(report: QualityReport) -> list[str]:
     if report.backlog.jobs.failed:
         said.append(words.MARK_FAILED.format(count=report.backlog.jobs.failed))
     found = report.examination
-    if found and found.contradictions:
-        said.append(words.MARK_OPPOSED.format(count=found.contradictions))
     if report.events and report.vague > NAMED_FLAWS * report.events:
         said.append(words.MARK_VAGUE.format(count=report.vague, share=percent(report.vague / report.events)))
     if found and found.near:

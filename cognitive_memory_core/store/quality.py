@@ -20,7 +20,7 @@ TOGETHER = 20_000  # rows of one read
 _EPOCH = date(1970, 1, 1)
 _DAY = 86_400_000_000  # microseconds
 _SPENDING = "day, purpose, calls, tokens, unreachable, bad, answered"
-_EXAMINED = "seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at"
+_EXAMINED = "seq, id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at, replaces"
 _WITHIN = "seq > ?1 AND seq <= ?2"
 _STORED = select(
     "e.scope, e.sender_id, e.kind, count(*), sum(e.is_absolute), count(r.seq), sum(e.count)",
@@ -119,10 +119,10 @@ def _statements(connection: Connection, before: int | None, limit: int) -> list[
 
 
 def _examined(row: Row) -> ExaminedEvent:
-    seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, happened_at = row
+    seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces = row
     people = tuple(json.loads(subjects))
     return ExaminedEvent(
-        seq, event_id, scope, text, kind, sender_id, people, bool(is_absolute), confidence, moment_of(happened_at)
+        seq, event_id, scope, text, kind, sender_id, people, bool(is_absolute), confidence, moment_of(at), replaces
     )
 
 

@@ -442,7 +442,7 @@ WORDS: Mapping[str, str] = {
     "report.recalled": "Recalled",
     "report.flaws": "Not clear without their context ({count} examined)",
     "report.near": "Said twice in other words: {count} pairs",
-    "report.contradictions": "Seem to contradict each other: {count} pairs",
+    "report.contradictions": "Replaced by a later statement: {count} pairs",
     "report.teachers": "Who taught most",
     "report.taught": "{count}, {share}% of all ({lines}% of the lines)",
     "report.missed": "Should have been found: {count}",

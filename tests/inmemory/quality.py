@@ -62,6 +62,7 @@ class InMemoryQuality:
                 one.is_absolute,
                 one.confidence,
                 one.happened_at,
+                one.replaces,
             )
             for one in standing
             if before is None or numbers[one.id] < before

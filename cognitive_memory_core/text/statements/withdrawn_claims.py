@@ -15,7 +15,7 @@ from math import fsum
 from ..lexical.frequency import FUNCTION_WORDS, telling
 from ..lexical.terms import index_terms
 from ..time.time_words import mentions
-from .replaced_statements import ValueReading
+from .value_reading import ValueReading
 
 MOST = 0.5  # share of a statement from which a text contains it
 RECITED = 0.4  # share from which a line of chat repeats it; see docs/decisions/0019-forgotten-lines.md

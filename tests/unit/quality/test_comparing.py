@@ -1,4 +1,4 @@
-"""Tests of comparing what is stored: repetitions, near duplicates, contradictions, and flaws."""
+"""Tests of comparing what is stored: repetitions, near duplicates, replaced statements, and flaws."""
 
 from __future__ import annotations
 
@@ -50,31 +50,15 @@ def test_nearly_equal_statements_are_paired() -> None:
     assert pair.likeness > 0.8
 
 
-def test_contradictions_of_the_same_people_are_found() -> None:
-    """A denial or another number about the same person is a contradiction; about another person it is none."""
-    said = an_examined("米粒对花生过敏，聚餐别点", "2", subjects=("2",))
-    denied = an_examined("米粒对花生不过敏，聚餐别点", "2", subjects=("2",))
-    other = an_examined("豆沙对花生不过敏，聚餐别点", "3", subjects=("3",))
-    found = compared(said, denied, other)
+def test_only_what_an_event_replaces_is_contradicted() -> None:
+    """A pair is one that its newer event says to replace, in whatever words; numbers and denials alone make none."""
+    older = an_examined("木鱼(76620318)把主旋律暂定为 92bpm")
+    newer = an_examined("那首歌放慢了，84", replaces=older.id)
+    rest = [an_examined(f"阿棠每个月房租交 {amount} 元给房东", subjects=("1",)) for amount in (2500, 3200)]
+    rest += [an_examined(f"米粒对花生{said}，聚餐别点", "2", subjects=("2",)) for said in ("过敏", "不过敏")]
+    found = compared(newer, older, *rest, an_examined("换了", scope=OTHER, replaces=older.id))
     (pair,) = found.contradicting_pairs
-    assert (found.contradictions, pair.older.id, pair.newer.id) == (1, said.id, denied.id)
-    rent = [an_examined(f"阿棠每个月房租交 {amount} 元给房东", subjects=("1",)) for amount in (2500, 3200)]
-    assert compared(*rent).contradictions == 1
-
-
-def test_changed_facts_are_found_in_other_words() -> None:
-    """A fact that another replaced is found by its numbers, though the two share few words."""
-    slower = (
-        an_examined("木鱼(76620318)把主旋律暂定为 92bpm", subjects=("7",)),
-        an_examined("木鱼(76620318)把主题曲放慢到 84bpm 并加入二胡", subjects=("7",)),
-    )
-    assert compared(*slower).contradictions == 1
-
-
-def test_dates_alone_are_no_contradiction() -> None:
-    """Statements of different days do not contradict each other by their dates."""
-    rows = [an_examined(f"阿棠(2000001)：“今天加班到很晚才回家”（2026-03-0{day}）") for day in (1, 2)]
-    assert compared(*rows).contradictions == 0
+    assert (found.contradictions, pair.older.id, pair.newer.id) == (1, older.id, newer.id)
 
 
 def test_flaws_tell_why_a_statement_does_not_stand() -> None:
