@@ -16,7 +16,7 @@ from cognitive_memory_core.text.identity.name_cleaning import clean_name
 from .chat_set import Chat, Line, Question
 from .labelled import ZONE
 
-WINDOW = core.HistorianSettings().recent_messages_inject_k  # lines that a chat hands its model itself
+WINDOW = 12  # lines that some chats hand their model themselves
 TELLING = 8  # characters; a shorter forbidden line or statement may stand in anybody's text
 CLAUSE = 6  # characters of a quoted clause of a profile
 _CORNERS = str.maketrans("「」", "『』")

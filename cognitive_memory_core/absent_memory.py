@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class NullReads:
     """The reads of an absent memory: nothing is found."""
 
-    async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
+    async def context(self, scene: Scene, query: str, *, budget: int | None, shown: frozenset[str] | None) -> Context:
         """Return the empty context that names "disabled"."""
         return NOTHING
 

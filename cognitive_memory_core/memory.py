@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
 MAX_RESULTS = 200
 MAX_OFFSET = 1_000_000
+RECENT = 12  # messages, if no limit is given
 MAX_QUERY = 4000
 MOST_DAYS = 366
 TOLD_IN_TROUBLE = ("caller", "context", "log", "models", "settings", "status", "storage_errors", "stored_text")
@@ -161,10 +162,17 @@ class CognitiveMemory:
         """Remove a message withdrawn in the chat from log and waiting jobs; retire events that have no other source."""
         await self._opened.intake.withdraw(scene.scope, checked_id(message_id, "message_id"))
 
-    async def context(self, scene: Scene, query: str, *, budget: int | None = None) -> Context:
-        """Build the context block for the model; parts whose component fails are left out and named in ``degraded``."""
+    async def context(
+        self, scene: Scene, query: str, *, budget: int | None = None, shown: Sequence[str] | None = None
+    ) -> Context:
+        """Build the context block for the model; parts whose component fails are left out and named in ``degraded``.
+
+        ``shown`` are ids of messages of the place that the caller shows the model anyway; they are not quoted. None:
+        only the message being answered is not: the asker's own of the last two minutes with the words of the query.
+        """
+        known = None if shown is None else _checked_ids(shown)
         with self._stopwatches.timed("context"):
-            return await self._state.reads.context(scene, query[:MAX_QUERY], budget=budget)
+            return await self._state.reads.context(scene, query[:MAX_QUERY], budget=budget, shown=known)
 
     async def search_events(
         self,
@@ -209,7 +217,7 @@ class CognitiveMemory:
         self, scene: Scene, limit: int | None = None, *, until: datetime | None = None
     ) -> list[Message]:
         """Return the newest logged messages of the place, oldest first, without those of people who opted out."""
-        wanted = _count(limit, self._settings.current.historian.recent_messages_inject_k)
+        wanted = _count(limit, RECENT)
         return await self._state.reads.recent_messages(scene, wanted, until=until)
 
     async def find_messages(self, scene: Scene, message_ids: Sequence[str]) -> list[Message]:

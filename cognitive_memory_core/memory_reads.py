@@ -61,14 +61,14 @@ class Reads:
     event_eraser: EventEraser
     tally: Tally = field(default_factory=Untallied)
 
-    async def context(self, scene: Scene, query: str, *, budget: int | None) -> Context:
+    async def context(self, scene: Scene, query: str, *, budget: int | None, shown: frozenset[str] | None) -> Context:
         """Build the context of a turn, only from memos if ``enabled=false``; the builder checks access to each item."""
         if not self.access.may_recall(scene):
             return NOTHING
         if not self.access.is_enabled:
             return await self.contexts.memos_only(scene, budget=budget)
         began = time.monotonic()
-        built = await self.contexts.build(scene, query, budget=budget)
+        built = await self.contexts.build(scene, query, budget=budget, shown=shown)
         self.tally.took("context", time.monotonic() - began)
         return built
 

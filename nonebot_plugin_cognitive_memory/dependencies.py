@@ -34,12 +34,13 @@ async def running_memory(_here: Here) -> core.CognitiveMemory:
 async def memory_context(bot: Bot, event: Event) -> core.Context:
     """Build the context of the event's message; if the event has no person, return an empty one."""
     scene = find_scene(bot, event)
-    return await personal_context(scene, event) if scene else core.Context("", (), 0, ())
+    return await personal_context(scene, bot, event) if scene else core.Context("", (), 0, ())
 
 
-async def personal_context(here: Here, event: Event) -> core.Context:
+async def personal_context(here: Here, bot: Bot, event: Event) -> core.Context:
     """Build the context of the event's message; skip the handler if there is no person."""
-    return await get_memory().context(here, plain_text(event))
+    message = find_message(bot, event)
+    return await get_memory().context(here, plain_text(event), shown=[message.id] if message else None)
 
 
 async def turn_end(here: Here, bot: Bot, event: Event) -> Callable[..., Awaitable[str | None]]:

@@ -90,9 +90,14 @@ class ContextBuilder:
         self._waiting_memos = waiting_memos
         self._settings = settings
 
-    async def build(self, scene: Scene, text: str, *, budget: int | None = None) -> Context:
-        """Build the context for what was just said in a scene; ``budget`` is in tokens (None: the configured one)."""
-        return await self._built(scene, text, budget, self._settings.current)
+    async def build(
+        self, scene: Scene, text: str, *, budget: int | None = None, shown: Collection[str] | None = None
+    ) -> Context:
+        """Build the context for what was just said in a scene; ``budget`` is in tokens (None: the configured one).
+
+        ``shown`` are ids of messages of the place that are not quoted; None: the message being answered.
+        """
+        return await self._built(scene, text, budget, self._settings.current, shown=shown)
 
     async def explained(
         self, scene: Scene, text: str, *, budget: int | None = None, settings: Settings | None = None
@@ -130,6 +135,7 @@ class ContextBuilder:
         budget: int | None,
         settings: Settings,
         traces: tuple[SearchTrace, SearchTrace] = (NO_TRACE, NO_TRACE),
+        shown: Collection[str] | None = None,
     ) -> Context:
         """Build a context; ``traces`` record the searches of events and of lines."""
         query = await self._retriever.asked(text, scene)  # before the time limit starts: the first call loads tables
@@ -138,7 +144,7 @@ class ContextBuilder:
         if embedding is not None:
             await at_once(embedding)  # the search by meaning then shares the trip of the other reads
         # the lines are read once, for two parts
-        said = asyncio.ensure_future(self._lines_of(read_filter, query, settings, traces[1]))
+        said = asyncio.ensure_future(self._lines_of(read_filter, query, settings, traces[1], shown))
         said.add_done_callback(seen)
         parts = [
             self._pins(scene),
@@ -268,18 +274,22 @@ class ContextBuilder:
         return PartReader(read, TurnEvents(), shown, lambda: shown(TurnEvents(degraded=("vectors", "lexical"))))
 
     async def _lines_of(
-        self, read_filter: ReadFilter, query: Query, settings: Settings, trace: SearchTrace
+        self,
+        read_filter: ReadFilter,
+        query: Query,
+        settings: Settings,
+        trace: SearchTrace,
+        shown: Collection[str] | None,
     ) -> QuotedLines:
         """Find more lines of the log than will be shown, because sources of shown events are dropped later."""
         query_settings = settings.query
         if self._quotations is None or not query_settings.auto_messages_k:
             return QuotedLines()
-        window = settings.historian.recent_messages_inject_k
         wanted = QuotationSearch(
             query_settings.auto_messages_k + SPARE_LINES,
-            window,
             query_settings.min_relevance,
             query_settings.auto_decay,
+            shown,
         )
         return await self._quotations.find(read_filter, query, wanted, trace)
 

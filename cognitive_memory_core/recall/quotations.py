@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
-from ..cancellation import seen
 from ..domain.event import Event
 from ..domain.hit import Hit
 from ..domain.message import Message
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
+from ..ports.clock import Clock
 from ..ports.ledger import MessageLog
 from ..settings import Decay
-from .message_search import MessageSearch
+from .message_search import ASKING, MessageSearch
 from .query import Query
 from .talk_lines import PAUSE
 from .trace import NO_TRACE, SearchTrace
@@ -23,7 +24,6 @@ LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 CANDIDATES = 16  # measured: these give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
 NEAR = 2  # lines before and after each of them
 SCORED = 40  # lines whose scores raise the events that were made of them
-Window = Callable[[Scope, int], Awaitable[frozenset[str]]]
 
 
 @dataclass(frozen=True)
@@ -64,61 +64,51 @@ class QuotedLines:
 
 @dataclass(frozen=True)
 class QuotationSearch:
-    """What to select: at most ``limit`` messages scored above ``floor``, none of the newest ``window`` of the place."""
+    """What to select: at most ``limit`` messages scored above ``floor``, none with an id in ``shown``.
+
+    ``shown`` are ids of messages of the place; None: the message being answered is left out.
+    """
 
     limit: int
-    window: int
     floor: float = 0.0
     decay: Decay | None = None
+    shown: Collection[str] | None = None
 
 
 class Quotations:
-    """Finds messages that answer a question, among those that are older than the place's newest lines."""
+    """Finds messages that answer a question, among those that its caller does not show."""
 
-    def __init__(self, messages: MessageSearch, log: MessageLog, window: Window) -> None:
-        """Search a log; ``window`` returns the ids of the newest messages of a place."""
+    def __init__(self, messages: MessageSearch, log: MessageLog, clock: Clock) -> None:
+        """Search a log."""
         self._messages = messages
         self._log = log
-        self._window = window
+        self._clock = clock
 
     async def find(
         self, read_filter: ReadFilter, query: Query, wanted: QuotationSearch, trace: SearchTrace = NO_TRACE
     ) -> QuotedLines:
-        """Return quotations, best first; raises UnavailableError if the newest lines of the place are not known."""
+        """Return quotations, best first."""
         if wanted.limit <= 0 or not query.terms:
             return QuotedLines()
-        top_k = max(wanted.limit + wanted.window, SCORED)
-        searching = self._messages.search(
+        found = await self._messages.search(
             read_filter,
             query,
-            top_k=top_k,
+            top_k=max(wanted.limit + len(wanted.shown or ()), SCORED),
             decay=wanted.decay,
             candidates=CANDIDATES,
             reach=NEAR,
             flushes_first=False,
             trace=trace,
         )
-        asked = asyncio.ensure_future(self._newest(read_filter, wanted.window))
-        asked.add_done_callback(seen)
-        try:
-            found = await searching
-            newest = await asked
-        finally:
-            asked.cancel()  # no effect when it is done
         relevant = trace.note("relevance", [hit for hit in found.hits if hit.relevance >= wanted.floor])
-        older = trace.note("recent", [hit for hit in relevant if _key(hit) not in newest])
-        best = trace.note("limit", older[: wanted.limit])
+        shown = _shown(wanted.shown, read_filter, query, relevant, self._clock.now() - ASKING)
+        others = trace.note("recent", [hit for hit in relevant if _key(hit) not in shown])
+        best = trace.note("limit", others[: wanted.limit])
         replied = await self._replied(read_filter, best)
         quotations = (
-            Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _following(hit, newest)) for hit in best
+            Quotation(hit.event, replied.get((hit.event.scope, hit.reply_to)), _following(hit, shown)) for hit in best
         )
         return QuotedLines(tuple(quotations), found.degraded, {_key(hit): hit.score for hit in found.hits[:SCORED]})
-
-    async def _newest(self, read_filter: ReadFilter, window: int) -> frozenset[LineKey]:
-        scene = read_filter.scene
-        if window <= 0 or (scene.kind == "operator" and not scene.group_id):
-            return frozenset()
-        return frozenset((scene.scope, message_id) for message_id in await self._window(scene.scope, window))
 
     async def _replied(self, read_filter: ReadFilter, hits: Sequence[Hit]) -> Mapping[LineKey, Message]:
         """Return the lines to which the hits reply, as far as the scene may read them."""
@@ -132,12 +122,24 @@ class Quotations:
         return {(line.scene.scope, line.id): line for line in lines}
 
 
-def _following(hit: Hit, newest: frozenset[LineKey]) -> tuple[Message, ...]:
-    """Return the lines that follow a hit in its session and are not among the place's newest."""
+def _shown(
+    ids: Collection[str] | None, read_filter: ReadFilter, query: Query, hits: Sequence[Hit], since: datetime
+) -> frozenset[LineKey]:
+    """Return the keys of the messages ``ids``; if None, of those among ``hits`` that are the query itself."""
+    scene = read_filter.scene
+    if ids is None:
+        own = [hit.event for hit in hits if scene.user_id and hit.event.sender_id == scene.user_id]
+        new = [event for event in own if event.scope == scene.scope and event.happened_at >= since]
+        ids = [event.id for event in new if event.text.strip() == query.said]
+    return frozenset((scene.scope, message_id) for message_id in ids)
+
+
+def _following(hit: Hit, shown: frozenset[LineKey]) -> tuple[Message, ...]:
+    """Return the lines that follow a hit in its session, up to the first that the caller shows."""
     said, lines, last = hit.event, list[Message](), hit.event.happened_at
     for line in hit.neighbours:
         if line.sent_at >= said.happened_at and line.id != said.id:
-            if line.sent_at - last > PAUSE or (said.scope, line.id) in newest:
+            if line.sent_at - last > PAUSE or (said.scope, line.id) in shown:
                 break
             lines.append(line)
             last = line.sent_at

@@ -460,7 +460,7 @@ class UseCases:
             access=self.access,
             profiles=self.profile_reader,
             names=self._names,
-            quotations=Quotations(messages, adapters.ledger.log, self.buffer.window),
+            quotations=Quotations(messages, adapters.ledger.log, adapters.clock),
             beliefs=self._belief_search,
             tally=adapters.tally,
         )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -66,6 +66,7 @@ class BridgedTurn:
     said: str
     end: TurnEnd
     has_ended: bool = False
+    shown: tuple[str, ...] = ()  # ids of messages that the chat plugin shows its model, with the one it answers
     context: str | None = None  # built once: a turn may ask its model several times
 
     @property
@@ -79,7 +80,7 @@ class BridgedTurn:
         The context is missing if the memory has nothing for this turn or fails.
         """
         if self.context is None:
-            built = await quietly(get_memory().context(self.scene, self.said), None)
+            built = await quietly(get_memory().context(self.scene, self.said, shown=self.shown or None), None)
             self.context = built.text if built else ""
         guide = tool_guide(PREFIX) if with_tools and self.tools else ""
         return "\n\n".join(filter(None, (guide, self.context)))
@@ -100,12 +101,15 @@ class BridgedTurn:
             await quietly(consider(self.scene), None)
 
 
-async def turn_of(bot: Bot, event: Event, said: str | None = None) -> BridgedTurn | None:
+async def turn_of(
+    bot: Bot, event: Event, said: str | None = None, *, shown: Sequence[Event] = ()
+) -> BridgedTurn | None:
     """Return the turn that answers an event; None if the event has no person or the memory fails.
 
-    A line that begins with a command is recorded here as ``said``, because capture leaves commands out.
+    A line that begins with a command is recorded here as ``said``, because capture leaves commands out. ``shown`` are
+    the events whose messages the chat plugin shows its model itself; the context does not quote them.
     """
-    return await quietly(_begun(bot, event, said), None)
+    return await quietly(_begun(bot, event, said, shown), None)
 
 
 async def running_turn(said: str | None = None) -> BridgedTurn | None:
@@ -169,7 +173,7 @@ async def _outcome(work: Awaitable[T], otherwise: T) -> T:
         return otherwise
 
 
-async def _begun(bot: Bot, event: Event, said: str | None) -> BridgedTurn | None:
+async def _begun(bot: Bot, event: Event, said: str | None, shown: Sequence[Event]) -> BridgedTurn | None:
     scene = find_scene(bot, event)
     if scene is None:
         return None
@@ -177,4 +181,5 @@ async def _begun(bot: Bot, event: Event, said: str | None) -> BridgedTurn | None
     if message is not None and is_any_command(event) and words in event.get_plaintext():
         await observe(bot, event, text=words)
         message = core.Message(message.id, scene, words, message.sent_at)
-    return BridgedTurn(scene, words, TurnEnd(scene, Source.of(message) if message else Source()))
+    ids = tuple(one.id for other in (event, *shown) if (one := find_message(bot, other)))
+    return BridgedTurn(scene, words, TurnEnd(scene, Source.of(message) if message else Source()), shown=ids)

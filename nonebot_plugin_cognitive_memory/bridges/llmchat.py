@@ -24,12 +24,14 @@ def attach() -> None:
     complete = _method("_complete", "client", "request_config", "messages", "stream")
     handle_call = _method("_handle_tool_call", "mcp_client", "transcript", "tool_call")
 
-    async def process_with_memory(self: Any, where: int, is_group: bool, state: Any, event: Any, *rest: Any) -> None:
+    async def process_with_memory(
+        self: Any, where: int, is_group: bool, state: Any, event: Any, events: Any, *rest: Any
+    ) -> None:
         bot = get_bots().get(str(event.self_id))
-        turn = await turn_of(bot, event) if bot else None
+        turn = await turn_of(bot, event, shown=events) if bot else None
         current_event.set(event)  # the task was started by an earlier event, perhaps another person's
         with taking(turn):
-            await process(self, where, is_group, state, event, *rest)
+            await process(self, where, is_group, state, event, events, *rest)
         if turn:
             await turn.answered(_last_answer(state))
 

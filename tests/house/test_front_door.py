@@ -90,7 +90,7 @@ METHODS = {
     "observe": "(self, message)",
     "remember": "(self, turn)",
     "consider": "(self, scene, messages)",
-    "context": "(self, scene, query, *, budget=None)",
+    "context": "(self, scene, query, *, budget=None, shown=None)",
     "search_events": (
         "(self, scene, query, *, user_id=None, group_id=None, kinds=(), top_k=None, time_from=None, time_to=None)"
     ),

@@ -43,6 +43,23 @@ async def test_a_turn_has_a_block_and_ends(stage: Stage, group: int) -> None:
     assert [memo.text for memo in memos] == ["回答了 阿棠(2000001)：去聚餐呀"]
 
 
+async def test_what_the_companion_shows_is_not_quoted(stage: Stage, group: int) -> None:
+    """The message being answered and those that the chat plugin shows its model itself are left out of the block."""
+    from nonebot_plugin_cognitive_memory import get_memory
+    from nonebot_plugin_cognitive_memory.bridges.bridged_turn import turn_of
+
+    lines = [message(said, 2000002, group) for said in ("我对花生过敏", "花生酱也不吃")]
+    question = message("谁对花生过敏", 2000001, group)
+    for one in (*lines, question):
+        await stage.hear(one)
+    assert await get_memory().drain(20)
+    turn = await turn_of(stage.bot, question, shown=lines[:1])
+    assert turn
+    block = await turn.block()
+    assert "花生酱也不吃" in block
+    assert "花生过敏" not in block
+
+
 async def test_a_line_with_a_command_is_recorded_as_it_is_meant(stage: Stage, group: int) -> None:
     """Words after a companion's command are recorded and asked for without the command."""
     from nonebot_plugin_cognitive_memory import get_memory

@@ -53,6 +53,26 @@ async def test_every_name_resolves(stage: Stage, group: int) -> None:
     assert await met["consider"]() is None
 
 
+async def test_the_context_quotes_what_was_just_said_but_not_the_question(stage: Stage, group: int) -> None:
+    """A line said a moment ago is in MemoryContext, and the message being answered is not."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    from .companion import Companion, listening
+
+    await stage.hear(message("我对花生过敏", 2000002, group))
+    assert await get_memory().drain(20)
+    with listening(Companion()) as chat:
+        await stage.hear(message([{"type": "face", "data": {"id": "1"}}, _text("谁对花生过敏")], 2000001, group))
+        assert await get_memory().drain(20)
+        await stage.hear(stage.heard)
+    assert "：我对花生过敏" in chat.met["context"].text
+    assert "谁对花生过敏" not in chat.met["context"].text
+
+
+def _text(said: str) -> dict[str, object]:
+    return {"type": "text", "data": {"text": said}}
+
+
 @pytest.mark.parametrize("kind", NOUNS, ids=lambda kind: kind.__name__)
 async def test_nouns_are_understood(stage: Stage, group: int, kind: type) -> None:
     """Every public class can be used as a validated type in a plugin's handler."""

