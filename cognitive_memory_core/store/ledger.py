@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from sqlite3 import Connection
 
-from ..cancellation import released_on_failure
+from ..cancellation import completed
 from ..ports.clock import Clock
 from . import hidden_lines
 from .accounts import SqliteAccounts
@@ -38,11 +40,14 @@ from .suggestion_decisions import SqliteDecisions
 
 
 class SqliteLedger:
-    """All ports of the ledger over one database; created by :meth:`open`."""
+    """The tables of one database."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
-        """Build the ports over a database; use :meth:`open` instead."""
-        self._database = database
+    def __init__(
+        self, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check = lambda: None
+    ) -> None:
+        """Open a ledger, or create one if there is none; blocking, see :meth:`open`."""
+        clock = clock or _MachineClock()
+        self._database = database = Database(path, read_only=read_only, check=check)
         self.events = SqliteEvents(database, clock)
         self.lexical = SqliteLexical(database)
         self.index = SqliteExactSearch(database)
@@ -68,9 +73,17 @@ class SqliteLedger:
         self.eraser = SqliteEraser(database, self.index, self.lexical)
         self.event_eraser = SqliteEventEraser(database, self.index, self.lexical)
 
+        with ExitStack() as undo:
+            undo.callback(database.close_now)
+            if not read_only:
+                database.write_now(words.refresh)
+                database.write_now(hidden_lines.refresh)
+            self.index.follow(database.read_now(_last_model))
+            undo.pop_all()
+
     @classmethod
     async def open(
-        cls, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check | None = None
+        cls, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check = lambda: None
     ) -> SqliteLedger:
         """Open a ledger, or create one if there is none.
 
@@ -78,15 +91,16 @@ class SqliteLedger:
         the file is never replaced. With ``read_only`` another process may own the file. ``check`` runs before every
         commit and raises StorageRefused if nothing may be written any more.
         """
-        database = await Database.open(path, read_only=read_only, check=check)
-        async with released_on_failure() as undo:
-            undo.push_async_callback(database.close)
-            if not read_only:
-                await database.write(words.refresh)
-                await database.write(hidden_lines.refresh)
-            ledger = cls(database, clock or _MachineClock())
-            ledger.index.follow(await database.read(_last_model))
-        return ledger
+        opened: list[SqliteLedger] = []
+        try:
+            await completed(
+                asyncio.to_thread(lambda: opened.append(cls(path, clock=clock, read_only=read_only, check=check)))
+            )
+        except asyncio.CancelledError:
+            for ledger in opened:
+                await completed(ledger.close())
+            raise
+        return opened[0]
 
     async def close(self) -> None:
         """Wait for running work and close the file, which may be opened again afterwards."""

@@ -19,7 +19,6 @@ from sqlite3 import Connection
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ... import sentences
-from ...cancellation import completed
 from ...errors import CognitiveMemoryError, StorageRefused, UnavailableError
 from . import migrations
 from .request_batches import DatabaseRequest, RequestBatches
@@ -47,10 +46,15 @@ Check = Callable[[], None]
 class Database:
     """A SQLite file in WAL mode. A write cancelled while queued is not executed; one that has begun is completed."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, check: Check | None = None) -> None:
-        """Store the path; :meth:`open` opens the file."""
+    def __init__(self, path: Path, *, read_only: bool = False, check: Check = lambda: None) -> None:
+        """Open, check and migrate a file, and create it only if it is missing; blocking.
+
+        ``check`` runs before every commit and raises StorageRefused if the file must not be written any more.
+        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
+        in the latter case the file is unchanged.
+        """
         self.path = path
-        self._check = check or _nothing
+        self._check = check
         self._read_only = read_only
         templates = sentences.storage_errors
         self._failed_reads = _Translated(_FAILED_READS, UnavailableError, templates.LEDGER_UNREADABLE, path)
@@ -62,55 +66,59 @@ class Database:
         self._reading = ThreadPoolExecutor(READERS, "ledger-reader")
         self._reads = RequestBatches(self._reading, self._read_all, most=READS_TOGETHER)
         self._writes = RequestBatches(self._writing, self._write_all, most=WRITES_TOGETHER)
-
-    @classmethod
-    async def open(cls, path: Path, *, read_only: bool = False, check: Check | None = None) -> Database:
-        """Open, check and migrate a file; create it only if it is missing.
-
-        ``check`` runs before every commit and raises StorageRefused if the file must not be written any more.
-        Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
-        in the latter case the file is unchanged.
-        """
-        database = cls(path, read_only=read_only, check=check)
-        try:
-            await asyncio.get_running_loop().run_in_executor(database._writing, database._connect)
-        except BaseException:
-            await completed(database.close())
-            raise
-        return database
+        with ExitStack() as undo:
+            undo.callback(self._disconnect)
+            self._connect()
+            undo.pop_all()
 
     def read(
-        self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
+        self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
     ) -> asyncio.Future[T]:
         """Run ``work(connection, ...)`` in a reading thread; the future raises UnavailableError."""
-        if self._finish_begun is not None:
-            refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-            refused.set_exception(UnavailableError(sentences.storage_errors.LEDGER_CLOSED))
-            return refused
-        return self._reads.submit(lambda connection: self._read(connection, work, *args, **kwargs))
 
-    async def write(self, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk on return.
+        def carried_out(connection: Connection) -> T:
+            with self._failed_reads:
+                return work(connection, *args, **kwargs)
 
-        Raises StorageRefused; nothing is written then.
+        return self._submitted(self._reads, carried_out)
+
+    def write(
+        self, work: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> asyncio.Future[T]:
+        """Run ``work(connection, ...)`` in the writing thread, atomically; the result is on disk when it is returned.
+
+        The future raises StorageRefused; nothing is written then.
         """
-        self._refuse_if_closed()
-        return await self._writes.submit(lambda connection: self._write(connection, work, *args, **kwargs))
+
+        def carried_out(connection: Connection) -> T:
+            with self._refused_writes:
+                return work(connection, *args, **kwargs)
+
+        return self._submitted(self._writes, carried_out)
+
+    def write_now(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work(connection)`` in the calling thread, atomically; only before the first :meth:`write`."""
+        with self._refused_writes, _transaction(self._owned()) as writer:
+            return work(writer)
+
+    def read_now(self, work: Callable[[Connection], T]) -> T:
+        """Run ``work(connection)`` in the calling thread; only before the first :meth:`read`."""
+        reader = self._readers.get()
+        self._readers.put(reader)
+        with self._failed_reads:
+            return work(reader)
 
     async def rewrite(self) -> None:
         """Rewrite the whole file compactly (VACUUM); raises StorageRefused and leaves the file unchanged."""
-        self._refuse_if_closed()
-        await asyncio.get_running_loop().run_in_executor(self._writing, self._rewritten)
+        await self._in_writing_thread(self._rewritten)
 
     async def empty_log(self) -> None:
         """Move the write-ahead log into the file and truncate it.
 
         Raises UnavailableError if a reader still uses the log after several attempts.
         """
-        loop = asyncio.get_running_loop()
         for _ in range(EMPTYING_TRIES):
-            self._refuse_if_closed()
-            if await loop.run_in_executor(self._writing, self._emptied):
+            if await self._in_writing_thread(self._emptied):
                 return
             await asyncio.sleep(EMPTYING_PAUSE)
         raise UnavailableError(sentences.storage_errors.LOG_IN_USE.format(path=self.path))
@@ -120,81 +128,65 @@ class Database:
         if self._finish_begun is None:
             self._reads.send()
             self._writes.send()
-            self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self._finish))
+            self._finish_begun = asyncio.ensure_future(asyncio.to_thread(self.close_now))
         await asyncio.shield(self._finish_begun)
 
-    def _finish(self) -> None:
+    def close_now(self) -> None:
+        """Do what :meth:`close` does, for a caller without an event loop; blocking."""
         self._writing.shutdown(wait=True)
         self._reading.shutdown(wait=True)
         self._disconnect()
 
-    def _connect(self) -> None:
-        with self._opening():
-            if not self._read_only:
-                self._writer = _writer(self.path)
-            for _ in range(READERS):
-                self._readers.put(opened_for_reading(self.path))
-            if self._read_only:
-                with self._borrowed_reader() as connection:
-                    migrations.check(connection, self.path)
+    def _submitted(self, batches: RequestBatches, work: Callable[[Connection], T]) -> asyncio.Future[T]:
+        if self._finish_begun is None:
+            return batches.submit(work)
+        refused: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        refused.set_exception(UnavailableError(sentences.storage_errors.LEDGER_CLOSED))
+        return refused
 
-    def _disconnect(self) -> None:
-        while not self._readers.empty():
-            self._readers.get().close()
-        if self._writer is not None:
-            with suppress(sqlite3.Error):  # what cannot be moved stays in the write-ahead log, which is durable
-                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            self._writer.close()
-            self._writer = None
+    async def _in_writing_thread(self, work: Callable[[Connection], T]) -> T:
+        """Run work outside a transaction, after the writes that were submitted before."""
+        if self._finish_begun is not None:
+            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
+        with self._refused_writes:
+            return await asyncio.get_running_loop().run_in_executor(self._writing, lambda: work(self._owned()))
 
     def _read_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
         """Carry out requests on one snapshot of the file; a failed request fails alone."""
-        with self._borrowed_reader() as connection, snapshot(connection):
-            for request in requests:
-                request.carry_out(connection)
-
-    def _read(
-        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        with self._failed_reads:
-            return work(connection, *args, **kwargs)
-
-    @contextmanager
-    def _borrowed_reader(self) -> Generator[SnapshotConnection, None, None]:
         connection = self._readers.get()  # never blocks: there are as many connections as threads
         try:
-            yield connection
+            with snapshot(connection):
+                for request in requests:
+                    request.carry_out(connection)
         finally:
             self._readers.put(connection)
 
     def _write_all(self, requests: Sequence[DatabaseRequest[Any]]) -> None:
         """Carry out requests in one transaction; a failed request rolls back only its own changes."""
-        writer = self._owned()
-        with self._refused_writes, _transaction(writer):
-            _carry_out_first(writer, requests[0])
-            for request in requests[1:]:
-                _carry_out_whole(writer, request)
+        with self._refused_writes, _transaction(self._owned()) as writer:
+            is_alone = len(requests) == 1  # needs no savepoint
+            for request in requests:
+                if not is_alone:
+                    writer.execute("SAVEPOINT request")
+                request.carry_out(writer)
+                if request.failure is not None:
+                    if is_alone or not writer.in_transaction:  # SQLite rolled back all of them because of it
+                        raise request.failure
+                    writer.execute("ROLLBACK TO request")
+                if not is_alone:
+                    writer.execute("RELEASE request")
             self._check()
 
-    def _write(
-        self, connection: Connection, work: Callable[Concatenate[Connection, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        with self._refused_writes:
-            return work(connection, *args, **kwargs)
-
-    def _rewritten(self) -> None:
+    def _rewritten(self, writer: Connection) -> None:
         self._check()
-        with self._refused_writes:
-            self._owned().execute("VACUUM")
+        writer.execute("VACUUM")
 
-    def _emptied(self) -> bool:
-        writer = self._owned()
-        with self._refused_writes:
-            writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
-            try:
-                return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
-            finally:
-                writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+    def _emptied(self, writer: Connection) -> bool:
+        writer.execute(f"PRAGMA busy_timeout = {EMPTYING_WAIT}")  # other writes queue behind this one
+        try:
+            return writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+        finally:
+            writer.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
 
     def _owned(self) -> Connection:
         if self._writer is None:
@@ -205,26 +197,31 @@ class Database:
             )
         return self._writer
 
-    def _refuse_if_closed(self) -> None:
-        if self._finish_begun is not None:
-            raise UnavailableError(sentences.storage_errors.LEDGER_CLOSED)
-
-    @contextmanager
-    def _opening(self) -> Generator[None, None, None]:
+    def _connect(self) -> None:
+        words = sentences.storage_errors
         try:
-            yield
+            if not self._read_only:
+                self._writer = _writer(self.path)
+            for number in range(READERS):
+                reader = opened_for_reading(self.path)
+                self._readers.put(reader)
+                if self._read_only and number == 0:
+                    migrations.check(reader, self.path)
         except (sqlite3.OperationalError, OSError) as refused:
             if self._read_only:
-                raise UnavailableError(
-                    sentences.storage_errors.LEDGER_UNREADABLE.format(path=self.path, reason=refused)
-                ) from refused
-            raise StorageRefused(
-                sentences.storage_errors.STORAGE_REFUSED.format(path=self.path, reason=refused)
-            ) from refused
+                raise UnavailableError(words.LEDGER_UNREADABLE.format(path=self.path, reason=refused)) from refused
+            raise StorageRefused(words.STORAGE_REFUSED.format(path=self.path, reason=refused)) from refused
         except (sqlite3.DatabaseError, UnicodeDecodeError) as damage:  # SQLite's own message may quote the damage
-            raise UnavailableError(
-                sentences.storage_errors.LEDGER_DAMAGED.format(path=self.path, reason=damage)
-            ) from damage
+            raise UnavailableError(words.LEDGER_DAMAGED.format(path=self.path, reason=damage)) from damage
+
+    def _disconnect(self) -> None:
+        while not self._readers.empty():
+            self._readers.get().close()
+        if self._writer is not None:
+            with suppress(sqlite3.Error):  # what cannot be moved stays in the write-ahead log, which is durable
+                self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._writer.close()
+            self._writer = None
 
 
 @dataclass(frozen=True)
@@ -244,50 +241,16 @@ class _Translated:
             raise self.error(self.sentence.format(path=self.path, reason=failure)) from failure
 
 
-def _nothing() -> None:
-    pass
-
-
 @contextmanager
-def _transaction(connection: Connection) -> Generator[None, None, None]:
+def _transaction(connection: Connection) -> Generator[Connection, None, None]:
     _roll_back(connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        yield
+        yield connection
         connection.execute("COMMIT")
     finally:
         with suppress(sqlite3.Error):  # the original error propagates; the next transaction rolls back again
             _roll_back(connection)
-
-
-def _carry_out_first(connection: Connection, request: DatabaseRequest[Any]) -> None:
-    """Carry out the first request of a transaction; it needs no savepoint, because nothing is rolled back with it.
-
-    Raises the failure if SQLite rolled back the transaction because of it.
-    """
-    request.carry_out(connection)
-    if request.failure is not None:
-        _refuse_rolled_back(connection, request.failure)
-        connection.execute("ROLLBACK")
-        connection.execute("BEGIN IMMEDIATE")
-
-
-def _carry_out_whole(connection: Connection, request: DatabaseRequest[Any]) -> None:
-    """Carry out a request in a savepoint of the transaction; on failure roll back the savepoint only.
-
-    Raises the failure if SQLite itself rolled back the whole transaction because of it.
-    """
-    connection.execute("SAVEPOINT request")
-    request.carry_out(connection)
-    if request.failure is not None:
-        _refuse_rolled_back(connection, request.failure)
-        connection.execute("ROLLBACK TO request")
-    connection.execute("RELEASE request")
-
-
-def _refuse_rolled_back(connection: Connection, failure: BaseException) -> None:
-    if not connection.in_transaction:
-        raise failure
 
 
 def _roll_back(connection: Connection) -> None:
@@ -299,11 +262,16 @@ def _writer(path: Path) -> Connection:
     migrations.refuse_foreign(path)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    _restrict_to_owner(path)
+    for ending in FILES:  # accessible to their owner only; SQLite gives files that it adds the same mode
+        with suppress(OSError):  # missing, or on a file system without modes
+            path.with_name(path.name + ending).chmod(0o600)
     connection = _connection(path.absolute().as_uri() + "?mode=rw", Connection)
     with ExitStack() as undo:
         undo.callback(connection.close)
-        _refuse_damage(connection)
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise sqlite3.DatabaseError(found)
+        migrations.version(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA secure_delete = ON")
@@ -314,11 +282,9 @@ def _writer(path: Path) -> Connection:
     return connection
 
 
-def _restrict_to_owner(path: Path) -> None:
-    """Make the ledger's files accessible to their owner only; SQLite gives files that it adds the same mode."""
-    for ending in FILES:
-        with suppress(OSError):  # missing, or on a file system without modes
-            path.with_name(path.name + ending).chmod(0o600)
+def _refuse_reading_alone(connection: Connection) -> None:
+    """Raise if the file is read-only, because SQLite would open it without error and then refuse every write."""
+    connection.execute("DELETE FROM meta WHERE FALSE")
 
 
 def opened_for_reading(path: Path) -> SnapshotConnection:
@@ -336,15 +302,3 @@ def _connection(uri: str, kind: type[C]) -> C:
     return sqlite3.connect(
         uri, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, factory=kind, uri=True
     )
-
-
-def _refuse_reading_alone(connection: Connection) -> None:
-    """Raise if the file is read-only, because SQLite would open it without error and then refuse every write."""
-    connection.execute("DELETE FROM meta WHERE FALSE")
-
-
-def _refuse_damage(connection: Connection) -> None:
-    found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if found != "ok":
-        raise sqlite3.DatabaseError(found)
-    migrations.version(connection)

@@ -19,7 +19,7 @@ from cognitive_memory_core.store.database.database import Database
 @pytest.fixture
 async def database(tmp_path: Path) -> AsyncIterator[Database]:
     """Return a database with a table of numbers."""
-    opened = await Database.open(tmp_path / "ledger.db")
+    opened = Database(tmp_path / "ledger.db")
     await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
     yield opened
     await opened.close()
@@ -45,7 +45,7 @@ async def a_busy_writer(database: Database) -> AsyncIterator[None]:
         loop.call_soon_threadsafe(begun.set)
         return free.wait(30)
 
-    waiting = asyncio.create_task(database.write(wait))
+    waiting = asyncio.ensure_future(database.write(wait))
     await begun.wait()
     yield
     free.set()
@@ -67,7 +67,7 @@ async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
     """Ten waiting writes share one transaction."""
     begun = await transactions(database)
     async with a_busy_writer(database):
-        writes = [asyncio.create_task(database.write(add, number)) for number in range(10)]
+        writes = [asyncio.ensure_future(database.write(add, number)) for number in range(10)]
         await asyncio.sleep(0.01)
     assert await asyncio.gather(*writes) == [1] * 10
     assert len(begun) == 2
@@ -77,9 +77,9 @@ async def test_writes_that_wait_share_a_transaction(database: Database) -> None:
 async def test_a_write_that_fails_takes_back_only_itself(database: Database) -> None:
     """A failing write in a shared transaction is undone alone."""
     async with a_busy_writer(database):
-        first = asyncio.create_task(database.write(add, 1))
-        bad = asyncio.create_task(database.write(add, 2, 3, 1))
-        last = asyncio.create_task(database.write(add, 4))
+        first = asyncio.ensure_future(database.write(add, 1))
+        bad = asyncio.ensure_future(database.write(add, 2, 3, 1))
+        last = asyncio.ensure_future(database.write(add, 4))
         await asyncio.sleep(0.01)
     assert (await first, await last) == (1, 1)
     with pytest.raises(sqlite3.IntegrityError):
@@ -96,9 +96,9 @@ async def test_a_transaction_that_fails_is_refused_to_all(database: Database) ->
         raise sqlite3.OperationalError(message)
 
     async with a_busy_writer(database):
-        first = asyncio.create_task(database.write(add, 1))
-        bad = asyncio.create_task(database.write(lose_all))
-        last = asyncio.create_task(database.write(add, 2))
+        first = asyncio.ensure_future(database.write(add, 1))
+        bad = asyncio.ensure_future(database.write(lose_all))
+        last = asyncio.ensure_future(database.write(add, 2))
         await asyncio.sleep(0.01)
     for write in (first, bad, last):
         with pytest.raises(StorageRefused):
@@ -110,8 +110,8 @@ async def test_a_transaction_that_fails_is_refused_to_all(database: Database) ->
 async def test_a_write_that_was_cancelled_while_it_waited_never_happens(database: Database) -> None:
     """A write cancelled while it waits is not executed."""
     async with a_busy_writer(database):
-        given_up = asyncio.create_task(database.write(add, 1))
-        kept = asyncio.create_task(database.write(add, 2))
+        given_up = asyncio.ensure_future(database.write(add, 1))
+        kept = asyncio.ensure_future(database.write(add, 2))
         await asyncio.sleep(0.01)
         given_up.cancel()
         await asyncio.wait([given_up])
@@ -140,9 +140,9 @@ async def test_a_read_that_fails_leaves_the_others_their_answers(database: Datab
 
 async def test_what_was_asked_before_closing_is_done(tmp_path: Path) -> None:
     """Closing executes all earlier writes."""
-    opened = await Database.open(tmp_path / "ledger.db")
+    opened = Database(tmp_path / "ledger.db")
     await opened.write(lambda connection: connection.execute("CREATE TABLE numbers (number INTEGER UNIQUE)"))
-    write = asyncio.create_task(opened.write(add, 1))
+    write = asyncio.ensure_future(opened.write(add, 1))
     await asyncio.sleep(0)
     await opened.close()
     assert await asyncio.wait_for(write, 30) == 1

@@ -119,21 +119,21 @@ async def test_writes_are_synced_and_deleted_bytes_overwritten(path: Path) -> No
         names = ("journal_mode", "synchronous", "secure_delete", "foreign_keys")
         return [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in names]
 
-    database = await Database.open(path)
+    database = Database(path)
     assert await database.write(pragmas) == ["wal", 2, 1, 1]
     await database.close()
 
 
 async def test_work_runs_beside_the_event_loop(path: Path) -> None:
     """Database work runs in other threads, and reading does not wait for writing."""
-    database = await Database.open(path)
+    database = Database(path)
     may_end = threading.Event()
 
     def slow(_: Connection) -> str:
         may_end.wait()
         return threading.current_thread().name
 
-    writing = asyncio.create_task(database.write(slow))
+    writing = asyncio.ensure_future(database.write(slow))
     readers = [await database.read(lambda _: threading.current_thread().name) for _ in range(5)]
     may_end.set()
     assert (await writing).startswith("ledger-writer")
@@ -290,7 +290,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
         may_end.wait()
         connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('begun', 0)")
 
-    blocking = asyncio.create_task(ledger._database.write(slow))
+    blocking = asyncio.ensure_future(ledger._database.write(slow))
     await asyncio.to_thread(begun.wait)
     queued = asyncio.create_task(committed(ledger, waiting))
     await asyncio.sleep(0)
@@ -367,7 +367,7 @@ async def test_reading_alone_makes_no_file(path: Path) -> None:
 
 async def test_trouble_with_reading_is_told_as_such(path: Path) -> None:
     """Errors of the database library become errors of the port."""
-    database = await Database.open(path)
+    database = Database(path)
     with pytest.raises(UnavailableError, match="读不了"):
         await database.read(lambda one: one.execute("SELECT * FROM nowhere"))
     with pytest.raises(StorageRefused):

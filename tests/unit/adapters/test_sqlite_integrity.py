@@ -64,7 +64,7 @@ async def test_an_examination_ends_at_its_time(data: Path) -> None:
 async def test_a_cancelled_examination_has_ended(data: Path) -> None:
     """A memory that closes does not wait for the examination of a large ledger."""
     endless = "(WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t)"
-    database = await Database.open(data / "ledger.db", read_only=True)
+    database = Database(data / "ledger.db", read_only=True)
     asking = asyncio.ensure_future(SqliteExaminer(database, {"events": endless}).examine(LONG))
     await asyncio.sleep(0.2)
     assert not asking.done()

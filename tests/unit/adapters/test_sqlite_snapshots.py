@@ -32,7 +32,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 async def database(path: Path) -> AsyncIterator[Database]:
     """Open a ledger's database."""
-    opened = await Database.open(path)
+    opened = Database(path)
     yield opened
     await opened.close()
 
