@@ -35,7 +35,7 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
-from tests.inmemory import InMemoryLedger
+from tests.support.ledgers import Ledger, a_ledger
 
 from .chroma_world import (
     BATCH,
@@ -301,7 +301,7 @@ class Probing:
     """
 
     known: Sequence[EmbeddedEvent]
-    ledger: InMemoryLedger
+    ledger: Ledger
     build_id: str
     mark: Checkpoint
     sample: int
@@ -318,7 +318,7 @@ class Probing:
     @classmethod
     async def of(cls, store: ChromaStore, known: Sequence[EmbeddedEvent], sample: int, anew: int) -> Probing:
         """Index rows in an empty store, which will be damaged."""
-        ledger = InMemoryLedger()
+        ledger = a_ledger()
         await ledger.events.commit(Draft("all", tuple(row.event for row in known)))
         await ledger.vectors.store(MODEL, [VectorRow(row.event.id, row.vector or array("f")) for row in known])
         await IndexReconciler(store, ledger.vectors, ledger.book, MODEL).follow()
@@ -364,7 +364,8 @@ class Probing:
 
     async def _trusted(self, store: ChromaStore) -> str:
         """Open a store as a bot does and search for its rows; return how damage was noticed, "" if it was not."""
-        book = InMemoryLedger().book
+        book = self.ledger.book
+        await book.keep_only(self.build_id)
         await book.note(self.build_id, self.mark)
         follower, step = IndexReconciler(NeverAnew(store), self.ledger.vectors, book, MODEL), "noticed"
         try:

@@ -25,7 +25,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.read_filter_sql import scene_filter
 from tests.support.where import matches
 
@@ -79,7 +79,7 @@ async def _compare(report: Report, scenes: int, dice: random.Random, path: Path)
     events = [_event(number, dice) for number in range(MEMORIES)]
     rows = [EmbeddedEvent(event, FINGERPRINT, array("f", _vector(dice))) for event in events]
     allowed, leaks, missing = 0, Counter[str](), Counter[str]()
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     ledger.index.follow(FINGERPRINT)
     await ledger.archive.import_rows(rows)
     for _ in range(scenes):
@@ -95,7 +95,7 @@ async def _compare(report: Report, scenes: int, dice: random.Random, path: Path)
 
 
 async def _readers(
-    ledger: SqliteLedger, path: Path, events: Sequence[Event], scene: Scene, vector: list[float]
+    ledger: Ledger, path: Path, events: Sequence[Event], scene: Scene, vector: list[float]
 ) -> dict[str, set[str]]:
     read_filter = ReadFilter(scene)
     where = chroma_filter(read_filter)

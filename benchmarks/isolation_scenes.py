@@ -22,7 +22,7 @@ from tests.support.questions import PATHS, Question, Verdict, Ways, answered
 from tests.support.sowing import Extent, Sower
 from tests.support.tool_questions import TOOLS
 
-SHARES: dict[Make, float] = {"sqlite": 0.5, "in memory": 0.25, "chroma": 0.25}
+SHARES: dict[Make, float] = {"exact": 0.75, "chroma": 0.25}
 SCENES = 2_000  # per history
 CHAPTERS, DEEDS, HASTY = 8, 8, 4
 WAYS: Ways = {**PATHS, **TOOLS}

@@ -24,7 +24,7 @@ import psutil
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 
 from .answers_modes import MODES, Trial, life
 from .answers_sets import chat_of
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> Report:
 
 async def _laid(lines: Iterable[Line], folder: Path) -> None:
     """Write lines into a ledger without vectors, which the report does not read."""
-    ledger = await SqliteLedger.open(folder / "ledger.db")
+    ledger = await Ledger.open(folder / "ledger.db")
     for batch in batches(lines, TOGETHER):
         await ledger.archive.import_rows([EmbeddedEvent(event_of(line)) for line in batch])
     await ledger.close()

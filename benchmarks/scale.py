@@ -27,7 +27,7 @@ import psutil
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Calibration
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 
 from .family import MB, children_resident, resident
 from .measure import Report, Sample
@@ -125,7 +125,7 @@ def _middle(places: Counter[str]) -> tuple[str, int]:
 
 async def _lay(lines: Iterator[Line], folder: Path, places: Counter[str]) -> None:
     """Write lines with their vectors into the ledger, which no memory has open."""
-    ledger = await SqliteLedger.open(folder / "ledger.db")
+    ledger = await Ledger.open(folder / "ledger.db")
     try:
         for batch in batches(lines, TOGETHER):
             places.update(line.group_id for line in batch if line.group_id)

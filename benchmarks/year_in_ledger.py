@@ -8,7 +8,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 
 from .topics import batches, event_of
 from .workload import Line, TextVectors, vector_of
@@ -18,7 +18,7 @@ TOGETHER = 500  # rows per transaction, as in an import
 
 async def laid(lines: Sequence[Line], folder: Path) -> None:
     """Write lines into the ledger of a data directory that no memory has open; nothing is left to embed."""
-    ledger = await SqliteLedger.open(folder / "ledger.db")
+    ledger = await Ledger.open(folder / "ledger.db")
     try:
         for batch in batches(lines, TOGETHER):
             await ledger.archive.import_rows([_row(line) for line in batch])
@@ -29,7 +29,7 @@ async def laid(lines: Sequence[Line], folder: Path) -> None:
 
 async def spoken(lines: Sequence[Line], folder: Path) -> None:
     """Write the lines into the message log of a data directory that no memory has open, with a name for each person."""
-    ledger = await SqliteLedger.open(folder / "ledger.db")
+    ledger = await Ledger.open(folder / "ledger.db")
     try:
         for batch in batches(lines, TOGETHER):
             await ledger.log.append([core.Message(one.id, one.scene, one.text, one.happened_at) for one in batch])

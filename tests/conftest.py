@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,14 @@ ATTEMPTS = pytest.StashKey[Path]()
 def on_this_machine(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Refuse what tests and their children send beyond this machine."""
     pytestconfig.stash[ATTEMPTS] = Path(network_guard.start(str(tmp_path_factory.mktemp("network"))))
+
+
+@pytest.fixture(autouse=True)
+def closed_ledgers() -> Iterator[None]:
+    """Close the ledgers that a test opened by ``a_ledger``."""
+    yield
+    if ledgers := sys.modules.get("tests.support.ledgers"):
+        ledgers.close_ledgers()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 from cognitive_memory_core.domain.belief import Belief
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
@@ -53,7 +53,7 @@ def a25(extent: Extent) -> Row:
 async def _attacked(path: Path, dice: random.Random) -> Counter[str]:
     count: Counter[str] = Counter()
     topics = dice.sample(TOPICS, dice.randint(1, len(TOPICS)))
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     said = [(dice.choice((LIN, MO)), dice.choice(ORDERS)) for _ in range(6)]
     said += [(dice.choice((TEA, LIN)), dice.choice(("好", "同意", one[1]))) for one in said]
     if dice.random() < 0.5:  # the lie that a rule is off looks as a true change does: only the bound holds

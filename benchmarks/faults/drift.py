@@ -15,7 +15,7 @@ from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 
 from ..chroma_world import MODEL, known_rows
 from ..fault_row import Extent, Row
@@ -30,7 +30,7 @@ def f30(extent: Extent) -> Row:
 
 
 async def _drifted(folder: Path, count: int, rounds: int, dice: random.Random) -> Row:
-    ledger = await SqliteLedger.open(folder / "ledger.db")
+    ledger = await Ledger.open(folder / "ledger.db")
     store = ChromaStore(folder / "chromadb", core.VectorStoreSettings())
     follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL)
     injected = wrong = lost = 0
@@ -55,7 +55,7 @@ async def _drifted(folder: Path, count: int, rounds: int, dice: random.Random) -
     return Row("F30", "index and ledger diverge", injected, lost, 0, 0, slowest, note, failed=bool(wrong))
 
 
-async def _filled(ledger: SqliteLedger, count: int) -> None:
+async def _filled(ledger: Ledger, count: int) -> None:
     rows = known_rows(count, DIMENSIONS)
     for start in range(0, count, 500):
         part = rows[start : start + 500]

@@ -27,7 +27,7 @@ from cognitive_memory_core.adapters.openai.client import EMBEDDING_LIMIT, ModelC
 from cognitive_memory_core.adapters.openai.embedder import OpenAIEmbedder
 from cognitive_memory_core.errors import CognitiveMemoryError
 from cognitive_memory_core.ports.models import Calibration
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support import model_server as served
 
 from ..fault_row import Extent, Row
@@ -174,7 +174,7 @@ async def _examined(data: Path, name: str) -> tuple[int, int, str]:
         is_whole = await memory.drain(PATIENCE)
         generation = (await memory.status()).index.generation
     lost, mixed = 0 if is_whole else ROWS, 0
-    ledger = await SqliteLedger.open(data / "ledger.db", read_only=True)
+    ledger = await Ledger.open(data / "ledger.db", read_only=True)
     store = ChromaStore(data / "chromadb", core.VectorStoreSettings())
     try:
         rows = [row async for row in ledger.archive.rows() if hasattr(row, "vector")]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cognitive_memory_core.domain.belief import Belief
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
@@ -78,7 +78,7 @@ def _strike(root: Path, answer: str, fault: Fault) -> None:
 
 
 async def _seeded(root: Path, number: int) -> None:
-    ledger = await SqliteLedger.open(root / "ledger.db")
+    ledger = await Ledger.open(root / "ledger.db")
     lines = a_chat(*(line for topic in TOPICS for line in ((TEA, f"以后每周讨论{topic}"), (LIN, f"好，讨论{topic}"))))
     await ledger.log.append([*lines, *a_chat((MO, "桌游取消了，不讨论桌游"), (TEA, "好，不讨论桌游"), first=21)])
     await ledger.beliefs.commit([begun(_stated(topic, number)) for topic in TOPICS[:6]])
@@ -97,7 +97,7 @@ async def _evolved(root: Path, answer: str, fault: Fault | None) -> None:
         if armed:
             armed[0].check(seen)
 
-    ledger = await SqliteLedger.open(root / "ledger.db", check=check)
+    ledger = await Ledger.open(root / "ledger.db", check=check)
     group = await EvolvingGroup.over(ledger)
     group.clock.advance(hours=1)
     group.chat.answer = answer
@@ -122,7 +122,7 @@ def _answer(dice: random.Random) -> str:
 
 async def _state(root: Path) -> tuple[State, int]:
     """Return the current beliefs without their ids, which are random, and the number of broken chains."""
-    ledger = await SqliteLedger.open(root / "ledger.db")
+    ledger = await Ledger.open(root / "ledger.db")
     page = await ledger.beliefs.page(GROUP.scope, "all", 1_000)
     state = tuple(sorted((one.statement, one.status, one.version, str(one.strength)) for one in page.beliefs))
     wrong = await broken_chains(ledger)

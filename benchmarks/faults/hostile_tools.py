@@ -60,7 +60,7 @@ def a1(extent: Size) -> Row:
 async def _besieged(calls: int, dice: random.Random) -> tuple[_Count, int]:
     count, clock = _Count(), FrozenClock()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        async with opened("sqlite", Path(folder) / "data", clock, Witness()) as memory:
+        async with opened("exact", Path(folder) / "data", clock, Witness()) as memory:
             history = History(memory, Sower(dice), Path(folder), clock)
             await history.begin(Extent())
             await history.go_on(12)

@@ -31,7 +31,7 @@ from cognitive_memory_core.historian.profiles.merging import ProfileMerging
 from cognitive_memory_core.ports.models import Merger, ProfileContent
 from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.properties import test_profile_machine as machine
 from tests.support.builders import a_draft, an_event
 from tests.support.clock import SHANGHAI, FrozenClock
@@ -411,7 +411,7 @@ async def _merged_at_once(seed: int) -> Met:
         data = Path(folder)
         disk = AdminsDisk(data / "profiles" / "members" / KEY.group_id / f"{KEY.user_id}.md", dice)
         store = _Watched(FileProfiles(data, KEEP, clock, SHANGHAI, disk=disk))
-        ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
+        ledger = await Ledger.open(data / "ledger.db", clock=clock)
         mergers = [_SlowMerger(dice) for _ in range(2)]
         mergings = [ProfileMerging(_entity(merger, store, ledger, clock)) for merger in mergers]
         tasks = [asyncio.create_task(merging.run()) for merging in mergings]
@@ -463,7 +463,7 @@ class _SlowMerger:
         return await self._scripted.merge(person, profile, facts, now)
 
 
-def _entity(merger: Merger, store: Any, ledger: SqliteLedger, clock: FrozenClock) -> EntityMerge:
+def _entity(merger: Merger, store: Any, ledger: Ledger, clock: FrozenClock) -> EntityMerge:
     hurried = Settings(profile=ProfileSettings(merge_delay_seconds=0), historian=HistorianSettings(concurrency=2))
     return EntityMerge(
         merger,
@@ -480,7 +480,7 @@ def _entity(merger: Merger, store: Any, ledger: SqliteLedger, clock: FrozenClock
 
 
 async def _told(
-    ledger: SqliteLedger, mergings: Sequence[ProfileMerging], clock: FrozenClock, dice: random.Random
+    ledger: Ledger, mergings: Sequence[ProfileMerging], clock: FrozenClock, dice: random.Random
 ) -> list[str]:
     facts = [f"第{number}件事。" for number in range(FACTS)]
     for text in facts:

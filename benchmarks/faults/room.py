@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.disks import fill
 
 from . import world
@@ -57,7 +57,7 @@ def _mount(*arguments: str) -> bool:
 async def _tried(disk: Path) -> Room:
     data = disk / "data"
     await world.prepared(data)
-    queue, ledger = await world.opened_queue(data), await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
+    queue, ledger = await world.opened_queue(data), await Ledger.open(data / "ledger.db", clock=world.CLOCK)
     accepted = set((await world.found(data)).tokens)
     junk = fill(disk)
     refused = await _hand_in(queue, ledger, "满", accepted)
@@ -66,7 +66,7 @@ async def _tried(disk: Path) -> Room:
     is_locked = _mount("-o", "remount,ro", str(disk))
     refused_then = await _hand_in(queue, None, "只读", accepted) if is_locked else 0
     _mount("-o", "remount,rw", str(disk))
-    ledger = await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
+    ledger = await Ledger.open(data / "ledger.db", clock=world.CLOCK)
     stuck = await _hand_in(queue, ledger, "后", accepted)
     await queue.close()
     await ledger.close()
@@ -76,7 +76,7 @@ async def _tried(disk: Path) -> Room:
     return Room(refused + refused_then, len(lost), stuck, note)
 
 
-async def _hand_in(queue: FileQueue, ledger: SqliteLedger | None, name: str, accepted: set[str]) -> int:
+async def _hand_in(queue: FileQueue, ledger: Ledger | None, name: str, accepted: set[str]) -> int:
     """Hand in jobs, and drafts if there is a ledger; return how many were refused, and record those accepted."""
     refused = 0
     for number in range(TRIES):

@@ -17,7 +17,7 @@ from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.memory import CognitiveMemory
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.store.database import migrations, schema
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support import profiles
 
 from . import world
@@ -33,7 +33,7 @@ class Stage:
     data: Path
     disk: Disk | None = None
     queue: FileQueue | None = None
-    ledger: SqliteLedger | None = None
+    ledger: Ledger | None = None
     memory: CognitiveMemory | None = None
     profiles: FileProfiles | None = None
     claim: Claim | None = None
@@ -45,7 +45,7 @@ class Stage:
         if self.queue is not None:
             await self.queue.enqueue(a_job("后", world.THERE))
         if self.is_closed:
-            self.ledger = await SqliteLedger.open(self.data / "ledger.db", clock=world.CLOCK)
+            self.ledger = await Ledger.open(self.data / "ledger.db", clock=world.CLOCK)
         if self.ledger is not None:
             await self.ledger.notes.write_memo(a_memo("后"))
 
@@ -82,7 +82,7 @@ class Step:
         if "claim" in self.opens:
             stage.claim = await _queue(stage).claim()
         if "ledger" in self.opens:
-            stage.ledger = await SqliteLedger.open(data / "ledger.db", clock=world.CLOCK)
+            stage.ledger = await Ledger.open(data / "ledger.db", clock=world.CLOCK)
         if "profiles" in self.opens:
             stage.profiles = profiles.opened(data, Disk(), days=1)
         if "memory" in self.opens:
@@ -148,7 +148,7 @@ def _queue(stage: Stage) -> FileQueue:
     return stage.queue
 
 
-def _ledger(stage: Stage) -> SqliteLedger:
+def _ledger(stage: Stage) -> Ledger:
     assert stage.ledger is not None
     return stage.ledger
 
@@ -182,7 +182,7 @@ class Unwritten(Exception):
 
 
 async def _open_ledger(stage: Stage) -> None:
-    ledger = await SqliteLedger.open(stage.data / "ledger.db", clock=world.CLOCK)
+    ledger = await Ledger.open(stage.data / "ledger.db", clock=world.CLOCK)
     await ledger.notes.write_memo(a_memo("二"))
 
 

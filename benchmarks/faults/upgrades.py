@@ -17,7 +17,7 @@ from pathlib import Path
 
 import cognitive_memory_core as core
 from cognitive_memory_core.store.database import schema
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests import golden
 from tests.golden import fill
 from tests.support.clock import FrozenClock
@@ -144,7 +144,7 @@ def _reopen(ledger: Path, count: int, before: dict[str, list[golden.Row]], where
 
 
 async def _opened_and_closed(ledger: Path) -> None:
-    await (await SqliteLedger.open(ledger, clock=world.CLOCK)).close()
+    await (await Ledger.open(ledger, clock=world.CLOCK)).close()
 
 
 def _missing_copy(ledger: Path, count: int, before: dict[str, list[golden.Row]]) -> list[str]:

@@ -36,7 +36,7 @@ from cognitive_memory_core.settings import (
     Settings,
     VectorStoreSettings,
 )
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))
 HERE = Scene.group("10001", "2000001", user_name="阿棠", group_name="读书会")
@@ -136,7 +136,7 @@ async def prepared(data: Path, *, buried: int = 1) -> None:
     for name, scene in (("甲", HERE), ("乙", HERE), ("丙", THERE)):
         await queue.enqueue(a_job(name, scene))
     await queue.close()
-    ledger = await SqliteLedger.open(data / "ledger.db", clock=CLOCK)
+    ledger = await Ledger.open(data / "ledger.db", clock=CLOCK)
     await ledger.events.commit(a_draft("一", "二"))
     await ledger.log.append([a_message("一")])
     await ledger.notes.write_memo(a_memo("一"))
@@ -202,7 +202,7 @@ async def _jobs(data: Path) -> Tokens:
 
 
 async def _ledger(data: Path, drafts: Iterable[Draft], whole: bool) -> Tokens:
-    ledger = await SqliteLedger.open(data / "ledger.db", clock=CLOCK)
+    ledger = await Ledger.open(data / "ledger.db", clock=CLOCK)
     try:
         tokens = Tokens([f"done:{draft.job_id}" for draft in drafts if await ledger.events.done(draft.job_id)])
         async for row in ledger.archive.rows():

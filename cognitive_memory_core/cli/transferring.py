@@ -17,7 +17,7 @@ from ..domain.ids import checked_id
 from ..errors import CognitiveMemoryError
 from ..memory import CognitiveMemory
 from ..ports.ledger import Copy
-from ..store.ledger import SqliteLedger
+from ..store.ledger import Ledger
 from ..wiring.lost_ledger import LEDGER
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner
@@ -69,7 +69,7 @@ async def _has_recorded_copy(data_dir: Path, target: Path) -> bool:
     except CognitiveMemoryError:
         return False
     try:
-        ledger = await SqliteLedger.open(data_dir / LEDGER)
+        ledger = await Ledger.open(data_dir / LEDGER)
         try:
             await ledger.eraser.copies(made=Copy(str(target), "export", datetime.now(timezone.utc)))
         finally:

@@ -39,7 +39,7 @@ from .similarity_calibrations import SqliteCalibrations
 from .suggestion_decisions import SqliteDecisions
 
 
-class SqliteLedger:
+class Ledger:
     """The tables of one database."""
 
     def __init__(
@@ -84,14 +84,14 @@ class SqliteLedger:
     @classmethod
     async def open(
         cls, path: Path, *, clock: Clock | None = None, read_only: bool = False, check: Check = lambda: None
-    ) -> SqliteLedger:
+    ) -> Ledger:
         """Open a ledger, or create one if there is none.
 
         Raises StorageRefused when the disk refuses, UnavailableError when the file is damaged or of a newer version;
         the file is never replaced. With ``read_only`` another process may own the file. ``check`` runs before every
         commit and raises StorageRefused if nothing may be written any more.
         """
-        opened: list[SqliteLedger] = []
+        opened: list[Ledger] = []
         try:
             await completed(
                 asyncio.to_thread(lambda: opened.append(cls(path, clock=clock, read_only=read_only, check=check)))

@@ -29,7 +29,7 @@ from ..ports.vectors import SleepingStore
 from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings
 from ..store.database.migrations import is_blank
-from ..store.ledger import SqliteLedger
+from ..store.ledger import Ledger
 from .chat_models import ChatModels, chat_models_of
 from .embedding import Embedding, embedding_of
 from .lost_ledger import LEDGER, forget_consent_to_begin_anew, refuse_lost_ledger
@@ -57,7 +57,7 @@ class Adapters:
     watch: ClockWatch
     data_dir: Path
     owner: DirectoryOwner
-    ledger: SqliteLedger
+    ledger: Ledger
     lexical: WordIndex
     queue: FileQueue
     profiles: FileProfiles
@@ -119,35 +119,35 @@ async def opened_adapters(live: Live[Settings], data_dir: Path, given: SuppliedP
         )
 
 
-async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: AsyncExitStack) -> SqliteLedger:
+async def _ledger(data_dir: Path, clock: Clock, owner: DirectoryOwner, stack: AsyncExitStack) -> Ledger:
     """Open the ledger; later writes are refused if its file was deleted or replaced."""
     return_large_blocks()
     path = data_dir / LEDGER
     await asyncio.to_thread(refuse_lost_ledger, data_dir)
     if await asyncio.to_thread(is_blank, path):
         await asyncio.to_thread(keep_summaries, data_dir, Disk(owner.check))
-    ledger = await SqliteLedger.open(path, clock=clock, check=owner.check)
+    ledger = await Ledger.open(path, clock=clock, check=owner.check)
     stack.push_async_callback(ledger.close)
     await asyncio.to_thread(owner.watch, path)
     await asyncio.to_thread(forget_consent_to_begin_anew, data_dir)
     return ledger
 
 
-async def _watch(clock: Clock, ledger: SqliteLedger, stack: AsyncExitStack) -> ClockWatch:
+async def _watch(clock: Clock, ledger: Ledger, stack: AsyncExitStack) -> ClockWatch:
     watch = ClockWatch(clock, ledger.clock_book)
     await watch.load()
     stack.push_async_callback(watch.close)
     return watch
 
 
-async def _meter(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: AsyncExitStack) -> SpendingMeter:
+async def _meter(clock: Clock, ledger: Ledger, settings: Settings, stack: AsyncExitStack) -> SpendingMeter:
     meter = SpendingMeter(ledger.accounts, clock, settings.zone)
     stack.push_async_callback(meter.flush)
     await meter.load()
     return meter
 
 
-def _tally(clock: Clock, ledger: SqliteLedger, settings: Settings, stack: AsyncExitStack) -> QualityTally:
+def _tally(clock: Clock, ledger: Ledger, settings: Settings, stack: AsyncExitStack) -> QualityTally:
     tally = QualityTally(ledger.quality, clock, settings.zone)
     stack.push_async_callback(tally.flush)
     return tally

@@ -15,7 +15,7 @@ from ..ports.clock import Clock
 from ..ports.models import GUESS, Calibration, Embedder, Meter
 from ..recall.calibration import Calibrating
 from ..settings import EmbeddingSettings, Live, Settings
-from ..store.ledger import SqliteLedger
+from ..store.ledger import Ledger
 
 if TYPE_CHECKING:
     from ..adapters.openai.client import ModelClient
@@ -33,7 +33,7 @@ class Embedding:
 
 async def embedding_of(
     settings: Settings,
-    ledger: SqliteLedger,
+    ledger: Ledger,
     meter: Meter,
     stack: AsyncExitStack,
     *,
@@ -50,13 +50,13 @@ async def embedding_of(
     return Embedding(queue, breaker, None if is_known else await _calibrating(queue, ledger, current))
 
 
-async def _calibrating(queue: EmbeddingQueue, ledger: SqliteLedger, current: Live[Calibration]) -> Calibrating | None:
+async def _calibrating(queue: EmbeddingQueue, ledger: Ledger, current: Live[Calibration]) -> Calibrating | None:
     """Apply the stored calibration; if none is stored, return the task that measures one."""
     calibrating = Calibrating(queue, ledger.calibrations, current)
     return None if await calibrating.recall() else calibrating
 
 
-async def _chosen(wanted: EmbeddingSettings, ledger: SqliteLedger, meter: Meter, stack: AsyncExitStack) -> Embedder:
+async def _chosen(wanted: EmbeddingSettings, ledger: Ledger, meter: Meter, stack: AsyncExitStack) -> Embedder:
     """Return the configured model, bound to the dimensions of its stored vectors, or the local one if none is set."""
     if not wanted.model_name:
         return HashingEmbedder()

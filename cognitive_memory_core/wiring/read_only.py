@@ -26,7 +26,7 @@ from ..recall.message_search import MessageSearch
 from ..recall.retriever import Retriever
 from ..recall.search import Search
 from ..settings import Live, Settings
-from ..store.ledger import SqliteLedger
+from ..store.ledger import Ledger
 from ..transfer import checked_target, exported
 from .adapters import SystemClock
 from .embedding import embedding_of
@@ -55,7 +55,7 @@ class DirectorySnapshot:
 class MemoryReader:
     """Reads a data directory; made by :func:`opened_reader`. People who opted out are left out, as for the bot."""
 
-    def __init__(self, ledger: SqliteLedger, embedder: Embedder, settings: Settings, data_dir: Path) -> None:
+    def __init__(self, ledger: Ledger, embedder: Embedder, settings: Settings, data_dir: Path) -> None:
         """Read with a ledger that is opened read-only; ``embedder`` embeds queries."""
         self._ledger = ledger
         self._embedder = embedder
@@ -149,7 +149,7 @@ class MemoryReader:
 async def opened_reader(settings: Settings, data_dir: Path) -> AsyncGenerator[MemoryReader, None]:
     """Open a data directory for reading; raises UnavailableError if there is no ledger that can be read."""
     async with AsyncExitStack() as stack:
-        ledger = await SqliteLedger.open(data_dir / LEDGER, read_only=True)
+        ledger = await Ledger.open(data_dir / LEDGER, read_only=True)
         stack.push_async_callback(ledger.close)
         embedding = await embedding_of(settings, ledger, _Uncounted(), stack, clock=SystemClock(), given=None)
         ledger.index.follow(embedding.embedder.fingerprint)
@@ -169,7 +169,7 @@ class _Uncounted:
 class _CountedRows:
     """Streams the ledger's rows and calls ``on_row`` for each."""
 
-    ledger: SqliteLedger
+    ledger: Ledger
     on_row: Callable[[], None]
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:

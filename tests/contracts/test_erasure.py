@@ -6,7 +6,6 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -28,15 +27,14 @@ from cognitive_memory_core.ports.ledger import (
     Totals,
     VectorRow,
 )
-from cognitive_memory_core.store.ledger import SqliteLedger
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
-from tests.support.clock import NOON, FrozenClock
+from tests.support.clock import NOON
 from tests.support.ledgers import (
     MODEL,
     Ledger,
+    a_ledger,
     a_memo,
     a_pin,
     a_vector,
@@ -508,13 +506,11 @@ async def everything(ledger: Ledger) -> list[object]:
     return answers
 
 
-@pytest.mark.parametrize("make", ["sqlite", "in memory"])
 @pytest.mark.parametrize("seed", range(3))
-async def test_a_ledger_that_forgot_is_as_one_that_never_knew(tmp_path: Path, make: str, seed: int) -> None:
+async def test_a_ledger_that_forgot_is_as_one_that_never_knew(seed: int) -> None:
     """After any history, a ledger that erased a person equals one that never knew them."""
     history = History(random.Random(seed))
-    knowing = await SqliteLedger.open(tmp_path / "a.db", clock=FrozenClock()) if make == "sqlite" else InMemoryLedger()
-    innocent = InMemoryLedger()
+    knowing, innocent = a_ledger(), a_ledger()
     for place in PLACES:
         for name in NAMES:
             await knowing.names.note(place, GONE, name, NOON)
@@ -529,4 +525,3 @@ async def test_a_ledger_that_forgot_is_as_one_that_never_knew(tmp_path: Path, ma
     after = await everything(knowing)
     assert [word for word in FORBIDDEN if word in repr(after)] == []
     assert after == await everything(innocent)
-    await knowing.close()

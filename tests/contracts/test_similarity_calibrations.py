@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from cognitive_memory_core.ports.models import Calibration
-from cognitive_memory_core.store.ledger import SqliteLedger
 from tests.support.ledgers import Ledger
 
 
@@ -22,9 +21,9 @@ async def test_each_fingerprint_has_its_own(ledger: Ledger) -> None:
 
 async def test_it_outlives_the_process(tmp_path: Path) -> None:
     """A calibration is still there after a restart."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.calibrations.keep("m/native", Calibration(0.25, 0.75))
     await ledger.close()
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     assert await ledger.calibrations.find("m/native") == Calibration(0.25, 0.75)
     await ledger.close()

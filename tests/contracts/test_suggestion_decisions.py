@@ -8,10 +8,9 @@ from typing import Any
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.suggestion import SuggestionDecision
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import Ledger, archived, committed, later
+from tests.support.ledgers import Ledger, a_ledger, archived, committed, later
 
 ADMIN = "2000009"
 MINE = an_event("打印机卡纸，关机重启", id="e1", kind="experience")
@@ -65,7 +64,7 @@ async def test_decisions_travel_with_an_export(ledger: Ledger) -> None:
     rows = await archived(ledger)
     assert rows[-1] == decided(MINE)
     assert [row for row in await archived(ledger, user_id=ADMIN) if isinstance(row, SuggestionDecision)] == []
-    other = InMemoryLedger()
+    other = a_ledger()
     await other.eraser.forget_person(ADMIN, later(hours=1), str)
     assert await other.archive.import_rows(rows) == 2
     assert await other.archive.import_rows(rows) == 0

@@ -26,7 +26,7 @@ async def test_tools_show_what_the_scene_may_read(
     from nonebot_plugin_cognitive_memory.lifecycle import lifetime
 
     shown, clock = Counter[str](), FrozenClock()
-    async with opened("sqlite", tmp_path / "data", clock, Witness()) as memory:
+    async with opened("exact", tmp_path / "data", clock, Witness()) as memory:
         monkeypatch.setattr(lifetime, "memory", memory)
         history = History(memory, Sower(random.Random(seed)), tmp_path, clock)
         await history.begin(Extent().over(2))

@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core import CaptureSettings, CognitiveMemory, Message, ProfileKey, Scene, Settings, UnknownEvent
 from cognitive_memory_core.historian.clock_watch import STEADY
 from cognitive_memory_core.ports.ledger import ClockState
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock
 from tests.support.puppet import Puppet
 from tests.support.telling import (
@@ -252,7 +252,7 @@ async def test_after_thirty_days_a_corrected_text_is_gone(tmp_path: Path) -> Non
 
 async def believe(clock: FrozenClock, data: Path) -> None:
     """Record that the clock has run steadily for a day."""
-    ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
+    ledger = await Ledger.open(data / "ledger.db", clock=clock)
     await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
     await ledger.close()
 

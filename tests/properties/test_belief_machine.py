@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from cognitive_memory_core.errors import AlreadyEvolving, MistakeError
-from tests.inmemory import InMemoryLedger
 from tests.support.beliefs import LIN, MO, TEA, a_line, answered, created, deleted, kept, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
+from tests.support.ledgers import a_ledger
 
 TOPICS = ("新番", "政治", "桌游", "代码", "美食")
 DAYS = ("一", "三", "五")
@@ -40,7 +40,7 @@ class BeliefMachine(RuleBasedStateMachine):
     @initialize()
     def open(self) -> None:
         """Begin with an empty group."""
-        self.group = self.loop.run_until_complete(EvolvingGroup.over(InMemoryLedger()))
+        self.group = self.loop.run_until_complete(EvolvingGroup.over(a_ledger()))
 
     @rule(topic=st.sampled_from(TOPICS), day=st.sampled_from(DAYS), ends=st.booleans())
     def talk(self, topic: str, day: str, *, ends: bool) -> None:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core import CognitiveMemory, Message, MistakeError, ProfileKey, Scene, Settings
 from cognitive_memory_core.historian.clock_watch import STEADY
 from cognitive_memory_core.ports.ledger import ClockState
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.clock import FrozenClock
 from tests.support.sizes import sized
 from tests.support.telling import EXACT, GAMES, PRIVATE, PRIVATE_MILI, READING, READING_MILI, a_memory, recalled, tell
@@ -118,7 +118,7 @@ def bytes_of(data: Path) -> bytes:
 async def thirty_days_later(data: Path, clock: FrozenClock) -> None:
     """Advance a trusted clock beyond the days in which an event can be restored."""
     clock.advance(days=31)
-    ledger = await SqliteLedger.open(data / "ledger.db", clock=clock)
+    ledger = await Ledger.open(data / "ledger.db", clock=clock)
     await ledger.clock_book.keep(ClockState(clock.now(), clock.now(), STEADY))
     await ledger.close()
 

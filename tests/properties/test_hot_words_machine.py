@@ -18,7 +18,7 @@ from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.lexical import SqliteLexical
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
@@ -48,7 +48,7 @@ class HotWordsMachine(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.root = Path(tempfile.mkdtemp(prefix="hot-words-"))
-        self.ledger = self.run(SqliteLedger.open(self.root / "ledger.db"))
+        self.ledger = self.run(Ledger.open(self.root / "ledger.db"))
         self.events: list[Event] = []
         self.messages: list[Message] = []
         self.run(self.ask_all())

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from tests.support.clock import FrozenClock
 from tests.support.histories import History
-from tests.support.opened import Make, Witness, opened
+from tests.support.opened import Witness, opened
 from tests.support.questions import PATHS, answered
 from tests.support.sizes import sized
 from tests.support.sowing import Extent, Sower
@@ -42,11 +42,11 @@ async def at_once(history: History, witness: Witness, shown: Counter[str]) -> No
     assert not witness.foreign(history.standing), TAKEN_OUT
 
 
-async def told(make: Make, seed: int, sharing: Sharing, chapters: int = CHAPTERS) -> Counter[str]:
+async def told(seed: int, sharing: Sharing, chapters: int = CHAPTERS) -> Counter[str]:
     """Play a history with questions in between; return how much each read path showed; fail at a wrong answer."""
     shown, clock, witness = Counter[str](), FrozenClock(), Witness()
     with tempfile.TemporaryDirectory() as folder:
-        async with opened(make, Path(folder) / "data", clock, witness, sharing=sharing) as memory:
+        async with opened("exact", Path(folder) / "data", clock, witness, sharing=sharing) as memory:
             sower = Sower(random.Random(seed))
             sower.standing.is_shared_by_all = sharing == "shared"
             history = History(memory, sower, Path(folder), clock)
@@ -62,15 +62,15 @@ async def told(make: Make, seed: int, sharing: Sharing, chapters: int = CHAPTERS
     return shown
 
 
-@pytest.mark.parametrize(("make", "sharing"), [("sqlite", "isolated"), ("in memory", "shared")])
-def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> None:
+@pytest.mark.parametrize("sharing", ["isolated", "shared"])
+def test_nobody_is_shown_what_is_not_theirs(sharing: Sharing) -> None:
     """Every read path finds all that a scene may read, by its token, and nothing else."""
     shown = Counter[str]()
 
     @settings(max_examples=sized(4, 20), phases=[Phase.generate])  # a smaller seed does not give a simpler history
     @given(st.integers(0, 2**32))
     def every_way(seed: int) -> None:
-        shown.update(asyncio.run(told(make, seed, sharing)))
+        shown.update(asyncio.run(told(seed, sharing)))
 
     every_way()
     assert [path for path in PATHS if not shown[path] and path not in SELDOM] == []
@@ -78,6 +78,6 @@ def test_nobody_is_shown_what_is_not_theirs(make: Make, sharing: Sharing) -> Non
 
 def test_a_past_profile_is_shown_for_as_long_as_it_is_kept() -> None:
     """Every kept revision is shown, also after older ones were pruned in a long history."""
-    shown = asyncio.run(told("in memory", LONG_LIFE, "shared", LONG))
+    shown = asyncio.run(told(LONG_LIFE, "shared", LONG))
     assert shown["profile_revisions"]
     assert shown["export"]

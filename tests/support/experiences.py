@@ -15,7 +15,7 @@ from cognitive_memory_core.domain.suggestion import Suggestion
 from cognitive_memory_core.evolution.suggesting import Suggesting
 from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory import InMemoryLedger
+from tests.support.ledgers import a_ledger
 
 from .builders import GROUP, an_event
 from .clock import NOON, FrozenClock
@@ -49,7 +49,7 @@ class SuggestingGroup:
     @classmethod
     async def over(cls, *events: Event, ledger: Any = None, **given: Any) -> SuggestingGroup:
         """Build a group that has these experiences."""
-        ledger = ledger or InMemoryLedger()
+        ledger = ledger or a_ledger()
         await committed(ledger, *events)
         consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
         await consent.load()

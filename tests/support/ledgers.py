@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from array import array
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
@@ -14,17 +17,40 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.clock import Clock
 from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.store.ledger import SqliteLedger
-from tests.inmemory import InMemoryLedger
+from cognitive_memory_core.store.ledger import Ledger
 
 from .builders import GROUP, a_draft
 from .clock import NOON
 
-Ledger = SqliteLedger | InMemoryLedger
 MODEL = "test-model/2"
 _numbers = count(1)
+_folder = TemporaryDirectory(prefix="ledgers")  # one for each process of a test run
+_opened: list[Ledger] = []
+
+
+def a_ledger(*, clock: Clock | None = None) -> Ledger:
+    """Open an empty ledger, which :func:`close_ledgers` closes after the test; its writes are not synced."""
+    template = Path(_folder.name) / "empty.db"
+    if not template.exists():
+        Ledger(template)._database.close_now()
+    path = template.with_name(f"ledger{next(_numbers)}.db")
+    shutil.copyfile(template, path)
+    ledger = Ledger(path, clock=clock)
+    assert ledger._database._writer is not None
+    ledger._database._writer.execute("PRAGMA synchronous = OFF")
+    _opened.append(ledger)
+    return ledger
+
+
+def close_ledgers() -> None:
+    """Close and delete what :func:`a_ledger` opened."""
+    while _opened:
+        ledger = _opened.pop()
+        ledger._database.close_now()
+        ledger._database.path.unlink()
 
 
 def later(**period: float) -> datetime:

@@ -19,14 +19,12 @@ from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
-from tests.inmemory import InMemoryLedger
-from tests.inmemory.profiles import InMemoryProfiles
 
 from .clock import FrozenClock
 from .planted import Standing, tokens_in
 from .reading_rule import may_read
 
-Make = Literal["sqlite", "in memory", "chroma"]
+Make = Literal["exact", "chroma"]
 
 
 @dataclass
@@ -115,11 +113,8 @@ async def opened(
     make: Make, data_dir: Path, clock: FrozenClock, witness: Witness, **settings: Any
 ) -> AsyncIterator[core.CognitiveMemory]:
     """Open an empty memory over a kind of store; background work runs only when the memory is drained."""
-    backend = "chroma" if make == "chroma" else "exact"
-    live = Live(core.Settings(vector_store=VectorStoreSettings(backend=backend), **settings))
+    live = Live(core.Settings(vector_store=VectorStoreSettings(backend=make), **settings))
     adapters = await opened_adapters(live, data_dir, SuppliedParts(clock=clock))
-    if make == "in memory":
-        adapters = _in_memory(adapters, clock)
     ledger: Any = adapters.ledger
     vectors = ledger.index = WatchedVectors(ledger.index, adapters, witness)
     engine = OpenMemory(replace(adapters, lexical=WatchedWords(adapters.lexical, witness)), live)
@@ -132,10 +127,3 @@ async def opened(
         yield memory
     finally:
         await engine.close()
-
-
-def _in_memory(adapters: Adapters, clock: FrozenClock) -> Adapters:
-    ledger: Any = InMemoryLedger(clock=clock)
-    ledger.index.follow(adapters.embedding.embedder.fingerprint)
-    profiles: Any = InMemoryProfiles(5, clock)
-    return replace(adapters, ledger=ledger, lexical=ledger.lexical, profiles=profiles)

@@ -10,13 +10,13 @@ from cognitive_memory_core.historian.jobs.pipeline import Pipeline
 from cognitive_memory_core.historian.rewriting.dialogue_context import DialogueContext
 from cognitive_memory_core.historian.rewriting.repeated_events import RepeatedEvents
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory.ledger import InMemoryLedger
+from tests.support.ledgers import Ledger
 
 from .mirrors import NoMirror
 from .sightings import sightings_of
 
 
-def a_pipeline(ledger: InMemoryLedger, historian: Any, **parts: Any) -> Pipeline:
+def a_pipeline(ledger: Ledger, historian: Any, **parts: Any) -> Pipeline:
     """Return a pipeline over a ledger; ``parts`` replace its own ones."""
     consent = parts.pop("consent", None) or Consent(ledger.consent, ledger.names)
     own = {

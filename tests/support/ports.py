@@ -8,11 +8,12 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Calibration, Vector
 
 
@@ -30,6 +31,18 @@ class Away:
             raise self.error
 
         return refuse
+
+
+class Wrapping:
+    """Forwards everything to another object; subclasses replace some of its methods."""
+
+    def __init__(self, inner: Any) -> None:
+        """Take the object."""
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> Any:
+        """Forward."""
+        return getattr(self.inner, name)
 
 
 class ListedEvents:
@@ -74,6 +87,20 @@ class ListedWords:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.asked.append((tuple(terms), read_filter, limit))
         return self._messages[:limit]
+
+
+class PassagesOf:
+    """A lexical index that finds passages by searching the messages, then reading the lines around from a log."""
+
+    def __init__(self, lexical: Any, log: Any) -> None:
+        """Take the index and the log."""
+        self._lexical = lexical
+        self._log = log
+
+    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
+        """Return the lines around all messages found."""
+        found = [await self._lexical.messages(one.terms, one.read_filter, one.limit) for one in searches]
+        return await self._log.around([message for rows in found for message, _ in rows], read_filter, reach)
 
 
 class ListedVectors:

@@ -6,13 +6,13 @@ from typing import Any
 
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
-from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
+from tests.support.ledgers import Ledger
 
 from .clock import FrozenClock
 
 
-def sightings_of(ledger: InMemoryLedger, names: Any = None) -> NameObserver:
+def sightings_of(ledger: Ledger, names: Any = None) -> NameObserver:
     """Return an observer over a ledger or the given book; nobody has a profile to rename."""
     return NameObserver(
         names or ledger.names, Renaming(InMemoryProfiles(5, FrozenClock()), ledger.profiles), FrozenClock()

@@ -22,7 +22,7 @@ from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import SleepingStore
 from cognitive_memory_core.settings import VectorStoreSettings
-from tests.inmemory.vector_store import InMemoryVectorStore
+from tests.support.vector_store import InMemoryVectorStore
 
 from .ledgers import MODEL
 from .waiting import PATIENCE

@@ -54,7 +54,7 @@ async def lived(memory: CognitiveMemory) -> None:
 @pytest.mark.parametrize("whole_place", [False, True])
 async def test_nothing_of_whom_was_forgotten_stays_in_a_cache(tmp_path: Path, whole_place: bool) -> None:
     """After a person or a place is forgotten, the caches of texts, names and questions are empty."""
-    async with opened("sqlite", tmp_path, FrozenClock(), Witness()) as memory:
+    async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         assert filled() >= {"_indexed", "_words_of", "_key", "callnames", "_cleaned", "_mentioned", "_plain_forms"}
         holders = [one for one in gc.get_objects() if isinstance(one, (KnownNames, QuerySender))]
@@ -78,7 +78,7 @@ def test_what_is_gone_is_not_held_for_letting_go() -> None:
 
 async def test_a_purge_lets_go_of_what_was_remembered_meanwhile(tmp_path: Path) -> None:
     """A purge also empties what was cached by a question that ran during the erasure."""
-    async with opened("sqlite", tmp_path, FrozenClock(), Witness()) as memory:
+    async with opened("exact", tmp_path, FrozenClock(), Witness()) as memory:
         await lived(memory)
         await memory.forget_user(TANG, TANG.user_id)
         callnames(TANG.user_name)

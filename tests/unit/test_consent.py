@@ -12,9 +12,9 @@ from cognitive_memory_core.consent import HANDFUL, Consent
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 
 
 class UnreadableNames:
@@ -27,7 +27,7 @@ class UnreadableNames:
 
 async def test_a_wish_that_is_written_down_is_in_force() -> None:
     """An opt-out takes effect at once, even if the person's names cannot be looked up."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, UnreadableNames())  # type: ignore[arg-type]
     with pytest.raises(UnavailableError):
         await consent.opt_out("2000001", NOON)
@@ -37,7 +37,7 @@ async def test_a_wish_that_is_written_down_is_in_force() -> None:
 
 async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
     """A name that is not stored yet is hidden if its owner's own message is part of the input."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     await consent.opt_out("2000001", NOON)
     other = type(GROUP).group("10001", "2000009")
@@ -49,7 +49,7 @@ async def test_names_borne_in_the_lines_at_hand_are_hidden_too() -> None:
 
 async def test_every_name_somebody_had_is_hidden() -> None:
     """Every name that a person had in any group is hidden, not only the latest."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
     await ledger.names.note(type(GROUP).group("10002", "2000001").scope, "2000001", "阿棠", NOON)
     consent = Consent(ledger.consent, ledger.names)
@@ -61,7 +61,7 @@ async def test_every_name_somebody_had_is_hidden() -> None:
 
 async def test_every_text_of_an_experience_is_redacted() -> None:
     """Problem, solution and outcome of an experience name nobody who opted out."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", NOON)
     consent = Consent(ledger.consent, ledger.names)
     await consent.opt_out("2000001", NOON)
@@ -78,7 +78,7 @@ async def test_every_text_of_an_experience_is_redacted() -> None:
 
 async def test_a_namesake_is_not_hidden() -> None:
     """A name that another person has in the same group is hidden only before the id."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     for person in ("2000001", "2000009"):
         await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
     consent = Consent(ledger.consent, ledger.names)
@@ -88,9 +88,8 @@ async def test_a_namesake_is_not_hidden() -> None:
 
 async def test_thousands_who_opted_out_are_hidden() -> None:
     """Everybody is hidden, even if thousands opted out."""
-    ledger = InMemoryLedger()
-    for number in range(HANDFUL):
-        ledger.consent._state.opted_out[f"20{number:05d}"] = NOON
+    ledger = a_ledger()
+    await asyncio.gather(*[ledger.consent.opt_out(f"20{number:05d}", NOON) for number in range(HANDFUL)])
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     consent = Consent(ledger.consent, ledger.names)
     await consent.load()
@@ -99,7 +98,7 @@ async def test_thousands_who_opted_out_are_hidden() -> None:
 
 async def test_sharing_is_the_persons_own_wish() -> None:
     """A person's choice to share their profile holds, also after a restart, until they end it."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent, later = (Consent(ledger.consent, ledger.names) for _ in range(2))
     assert consent.shared == frozenset()
     for user_id in ("2000001", "2000002", "2000001"):
@@ -149,7 +148,7 @@ class SlowBook:
 @pytest.mark.parametrize("wish", ["opt_out", "opt_in", "set_switch", "set_sharing"])
 async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> None:
     """Reloading the consents during an import or an erasure never undoes a choice made meanwhile."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     for waited in range(50):
         consent = Consent(SlowBook(ledger.consent), ledger.names)  # type: ignore[arg-type]
         await ledger.consent.opt_in("2000001")
@@ -175,7 +174,7 @@ async def test_what_changes_while_the_book_is_read_stays_in_force(wish: str) -> 
 
 async def test_a_switch_ends_by_itself() -> None:
     """A switch with an end holds up to it and no longer, without a write; a clock that is set back is no error."""
-    ledger, clock = InMemoryLedger(), FrozenClock()
+    ledger, clock = a_ledger(), FrozenClock()
     consent = Consent(ledger.consent, ledger.names, now=clock.now)
     until = clock.now() + timedelta(hours=2)
     stored = PlaceSwitch(GROUP.scope, "off", until)
@@ -198,7 +197,7 @@ async def test_a_switch_ends_by_itself() -> None:
 
 async def test_ended_switches_make_room_for_an_import() -> None:
     """Only switches whose time is over are deleted."""
-    ledger, clock = InMemoryLedger(), FrozenClock()
+    ledger, clock = a_ledger(), FrozenClock()
     consent = Consent(ledger.consent, ledger.names, now=clock.now)
     lasting = PlaceSwitch(OTHER_GROUP.scope, "record_only", clock.now() + timedelta(minutes=2))
     await consent.set_switch(PlaceSwitch(GROUP.scope, "off", clock.now() + timedelta(minutes=1)))
@@ -210,7 +209,7 @@ async def test_ended_switches_make_room_for_an_import() -> None:
 
 async def test_lines_said_incognito_are_left_out_for_good() -> None:
     """Incognito covers its person, scope and time, even for a dialogue that is submitted much later."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
     await consent.go_incognito(GROUP, NOON, NOON + timedelta(minutes=30))
     assert consent.is_incognito(GROUP, NOON)
@@ -227,7 +226,7 @@ async def test_lines_said_incognito_are_left_out_for_good() -> None:
 
 async def test_incognito_ends_when_asked() -> None:
     """Ending incognito ends it now, and what was said during it stays unrecorded."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, ledger.names, incognito=ledger.incognito)
     await consent.go_incognito(GROUP, NOON, NOON + timedelta(hours=8))
     await consent.go_incognito(GROUP, NOON + timedelta(minutes=5), NOON)
@@ -237,7 +236,7 @@ async def test_incognito_ends_when_asked() -> None:
 
 async def test_a_stretch_of_somebody_forgotten_ends_before_it_is_erased() -> None:
     """Whoever is forgotten while incognito stays unrecorded until the end; then nothing of the period is left."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, ledger.names, ledger.eraser, ledger.incognito)
     other = type(GROUP).group("10001", "2000009")
     for scene in (GROUP, other):

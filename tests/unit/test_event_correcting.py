@@ -14,20 +14,19 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import NotPermitted, UnknownEvent
 from cognitive_memory_core.event_correcting import EventCorrecting
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import committed, shown
+from tests.support.ledgers import Ledger, a_ledger, committed, shown
 
 STRANGER = Scene.group("10001", "2000009")
 
 
-def correcting(ledger: InMemoryLedger) -> EventCorrecting:
+def correcting(ledger: Ledger) -> EventCorrecting:
     """Return the correction service over a ledger."""
     return EventCorrecting(ledger.events, Consent(ledger.consent, ledger.names), Live(Settings()))
 
 
-async def told(ledger: InMemoryLedger, **fields: object) -> Event:
+async def told(ledger: Ledger, **fields: object) -> Event:
     """Store a statement of 阿棠 about herself."""
     event = an_event("阿棠(2000001)对花生过敏", subjects=("2000001",), sender_name="阿棠", **fields)
     await committed(ledger, event)
@@ -36,7 +35,7 @@ async def told(ledger: InMemoryLedger, **fields: object) -> Event:
 
 async def test_a_person_corrects_what_they_said() -> None:
     """The corrected event replaces the old one and is passed to its speaker's profile."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     event = await told(ledger)
     corrected = await correcting(ledger).correct(GROUP, event, "阿棠(2000001)对芒果过敏")
     assert await shown(ledger, GROUP) == ["阿棠(2000001)对芒果过敏"]
@@ -47,7 +46,7 @@ async def test_a_person_corrects_what_they_said() -> None:
 
 async def test_words_that_lean_on_the_speaker_are_quoted() -> None:
     """A correction with words like 我 is stored as a quotation with its speaker."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     corrected = await correcting(ledger).correct(GROUP, await told(ledger), "我只是对芒果过敏")
     assert corrected.text == "阿棠(2000001)：“我只是对芒果过敏”"
     assert corrected.is_absolute
@@ -55,7 +54,7 @@ async def test_words_that_lean_on_the_speaker_are_quoted() -> None:
 
 async def test_a_group_event_is_corrected_from_the_private_chat() -> None:
     """A correction of a group statement, even from a private chat, goes to the profile of that group."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await correcting(ledger).correct(PRIVATE, await told(ledger), "阿棠(2000001)对芒果过敏")
     (waiting,) = await ledger.facts.waiting()
     assert waiting.key == ProfileKey.member("10001", "2000001")
@@ -63,7 +62,7 @@ async def test_a_group_event_is_corrected_from_the_private_chat() -> None:
 
 async def test_nobody_puts_words_into_the_mouth_of_others() -> None:
     """Other members cannot correct an event; an operator can, without effect on a profile."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     event = await told(ledger)
     with pytest.raises(NotPermitted):
         await correcting(ledger).correct(STRANGER, event, "阿棠(2000001)什么都吃")
@@ -74,7 +73,7 @@ async def test_nobody_puts_words_into_the_mouth_of_others() -> None:
 
 async def test_equal_words_change_nothing_and_a_retired_event_is_unknown() -> None:
     """A change of punctuation only changes nothing, and a withdrawn event cannot be corrected."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     event = await told(ledger)
     assert await correcting(ledger).correct(GROUP, event, "阿棠(2000001) 对花生过敏！") == event
     await ledger.events.retire(event.id, NOON)
@@ -84,7 +83,7 @@ async def test_equal_words_change_nothing_and_a_retired_event_is_unknown() -> No
         await correcting(ledger).correct(GROUP, retired, "阿棠(2000001)对芒果过敏")
 
 
-async def a_rule(ledger: InMemoryLedger) -> Event:
+async def a_rule(ledger: Ledger) -> Event:
     """Store a statement of 阿棠 about the group, which feeds the group's profile."""
     event = an_event("读书会(10001)周五晚上聚会", subjects=("10001",), sender_name="阿棠")
     fact = Fact(ProfileKey.group("10001"), event.id, event.text, event.kind, NOON)
@@ -94,7 +93,7 @@ async def a_rule(ledger: InMemoryLedger) -> Event:
 
 async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None:
     """The group's profile that the old statement fed takes the corrected one, with who says it."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await correcting(ledger).correct(GROUP, await a_rule(ledger), "读书会(10001)在湖边聚会")
     [fact] = await ledger.facts.facts(ProfileKey.group("10001"), 9)
     assert fact.text == "阿棠(2000001) 说：读书会(10001)在湖边聚会"
@@ -103,7 +102,7 @@ async def test_a_corrected_statement_about_the_group_feeds_its_profile() -> None
 @pytest.mark.parametrize("claim", ["阿棠(2000001)是读书会的群主", "大家都同意每月交钱给阿棠(2000001)"])
 async def test_a_correction_claims_no_rank_and_speaks_for_nobody_else(claim: str) -> None:
     """A claim of rank, money or everybody's consent that replaces a statement reaches no profile."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await correcting(ledger).correct(GROUP, await a_rule(ledger), claim)
     await correcting(ledger).correct(GROUP, await told(ledger), f"{claim}，真的")
     assert await ledger.facts.waiting() == []
@@ -111,6 +110,6 @@ async def test_a_correction_claims_no_rank_and_speaks_for_nobody_else(claim: str
 
 async def test_a_correction_feeds_no_profile_that_the_old_statement_did_not() -> None:
     """A statement that never fed the group's profile does not feed it once it is corrected."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await correcting(ledger).correct(GROUP, await told(ledger), "读书会(10001)周六下午聚会")
     assert [waiting.key.entity_type for waiting in await ledger.facts.waiting()] == ["member"]

@@ -13,9 +13,9 @@ from cognitive_memory_core import CognitiveMemory, Scene, Turn
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.event import MEMORY_KINDS
 from cognitive_memory_core.domain.hit import Hit
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE
 
@@ -214,7 +214,7 @@ async def test_who_opted_out_is_nowhere_in_a_hit(tmp_path: Path) -> None:
 
 async def test_a_hit_is_worded_with_the_lines_round_it() -> None:
     """Names of people who opted out are hidden in hits and their neighbours; other hits are unchanged."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     consent = Consent(ledger.consent, ledger.names)
     hit = Hit(a_message("阿棠来了").as_event(), 0.5, 0.1, 0.2, 0.3, (a_message("等阿棠"), a_message("好")))

@@ -33,9 +33,9 @@ from cognitive_memory_core.recall.profile_reader import TurnProfiles
 from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import SearchResult
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import a_listed
 from tests.support.ports import CountingEmbedder
 
@@ -199,7 +199,7 @@ class LeakyRetriever(Leaky):
 
 async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, Consent]:
     """Build the reads over sources that leak; one person has opted out."""
-    live, ledger = Live(Settings(**settings)), InMemoryLedger()
+    live, ledger = Live(Settings(**settings)), a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     await ledger.names.note(HIDDEN.scope, HIDDEN.user_id, "豆沙", NOON)
     await consent.opt_out(HIDDEN.user_id, NOON)
@@ -212,7 +212,7 @@ async def reads_of(*scenes: Scene, told: str, **settings: Any) -> tuple[Reads, C
     contexts = ContextBuilder(retriever, leaky, lambda _: [], live, access, profiles=profiles, beliefs=found)
     return Reads(
         access,
-        CurrentNames(InMemoryLedger().names),
+        CurrentNames(a_ledger().names),
         contexts,
         leaky,
         leaky,

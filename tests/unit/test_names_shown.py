@@ -12,10 +12,9 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.recall.current_names import CurrentNames
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import later
+from tests.support.ledgers import a_ledger, later
 from tests.support.telling import EXACT
 from tests.support.waiting import PATIENCE, until
 
@@ -54,7 +53,7 @@ async def test_present_names_stand_everywhere(tmp_path: Path) -> None:
 
 async def test_a_profile_names_people_as_they_are_called_now() -> None:
     """The text and the tags of a profile follow the names of its place; a group's and a member's share it."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.names.note(GROUP.scope, "2000001", "阿棠", NOON)
     await ledger.names.note(GROUP.scope, "2000001", "海棠未眠", later(hours=1))
     for key in (ProfileKey.group("10001"), ProfileKey.member("10001", "2000002")):
@@ -97,7 +96,7 @@ async def test_who_left_is_not_named_again(tmp_path: Path) -> None:
 
 async def test_names_are_those_of_the_events_own_place() -> None:
     """In private somebody's words of a group name people as that group does; lines of the log stay as they were."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     for scope, name in ((GROUP.scope, "海棠"), (OTHER_GROUP.scope, "棠棠"), (PRIVATE.scope, "小棠")):
         await ledger.names.note(scope, "2000001", "阿棠", NOON)
         await ledger.names.note(scope, "2000001", name, later(hours=1))

@@ -30,12 +30,11 @@ from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerE
 from cognitive_memory_core.ports.ledger import Copy
 from cognitive_memory_core.purge_schedule import Purge
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
-from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
-from tests.support.ledgers import a_memo, a_pin, archived
+from tests.support.ledgers import a_ledger, a_memo, a_pin, archived
 from tests.support.mirrors import ListedMirror
 from tests.support.pipelines import a_pipeline
 from tests.support.ports import Away
@@ -73,7 +72,7 @@ class World:
     def __init__(self) -> None:
         """Start empty and without a failing call."""
         self.clock = FrozenClock()
-        self.ledger = InMemoryLedger(clock=self.clock)
+        self.ledger = a_ledger(clock=self.clock)
         self.queue = InMemoryQueue(QueueSettings(), self.clock, self.clock.elapsed)
         self.profiles = InMemoryProfiles(5, self.clock)
         self.sightings = NameObserver(self.ledger.names, Renaming(self.profiles, self.ledger.profiles), self.clock)
@@ -397,6 +396,7 @@ async def test_a_purge_is_due_until_the_index_is_built_too(world: World) -> None
     """A purge is complete only after the index is rebuilt, even if the vector store is unavailable at first."""
     world.is_away = True
     await world.forgetting.forget_person(GROUP, "2000001")
+    await world.purge.close()
     assert not await world.purge.run_if_due()
     assert (await world.purge.state()).erased_at is not None
     world.is_away = False

@@ -184,7 +184,7 @@ class ProfileMerging:
 
         Each key is merged once before any is merged again.
         """
-        self._looked_at = self._elapsed()
+        self._looked_at, was_woken = self._elapsed(), self._skips_waiting
         waiting = await self._waiting()
         now, in_work = self._entity.clock.now(), self._running_keys()
         stored_keys = await self._entity.index.stored_keys([one.key for one in waiting])
@@ -197,7 +197,8 @@ class ProfileMerging:
         due = [key for key, at in when.items() if at <= now]
         self._due = deque(due)
         self._next_due = min((at for at in when.values() if at > now), default=None)
-        self._skips_waiting = self._skips_waiting and bool(due)
+        if was_woken and not due:  # unlike a call that came while the ledger was read
+            self._skips_waiting = False
         self._unlucky &= when.keys() | in_work
         if not self._unlucky:  # no outage is left
             self._pause = FIRST_PAUSE

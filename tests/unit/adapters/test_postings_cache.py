@@ -14,7 +14,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database.database import opened_for_reading
 from cognitive_memory_core.store.database.snapshots import snapshot
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import removed_rows
 from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES
 from cognitive_memory_core.store.search.lexical import SqliteLexical
@@ -40,7 +40,7 @@ async def found(lexical: SqliteLexical, *terms: str, scene: Scene = GROUP) -> se
 
 async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path) -> None:
     """The first question finds everything while the postings are loaded, and the next one uses the cache."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(f"乌龙茶 第{number}件") for number in range(2 * TOGETHER + 3)]
     await committed(ledger, *events)
     assert len(await found(ledger.lexical, "乌龙")) == len(events)
@@ -56,7 +56,7 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
 async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_path: Path) -> None:
     """Rows that one thread noted are loaded, too, by a thread whose snapshot began before they were written."""
     path, cache, place = tmp_path / "ledger.db", PostingsCache(), place_filter(ReadFilter(GROUP))
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
         older.execute("SELECT count(*) FROM messages").fetchone()
         await ledger.log.append([a_message(f"第{number}句") for number in range(TOGETHER + 50)])
@@ -69,7 +69,7 @@ async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_pat
 
 async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
     """Closing the ledger ends loading."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, *(an_event(f"乌龙茶 第{number}件") for number in range(3 * TOGETHER)))
     await found(ledger.lexical, "乌龙")
     await ledger.close()
@@ -79,7 +79,7 @@ async def test_closing_ends_what_is_being_loaded(tmp_path: Path) -> None:
 
 async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Path) -> None:
     """The cache is limited, drops the least recently used place, and every answer is complete."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_031)]
     await committed(ledger, *(an_event(f"乌龙茶{scene.group_id}", scene) for scene in scenes))
     lexical = SqliteLexical(ledger._database, held_bytes=12_000)
@@ -96,7 +96,7 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
 
 async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> None:
     """A place too large for the cache is recognised early, displaces nothing, and is still searched."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     small = Scene.group("10009", "1")
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
     lexical = SqliteLexical(ledger._database, held_bytes=50_000)
@@ -128,7 +128,7 @@ class Counted:
 
 async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tmp_path: Path) -> None:
     """Places that do not fit together are loaded one after another without reading rows twice."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
     steps = 6
     await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
@@ -148,7 +148,7 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
 
 async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> None:
     """A place that was too large is cached again after it shrank, and not if it only grew."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {n}号", sent_at=later(seconds=n)) for n in range(4 * TOGETHER)])
     lexical = SqliteLexical(ledger._database, held_bytes=30_000)
 
@@ -169,7 +169,7 @@ async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> 
 
 async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_path: Path) -> None:
     """A place that would be dropped at once is not loaded with every question."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
     await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
     whole = ledger.lexical._postings_cache.bytes
@@ -184,7 +184,7 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
 
 async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(tmp_path: Path) -> None:
     """Only real removals count, and hiding a person in many messages counts once."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"2000002 来过{number}次") for number in range(2 * removed_rows.KEPT)])
     await ledger.log.withdraw(GROUP.scope, "unknown", NOON)
     assert await ledger._database.read(removed_rows.latest, MESSAGES.words) == 0
@@ -200,7 +200,7 @@ async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(t
 
 async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     """Forgetting empties the cache, and nothing erased is loaded again."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
     await found(ledger.lexical, "乌龙")
     assert hash("乌龙") in numbers_in(ledger.lexical._postings_cache)
@@ -214,7 +214,7 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
 
 async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path: Path) -> None:
     """A withdrawn message is removed from the cache with the next question."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     kept, gone = a_message("红茶"), a_message("乌龙茶")
     await ledger.log.append([kept, gone])
     await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
@@ -229,7 +229,7 @@ async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path
 
 async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> None:
     """After too many removals the place is loaded again, and answers are complete."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
     gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * removed_rows.KEPT)]
     await ledger.log.append([*kept, *gone])
@@ -247,7 +247,7 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
 
 async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path) -> None:
     """Searches on several threads during writes and withdrawals miss nothing and find nothing twice."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     written: list[str] = []
     is_over = False
 
@@ -275,7 +275,7 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
 @pytest.mark.parametrize(("scene", "is_held"), [(OPERATOR, False), (PRIVATE, True)])
 async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Scene, is_held: bool) -> None:
     """Searches wider than a place use FTS5 and are not cached; a private chat with its person's group lines is one."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
     for _ in range(2):
         found = await ledger.lexical.messages(["乌龙"], ReadFilter(scene), 5)
@@ -289,7 +289,7 @@ async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Sce
 
 async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_path: Path) -> None:
     """A place finds its new rows, whether few or many were written elsewhere."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶 一"))
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一"}
     elsewhere = Scene.group("10002", "1")

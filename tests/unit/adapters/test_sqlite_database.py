@@ -20,7 +20,7 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
 from cognitive_memory_core.ports.ledger import Totals, VectorRow
 from cognitive_memory_core.store.database.database import Database
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.builders import GROUP, a_draft, a_message, an_event
 from tests.support.disks import fill, set_read_only, small_disk
 from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, shown
@@ -58,7 +58,7 @@ def content_of(path: Path) -> bytes:
     return path.read_bytes() if path.exists() else b""
 
 
-async def jobs_committed(ledger: SqliteLedger, numbers: range) -> None:
+async def jobs_committed(ledger: Ledger, numbers: range) -> None:
     """Write one large event for each number."""
     for number in numbers:
         await ledger.events.commit(a_draft(an_event(f"乌龙茶{number}" * 99), job_id=f"job{number}"))
@@ -66,7 +66,7 @@ async def jobs_committed(ledger: SqliteLedger, numbers: range) -> None:
 
 async def test_everything_is_there_after_closing_and_opening_again(path: Path) -> None:
     """Everything written is there after reopening, in one file."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await embedded(ledger, [(an_event("乌龙茶"), a_vector(1, 0))])
     await ledger.log.append([a_message("早")])
     await ledger.notes.write_memo(a_memo())
@@ -74,7 +74,7 @@ async def test_everything_is_there_after_closing_and_opening_again(path: Path) -
     before = await archived(ledger)
     await ledger.close()
     assert [file.name for file in path.parent.iterdir()] == ["ledger.db"]
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert await archived(ledger) == before
     assert [text for text, _ in await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5)]
     assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
@@ -85,7 +85,7 @@ async def test_everything_is_there_after_closing_and_opening_again(path: Path) -
 @POSIX_ONLY
 async def test_nobody_else_may_read_the_ledger(path: Path) -> None:
     """Folder and files, including the write-ahead log, are readable by their owner only."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, an_event())
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     await ledger.close()
@@ -97,7 +97,7 @@ async def test_nobody_else_may_read_the_ledger(path: Path) -> None:
 @POSIX_ONLY
 async def test_a_ledger_that_others_could_read_is_taken_from_them(path: Path, tmp_path: Path) -> None:
     """Existing files with wider permissions are restricted."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, an_event("乌龙茶"))
     left = tmp_path / "left"
     left.mkdir()
@@ -105,7 +105,7 @@ async def test_a_ledger_that_others_could_read_is_taken_from_them(path: Path, tm
         shutil.copy(file, left)
         (left / file.name).chmod(0o664)
     await ledger.close()
-    ledger = await SqliteLedger.open(left / "ledger.db")
+    ledger = await Ledger.open(left / "ledger.db")
     modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in left.iterdir()}
     assert await shown(ledger, GROUP) == ["乌龙茶"]
     await ledger.close()
@@ -149,14 +149,14 @@ async def test_a_file_that_is_no_ledger_is_refused_and_left_alone(path: Path, co
     laid(path, content)
     for read_only in (False, True):
         with pytest.raises(UnavailableError, match="已损坏") as refused:
-            await SqliteLedger.open(path, read_only=read_only)
+            await Ledger.open(path, read_only=read_only)
         assert str(path) in str(refused.value)
         assert content_of(path) == content
 
 
 async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
     """A damaged page in the middle of the file is found at the start."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, *(an_event(f"第{number}件") for number in range(1500)))
     await ledger.close()
     whole = content_of(path)
@@ -164,20 +164,20 @@ async def test_a_damaged_page_is_found_at_start(path: Path) -> None:
     damaged = whole[:middle] + os.urandom(4096) + whole[middle + 4096 :]
     laid(path, damaged)
     with pytest.raises(UnavailableError, match="已损坏"):
-        await SqliteLedger.open(path)
+        await Ledger.open(path)
     assert content_of(path) == damaged
     laid(path, whole)
-    await (await SqliteLedger.open(path)).close()
+    await (await Ledger.open(path)).close()
 
 
 async def test_a_newer_ledger_is_refused_and_left_alone(path: Path) -> None:
     """A ledger of a newer version is refused unchanged with an instruction."""
-    await (await SqliteLedger.open(path)).close()
+    await (await Ledger.open(path)).close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")
     before = content_of(path)
     with pytest.raises(UnavailableError, match="更新的版本"):
-        await SqliteLedger.open(path)
+        await Ledger.open(path)
     assert content_of(path) == before
 
 
@@ -189,7 +189,7 @@ async def test_tables_without_a_version_are_no_fault_of_the_disk(path: Path) -> 
     before = content_of(path)
     for read_only in (False, True):
         with pytest.raises(UnavailableError, match=r"已损坏.*user_version"):
-            await SqliteLedger.open(path, read_only=read_only)
+            await Ledger.open(path, read_only=read_only)
         assert content_of(path) == before
 
 
@@ -198,7 +198,7 @@ async def test_a_folder_that_takes_no_writes_is_refused_by_name(unwritable: Path
     """If the folder cannot be written, the error names the path."""
     for path in (unwritable / "ledger.db", unwritable / "memory" / "ledger.db"):
         with pytest.raises(StorageRefused, match=r"ledger\.db"):
-            await SqliteLedger.open(path)
+            await Ledger.open(path)
 
 
 async def test_a_place_that_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
@@ -207,12 +207,12 @@ async def test_a_place_that_cannot_be_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "ledger.db", tmp_path / "file" / "ledger.db"):
         with pytest.raises(StorageRefused):
-            await SqliteLedger.open(path)
+            await Ledger.open(path)
 
 
 async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> None:
     """If the file cannot grow, nothing of the draft is stored, and later it is stored completely."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, an_event("先来的"))
     pages = await ledger._database.read(lambda one: one.execute("PRAGMA page_count").fetchone()[0])
     draft = a_draft(*(an_event(f"乌龙茶 第{number}杯" * 9) for number in range(900)), job_id="large")
@@ -232,7 +232,7 @@ async def test_a_write_that_does_not_fit_leaves_nothing_behind(path: Path) -> No
 async def test_a_full_disk_refuses_writes_and_goes_on_reading(tmp_path: Path) -> None:
     """On a full disk nothing is written partly and reading works; with space writing works again."""
     with small_disk(tmp_path / "disk", 8) as disk:
-        ledger = await SqliteLedger.open(disk / "ledger.db")
+        ledger = await Ledger.open(disk / "ledger.db")
         await committed(ledger, an_event("先来的"))
         junk = fill(disk)
         with pytest.raises(StorageRefused, match=r"ledger\.db"):
@@ -252,7 +252,7 @@ async def test_a_failing_transaction_takes_nothing_with_it(path: Path) -> None:
         connection.execute("INSERT INTO opt_outs (user_id, at_us) VALUES ('half', 0)")
         raise LookupError
 
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     with pytest.raises(LookupError):
         await ledger._database.write(half)
     assert await ledger.consent.opted_out() == frozenset()
@@ -269,7 +269,7 @@ async def test_of_writes_that_share_a_transaction_only_the_failing_one_is_undone
         if number == failing:
             raise LookupError
 
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     writes = (ledger._database.write(written, number) for number in range(3))
     outcomes = await asyncio.gather(*writes, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [LookupError if n == failing else type(None) for n in range(3)]
@@ -279,7 +279,7 @@ async def test_of_writes_that_share_a_transaction_only_the_failing_one_is_undone
 
 async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None:
     """A cancelled write is either executed completely or not at all."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     first, waiting, running = an_event("甲"), an_event("乙"), an_event("丙")
     await embedded(ledger, [(first, a_vector(1, 0))])
     assert await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 5)
@@ -313,7 +313,7 @@ async def test_a_cancelled_write_happens_whole_or_not_at_all(path: Path) -> None
 
 async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(path: Path) -> None:
     """Closing executes accepted writes and refuses later ones."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     writes = [asyncio.create_task(committed(ledger, an_event(f"第{number}件"))) for number in range(20)]
     await asyncio.sleep(0)
     await ledger.close()
@@ -322,14 +322,14 @@ async def test_closing_waits_for_what_was_asked_and_refuses_what_comes_after(pat
         await ledger.archive.totals()
     with pytest.raises(UnavailableError, match="关闭"):
         await committed(ledger, an_event())
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert (await ledger.archive.totals()).events == 20
     await ledger.close()
 
 
 async def test_closing_ends_even_when_nobody_waits_for_it(path: Path) -> None:
     """Cancelling the closing loses nothing, and closing again waits for its end."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     writing = asyncio.create_task(committed(ledger, *(an_event(f"第{number}件") for number in range(300))))
     await asyncio.sleep(0)
     closing_task = asyncio.create_task(ledger.close())
@@ -344,8 +344,8 @@ async def test_closing_ends_even_when_nobody_waits_for_it(path: Path) -> None:
 
 async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(path: Path) -> None:
     """A second reader sees the owner's writes and cannot write."""
-    owner = await SqliteLedger.open(path)
-    reader = await SqliteLedger.open(path, read_only=True)
+    owner = await Ledger.open(path)
+    reader = await Ledger.open(path, read_only=True)
     await embedded(owner, [(an_event("乌龙茶"), a_vector(1, 0))])
     assert await reader.archive.totals() == Totals(events=1)
     assert len(await reader.lexical.events(["乌龙"], ReadFilter(GROUP), 5)) == 1
@@ -358,11 +358,11 @@ async def test_a_second_reader_sees_what_the_owner_writes_and_writes_nothing(pat
 async def test_reading_alone_makes_no_file(path: Path) -> None:
     """Opening for reading creates and changes no file."""
     with pytest.raises(UnavailableError, match="读不了"):
-        await SqliteLedger.open(path, read_only=True)
+        await Ledger.open(path, read_only=True)
     assert content_of(path) == b""
     laid(path, b"")
     with pytest.raises(UnavailableError, match="旧格式"):
-        await SqliteLedger.open(path, read_only=True)
+        await Ledger.open(path, read_only=True)
 
 
 async def test_trouble_with_reading_is_told_as_such(path: Path) -> None:

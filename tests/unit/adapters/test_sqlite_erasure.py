@@ -29,7 +29,7 @@ from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.database import migrations, schema
 from cognitive_memory_core.store.erasure.byte_purge import purge
 from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -71,7 +71,7 @@ class Planting:
         self._number = 0
         self.vectors: list[Vector] = []
 
-    async def plant(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+    async def plant(self, ledger: Ledger, canaries: Sequence[str]) -> None:
         """Let the person say each marker, and others talk about the person."""
         for start in range(0, len(canaries), 10):
             await self._plant_some(ledger, canaries[start : start + 10])
@@ -81,7 +81,7 @@ class Planting:
         await self._plant_learned(ledger, canaries)
         await self._plant_portraits(ledger, canaries)
 
-    async def _plant_some(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+    async def _plant_some(self, ledger: Ledger, canaries: Sequence[str]) -> None:
         told = [(canary, place) for canary in canaries for place in PLACES]
         rows = [self._event(*one) for canary, place in told for one in ((canary, place), ("", OTHER))]
         await embedded(ledger, rows)
@@ -91,7 +91,7 @@ class Planting:
         memos = [a_memo(canary, user_id=GONE) for canary in canaries]
         await ledger.archive.import_rows([*memos, *(a_pin(canary, owner_id=GONE) for canary in canaries)])
 
-    async def _plant_learned(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+    async def _plant_learned(self, ledger: Ledger, canaries: Sequence[str]) -> None:
         user, group = ProfileKey.user(GONE), ProfileKey.group("10001")
         said = [self._event(canary, place)[0] for canary in canaries for place in (PLACES[0], PRIVATE)]
         told = [replace(self._event("", OTHER)[0], text=f"{NAME}({GONE}) 第{one}次来") for one in range(len(canaries))]
@@ -105,7 +105,7 @@ class Planting:
             await ledger.facts.fail(key, f"{NAME}({GONE})", NOON)
         await ledger.consent.set_sharing(GONE, shared=True, at=NOON)
 
-    async def _plant_portraits(self, ledger: SqliteLedger, canaries: Sequence[str]) -> None:
+    async def _plant_portraits(self, ledger: Ledger, canaries: Sequence[str]) -> None:
         of_theirs = [ProfileKey.user(GONE), *(ProfileKey.member(f"1{number:04d}", GONE) for number in range(20))]
         of_others = [ProfileKey.group("10001"), *(ProfileKey.user(f"30000{number:02d}") for number in range(20))]
         mine = [a_profile(key, f"{self._filler()} {' '.join(canaries)}", tags=(NAME,)) for key in of_theirs]
@@ -139,7 +139,7 @@ def residue(folder: Path, vectors: Iterable[Vector]) -> list[str]:
 async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -> None:
     """After a purge no phrase, id, name or vector of the person is left in any file."""
     planting = Planting(1)
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await planting.plant(ledger, CANARIES)
     planted = residue(path.parent, planting.vectors)
     assert {what.split(" in ")[0] for what in planted} >= {*CANARIES, GONE, NAME, "vector 0"}
@@ -153,7 +153,7 @@ async def test_no_byte_of_a_forgotten_person_is_left_after_a_purge(path: Path) -
 async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
     """The word index is cleaned completely in small steps between other writes."""
     planting = Planting(2)
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await planting.plant(ledger, CANARIES)
     await ledger.eraser.forget_person(GONE, later(days=1), HIDE)
     purging = asyncio.create_task(purge(ledger._database, together=20))
@@ -166,7 +166,7 @@ async def test_the_index_of_words_is_cleaned_in_small_steps(path: Path) -> None:
 
 async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) -> None:
     """After a purge nothing of a forgotten place is left, except where others named it."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     place = Scene.group("98765432", "2000002")
     await embedded(ledger, [(an_event(canary, place), a_vector(1, 0)) for canary in CANARIES])
     await ledger.log.append([a_message(canary, place, id=canary) for canary in CANARIES])
@@ -187,7 +187,7 @@ async def test_no_byte_of_a_forgotten_place_is_left_after_a_purge(path: Path) ->
 
 async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
     """After a purge rows, words and vectors of others are found as before."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await embedded(ledger, [(an_event(f"第{number}件", OTHER), a_vector(1, number)) for number in range(50)])
     await ledger.log.append([a_message(f"第{number}句", OTHER) for number in range(50)])
     asked = ReadFilter(OTHER)
@@ -206,7 +206,7 @@ async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
 
 async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None:
     """A purge is postponed while another process reads."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, an_event(CANARIES[0]))
     with closing(sqlite3.connect(path, isolation_level=None)) as reader:
         reader.execute("BEGIN")
@@ -225,7 +225,7 @@ async def test_a_purge_is_not_done_while_somebody_else_reads(path: Path) -> None
 
 async def test_a_purge_removes_the_copies_that_migrations_kept(path: Path) -> None:
     """A purge removes copies kept by migrations, and no other files."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     copies = [path.with_name(name) for name in ("ledger.v1.db", "ledger.v12.db.part", "ledger.v1.db-wal")]
     others = [path.with_name(name) for name in ("ledger.vip.db", "ledger.db.bak", "notes.v1.db")]
     for file in (*copies, *others):
@@ -237,7 +237,7 @@ async def test_a_purge_removes_the_copies_that_migrations_kept(path: Path) -> No
 
 async def test_no_word_of_an_odd_event_stays_in_the_index(path: Path) -> None:
     """Words of events with extreme dates or broken texts are removed completely."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     first = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
     last = datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-12)))
     events = [an_event(f"话\ud800语\x00{at.year}", happened_at=at) for at in (first, last, NOON)]
@@ -257,7 +257,7 @@ import asyncio, os, sys
 from datetime import datetime, timezone
 from pathlib import Path
 
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.database import schema
 from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
 from cognitive_memory_core.store.erasure.byte_purge import purge
@@ -273,7 +273,7 @@ def hide(text: str) -> str:
 
 
 async def main() -> None:
-    ledger = await SqliteLedger.open(Path(sys.argv[1]))
+    ledger = await Ledger.open(Path(sys.argv[1]))
     await ledger.eraser.forget_person("2000001", datetime(2100, 1, 1, tzinfo=timezone.utc), hide)
 
 
@@ -283,7 +283,7 @@ asyncio.run(main())
 
 async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> None:
     """A process killed during an erasure leaves the data unchanged."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
     await ledger.log.append([a_message("说"), a_message(f"{NAME}？", OTHER)])
     await ledger.notes.write_memo(a_memo(f"叫了{NAME}"))
@@ -292,7 +292,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
     await ledger.close()
     run = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, str(path))
     assert await run.wait() == 9
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert await archived(ledger) == before
     assert not (await ledger.eraser.tombstones()).marks
     assert await ledger.eraser.purge_due() == PurgeState()
@@ -304,7 +304,7 @@ async def test_a_kill_in_the_middle_leaves_everything_as_it_was(path: Path) -> N
 
 async def test_vectors_in_memory_are_let_go(path: Path) -> None:
     """After forgetting, no vectors of the place are in memory."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     kept = an_event("别人的", OTHER)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (kept, a_vector(0, 1))])
     await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
@@ -317,11 +317,11 @@ async def test_vectors_in_memory_are_let_go(path: Path) -> None:
 
 async def test_what_was_erased_stays_out_after_opening_again(path: Path) -> None:
     """The records of forgotten people and their key are kept in the file."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
     before = await ledger.eraser.tombstones()
     await ledger.close()
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert await ledger.eraser.tombstones() == before
     await committed(ledger, an_event("我的"), an_event("我后来的", happened_at=later(days=1)))
     assert await shown(ledger, GROUP) == ["我后来的"]
@@ -330,7 +330,7 @@ async def test_what_was_erased_stays_out_after_opening_again(path: Path) -> None
 
 async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> None:
     """A copy can be opened as a ledger, is private, and is recorded; no partial file remains."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0))])
     before = await archived(ledger)
     target = tmp_path / "copies" / "copy.db"
@@ -341,7 +341,7 @@ async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> 
     if sys.platform != "win32":
         assert stat.S_IMODE(target.stat().st_mode) == 0o600
     await committed(ledger, an_event("后来的"))
-    copy = await SqliteLedger.open(target)
+    copy = await Ledger.open(target)
     assert await archived(copy) == before
     assert await copy.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 9)
     assert await ledger.eraser.copies() == [Copy(str(target), "backup", NOON)]
@@ -351,7 +351,7 @@ async def test_a_copy_is_whole_private_and_noted(path: Path, tmp_path: Path) -> 
 
 async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path: Path) -> None:
     """A copy contains nothing erased before, and the purge is still due for the vector index."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, *(an_event(canary) for canary in CANARIES), an_event("别的", OTHER))
     await ledger.eraser.forget_person(GONE, NOON, HIDE)
     target = tmp_path / "copies" / "copy.db"
@@ -364,7 +364,7 @@ async def test_a_copy_holds_nothing_that_was_erased_before(path: Path, tmp_path:
 
 async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Path) -> None:
     """A copy that cannot be written is refused without a partial file."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     with pytest.raises(StorageRefused):
         await ledger.eraser.copy_to(tmp_path / "nowhere" / "copy.db", NOON)
     await committed(ledger, an_event("我的"))
@@ -374,8 +374,8 @@ async def test_a_copy_that_cannot_be_written_is_refused(path: Path, tmp_path: Pa
 
 async def test_nothing_is_erased_from_a_ledger_that_is_only_read(path: Path) -> None:
     """A ledger opened for reading cannot erase."""
-    owner = await SqliteLedger.open(path)
-    beside = await SqliteLedger.open(path, read_only=True)
+    owner = await Ledger.open(path)
+    beside = await Ledger.open(path, read_only=True)
     for refused in (
         beside.eraser.forget_place(GROUP.scope, NOON),
         beside.eraser.purge(NOON),
@@ -391,7 +391,7 @@ async def test_nothing_is_erased_from_a_ledger_that_is_only_read(path: Path) -> 
 async def test_many_names_and_rows_are_hidden_page_by_page(path: Path) -> None:
     """Many names and rows are processed in pages."""
     names = [f"外号{number:03d}号" for number in range(300)]
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, *(an_event(f"{name}来过", OTHER) for name in names))
     await committed(ledger, *(an_event(f"我的{number}") for number in range(700)))
     await ledger.log.append([a_message(f"找{name}", OTHER, id=name) for name in names])
@@ -417,7 +417,7 @@ def test_needles_are_found_wherever_they_stand(others: int) -> None:
 
 async def test_names_are_taken_from_what_they_said_too(path: Path) -> None:
     """Names known only from the person's own messages are hidden in others' words too."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     old = replace(GROUP, user_name="旧名字")
     await ledger.log.append([a_message("早", old), a_message("旧名字早", OTHER)])
     await committed(ledger, an_event("我的", sender_name="大号"), an_event("大号来了", OTHER))
@@ -436,7 +436,7 @@ async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path:
         words = ("p1", GROUP.scope.key, CANARIES[0], GONE, NOON.isoformat(), 0)
         columns = "id, scope, text, owner_id, pinned_at, at_us"
         connection.execute(f"INSERT INTO pins ({columns}) VALUES (?, ?, ?, ?, ?, ?)", words)
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert f"{CANARIES[0]} in ledger.v1.db" in residue(path.parent, [])
     assert (await ledger.eraser.forget_person(GONE, NOON, HIDE)).pins == 1
     await ledger.eraser.purge(NOON)
@@ -447,7 +447,7 @@ async def test_an_older_ledger_can_forget_and_its_copy_goes_with_the_purge(path:
 
 async def test_forgetting_goes_on_when_whoever_asked_gives_up(path: Path) -> None:
     """Forgetting continues if its caller is cancelled."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await embedded(ledger, [(an_event("我的"), a_vector(1, 0)), (an_event(f"{NAME}来了", OTHER), a_vector(1, 0))])
     has_begun, may_go_on = threading.Event(), threading.Event()
 

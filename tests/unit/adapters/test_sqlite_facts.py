@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database import migrations, schema
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.profile_index import _OF_OTHER_MODELS, _readable_filter
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, an_event
 from tests.support.clock import NOON, FrozenClock
@@ -53,7 +53,7 @@ async def test_a_ledger_of_before_takes_facts_and_profiles(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         migrations.migrate(connection, path, schema.STEPS[:2])
         connection.executescript(BEFORE)
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     event = an_event("新事", happened_at=later(days=1))
     await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "新"}))
     await ledger.profiles.put(a_profile(ME))
@@ -69,7 +69,7 @@ async def test_a_ledger_of_before_takes_facts_and_profiles(path: Path) -> None:
 async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> None:
     """Facts, failures, words, profiles with vectors, and consents are there after reopening."""
     event, profile = an_event("甲"), a_profile(ME, tags=("茶",), version="v1")
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     await ledger.events.commit(replace(a_draft(event), facts=(a_fact(event),), observations={event.id: "是甲"}))
     await ledger.facts.fail(ME, "没有回应", NOON)
     await ledger.profiles.put(profile)
@@ -85,7 +85,7 @@ async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> N
     before = await answers()
     assert all(before)
     await ledger.close()
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     assert await answers() == before
     await ledger.close()
 
@@ -93,7 +93,7 @@ async def test_all_of_it_is_there_when_a_ledger_is_opened_again(path: Path) -> N
 @pytest.mark.parametrize("table", ["facts", "heard"])
 async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path, table: str) -> None:
     """If one row cannot be written, neither event nor fact nor job mark is stored."""
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     with closing(sqlite3.connect(path)) as connection:
         connection.execute(
             f"CREATE TRIGGER full BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
@@ -113,7 +113,7 @@ async def test_events_and_their_facts_come_in_together_or_not_at_all(path: Path,
 
 async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> None:
     """The time to list waiting facts is proportional to their number."""
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
 
     async def asked() -> list[Fact]:
         waiting = await ledger.facts.waiting()
@@ -136,7 +136,7 @@ async def test_who_waits_is_told_quickly_of_ten_thousand_facts(path: Path) -> No
 
 async def test_what_is_merged_costs_nothing(path: Path) -> None:
     """Merged facts do not slow down listing waiting and withdrawn facts."""
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     events = [an_event(f"第{number}件") for number in range(20)]
     await ledger.events.commit(replace(a_draft(*events), facts=tuple(map(a_fact, events))))
     few = [await spent_off_loop(ask, 9) for ask in (ledger.facts.waiting, ledger.facts.keys_to_update)]
@@ -165,7 +165,7 @@ def test_profiles_that_wait_are_found_by_an_index(path: Path) -> None:
 @pytest.mark.parametrize("scene", [GROUP, PRIVATE, OPERATOR, Scene.private("2000002"), OTHER_GROUP])
 async def test_only_what_is_readable_is_read_at_all(path: Path, scene: Scene, shared: frozenset[str] | None) -> None:
     """The query itself reads only profiles that the scene may see."""
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     for person in ("2000001", "2000002"):
         await ledger.names.note(GROUP.scope, person, "阿棠", NOON)
         users = (ProfileKey.user(person), ProfileKey.user(person, "another"))
@@ -182,7 +182,7 @@ async def test_only_what_is_readable_is_read_at_all(path: Path, scene: Scene, sh
 
 async def test_what_text_cannot_hold_is_replaced(path: Path) -> None:
     """A lone surrogate in a tag, an error or a fact is replaced."""
-    ledger = await SqliteLedger.open(path, clock=FrozenClock())
+    ledger = await Ledger.open(path, clock=FrozenClock())
     event = an_event("甲")
     await ledger.events.commit(
         replace(a_draft(event), facts=(a_fact(event, text="甲\ud800"),), observations={event.id: "\ud800"})

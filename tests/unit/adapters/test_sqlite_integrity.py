@@ -10,7 +10,7 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.database.integrity import SqliteExaminer
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests import golden
 from tests.golden import fill
 from tests.support.damaged_rows import DAMAGES, changed
@@ -30,7 +30,7 @@ each = pytest.mark.parametrize("table", DAMAGES)
 
 async def examined(data: Path, seconds: float = LONG) -> tuple[tuple[str, ...], bool]:
     """Examine the ledger of a directory; return what is damaged, and whether all of it was examined."""
-    ledger = await SqliteLedger.open(data / "ledger.db", read_only=True)
+    ledger = await Ledger.open(data / "ledger.db", read_only=True)
     try:
         found = await ledger.examiner.examine(seconds)
     finally:

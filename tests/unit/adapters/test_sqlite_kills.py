@@ -15,7 +15,7 @@ import pytest
 
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.store.database.database import _refuse_reading_alone
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.ledgers import shown
 from tests.support.sizes import sized
 
@@ -24,11 +24,11 @@ WRITER = """
 import asyncio, os, sys
 from pathlib import Path
 sys.path.insert(0, os.environ["PROJECT"])
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.builders import a_draft, a_message, an_event
 
 async def main(number):
-    ledger = await SqliteLedger.open(Path(sys.argv[1]))
+    ledger = await Ledger.open(Path(sys.argv[1]))
     while True:
         events = [an_event(f"{number}-{part}", id=f"event-{number}-{part}") for part in range(3)]
         await ledger.events.commit(a_draft(*events, job_id=f"job-{number}"))
@@ -58,7 +58,7 @@ async def test_what_was_written_outlives_the_process_and_nothing_is_there_in_par
     dice, acked, path = random.Random(7), list[int](), tmp_path / "ledger.db"
     for _ in range(KILLS):
         acked += killed(path, len(acked) and max(acked), dice.random() * 0.2)
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     texts = await shown(ledger, Scene.operator(), 10_000)
     messages = (await ledger.archive.totals()).messages
     await ledger.close()

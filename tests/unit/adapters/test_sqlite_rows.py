@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.ports.ledger import Alias, OptOut
 from cognitive_memory_core.store.database.rows import instant_of, micros, moment_of
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.text.time.instants import EARLIEST, LATEST
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON
@@ -42,7 +42,7 @@ def test_a_number_beyond_the_calendar_is_its_end(number: int) -> None:
 async def test_extreme_rows_from_elsewhere_are_read(tmp_path: Path, text: str, number: int) -> None:
     """Rows with extreme times do not prevent listing, reading the log and exporting."""
     path = tmp_path / "ledger.db"
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     event = an_event()
     await committed(ledger, event)
     await ledger.archive.import_rows(
@@ -59,7 +59,7 @@ async def test_extreme_rows_from_elsewhere_are_read(tmp_path: Path, text: str, n
         connection.execute("UPDATE names SET first_us = ?, last_us = ?", (number, number))
         connection.execute("UPDATE messages SET reply_to = ''")
         connection.commit()
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert len(await archived(ledger)) == 6
     assert [one.id for one in await ledger.events.recent(ReadFilter(GROUP), 5)] == [event.id]
     assert len(await ledger.log.recent(GROUP.scope, 5)) == 1

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.exact_search import SqliteExactSearch
 from cognitive_memory_core.store.search.place_cache import PlaceCache
 from cognitive_memory_core.store.search.read_filter_sql import place_filter
@@ -175,7 +175,7 @@ def test_many_threads_at_once_agree() -> None:
 
 async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
     """Vectors of withdrawn events are removed from memory."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(text) for text in "甲乙丙"]
     await embedded(ledger, [(event, a_vector(1, 0)) for event in events])
     key = (whole, VectorPlace(MODEL, 2, place_filter(ReadFilter(GROUP))))
@@ -194,7 +194,7 @@ async def test_what_is_retired_is_let_go_from_memory(tmp_path: Path) -> None:
 async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path) -> None:
     """A place too large for memory gives the same answers."""
     chance = random.Random(7)
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     people = [Scene.group("10001", person) for person in ("2000001", "2000002")]
     scenes = [chance.choice([*people, OTHER_GROUP, PRIVATE]) for _ in range(2500)]
     events = [an_event(f"第{number}件", scene) for number, scene in enumerate(scenes)]
@@ -223,7 +223,7 @@ async def test_a_place_too_large_to_hold_is_searched_all_the_same(tmp_path: Path
 @pytest.mark.parametrize("held_bytes", [100, 10**7])
 async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
     """Every row of a place is compared, from memory or from disk."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(f"第{number}件") for number in range(2 * CHUNK + 3)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
     index = SqliteExactSearch(ledger._database, held_bytes=held_bytes)
@@ -237,7 +237,7 @@ async def test_no_row_is_overlooked(tmp_path: Path, held_bytes: int) -> None:
 
 async def test_a_large_place_is_loaded_in_slices_while_it_changes(tmp_path: Path) -> None:
     """While a place of several slices is being loaded, and after that, each search sees what was written before it."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(f"第{number}件") for number in range(3 * CHUNK)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
     standing = [event.id for event in events]
@@ -259,7 +259,7 @@ async def test_a_large_place_is_loaded_in_slices_while_it_changes(tmp_path: Path
 
 async def test_a_search_loads_no_part_of_a_large_place(tmp_path: Path) -> None:
     """The first search in a place of more than a slice compares what is on the disk and leaves the loading to later."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"第{number}件"), a_vector(1, number)) for number in range(CHUNK)])
     place = VectorPlace(MODEL, 2, place_filter(ReadFilter(GROUP)))
     asked = np.array([1.0, 0.0], np.float32)
@@ -272,7 +272,7 @@ async def test_a_search_loads_no_part_of_a_large_place(tmp_path: Path) -> None:
 
 async def test_a_place_that_is_let_go_while_it_is_loaded_is_read_anew(tmp_path: Path) -> None:
     """Clearing the cache while a place is loaded leaves nothing of it that is half loaded."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     events = [an_event(f"第{number}件") for number in range(3 * CHUNK)]
     await embedded(ledger, [(event, a_vector(1, number)) for number, event in enumerate(events)])
     await ledger.index.nearest(a_vector(1, 0), ReadFilter(GROUP), 1)
@@ -285,7 +285,7 @@ async def test_a_place_that_is_let_go_while_it_is_loaded_is_read_anew(tmp_path: 
 
 async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
     """A place that does not fit into memory counts as wide, later if the store must filter for it."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     narrow = [(an_event(f"这里{number}"), a_vector(1, 0)) for number in range(10)]
     await embedded(
         ledger, [*narrow, *((an_event(f"那里{number}", OTHER_GROUP), a_vector(1, 0)) for number in range(90))]
@@ -301,7 +301,7 @@ async def test_a_place_is_wide_when_it_does_not_fit(tmp_path: Path) -> None:
 
 async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
     """A place kept in rounded form does not count as wide."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(100)])
     index = SqliteExactSearch(ledger._database, held_bytes=20_000)
     index.follow(MODEL)
@@ -314,7 +314,7 @@ async def test_a_place_that_is_held_rounded_is_not_wide(tmp_path: Path) -> None:
 
 async def test_a_place_that_grows_is_held_smaller_and_drives_nobody_out(tmp_path: Path) -> None:
     """A place that outgrows half of the memory is rounded and does not displace others."""
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = await Ledger.open(tmp_path / "ledger.db")
     await embedded(ledger, [(an_event(f"这里{number}"), _drawn(number)) for number in range(50)])
     index = SqliteExactSearch(ledger._database, held_bytes=100_000)
     index.follow(MODEL)

@@ -16,7 +16,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.store.database.database import Database, opened_for_reading
 from cognitive_memory_core.store.database.snapshots import catch_up, snapshot
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.corpus import EVENTS
 from tests.support.builders import GROUP, a_draft, an_event
 
@@ -72,7 +72,7 @@ async def test_a_trip_leaves_no_snapshot_behind(path: Path, database: Database) 
 
 async def test_a_row_shared_by_a_trip_is_still_checked_for_each_read(path: Path) -> None:
     """A row that one read of a trip was shown is withheld from another read that may not see it."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await ledger.events.commit(a_draft(an_event("乌龙茶")))
     await ledger.close()
     with closing(opened_for_reading(path)) as connection, snapshot(connection):
@@ -83,7 +83,7 @@ async def test_a_row_shared_by_a_trip_is_still_checked_for_each_read(path: Path)
 
 async def test_rows_are_kept_for_their_snapshot_only(path: Path) -> None:
     """A row that changed is read anew by the next trip, and by reads outside any."""
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await ledger.events.commit(a_draft(an_event("乌龙茶")))
     await ledger.close()
 

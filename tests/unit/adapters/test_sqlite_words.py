@@ -12,7 +12,7 @@ import pytest
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.store import event_rows, messages
 from cognitive_memory_core.store.database import migrations
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import words
 from cognitive_memory_core.text.lexical.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
@@ -60,7 +60,7 @@ def test_pruning_leaves_the_words_of_what_stays(connection: Connection) -> None:
 async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_path: Path) -> None:
     """After a change of word splitting the index is rebuilt at the next start."""
     path = tmp_path / "ledger.db"
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", PRIVATE))
     await ledger.log.append([a_message("乌龙茶真香")])
     await ledger.close()
@@ -70,7 +70,7 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
             connection.execute(f"INSERT INTO {table} (rowid, body) VALUES (1, '陈旧')")
         connection.execute("UPDATE meta SET value = 'an older way' WHERE key = 'terms'")
         connection.commit()
-    ledger = await SqliteLedger.open(path)
+    ledger = await Ledger.open(path)
     assert [event.text for event, _ in await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
     assert [event.text for event, _ in await ledger.lexical.events(["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
     assert len(await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)) == 1

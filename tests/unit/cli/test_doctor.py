@@ -18,7 +18,7 @@ from cognitive_memory_core.cli.bot_directory import BotDirectory
 from cognitive_memory_core.cli.doctor import machine, storage
 from cognitive_memory_core.cli.doctor.findings import ExaminedBot, Finding
 from cognitive_memory_core.ports.ledger import ClockState
-from cognitive_memory_core.store.ledger import SqliteLedger
+from cognitive_memory_core.store.ledger import Ledger
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import Reply, status, well
 from tests.support.served_models import MISSING, model, script, served
@@ -249,7 +249,7 @@ def test_a_clock_that_went_back(home: BotHome) -> None:
     home.fill()
 
     async def see_the_future() -> None:
-        ledger = await SqliteLedger.open(home.data_dir / "ledger.db")
+        ledger = await Ledger.open(home.data_dir / "ledger.db")
         later = datetime.now(timezone.utc) + timedelta(days=3)
         await ledger.clock_book.keep(ClockState(None, later, 0.0))
         await ledger.close()

@@ -24,12 +24,19 @@ from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.tokens import token_count
-from tests.inmemory.ledger import InMemoryLedger
-from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, a_listed
-from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.ports import (
+    Away,
+    CountingEmbedder,
+    ListedEvents,
+    ListedNotes,
+    ListedVectors,
+    ListedWords,
+    PassagesOf,
+)
 from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -89,13 +96,13 @@ def a_builder(
 
 def unrestricted():
     """Return a consent that nobody restricted."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     return Consent(ledger.consent, ledger.names)
 
 
 async def without_people(*scenes):
     """Return a consent in which the people of these scenes opted out."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     for scene in scenes:
         await ledger.names.note(scene.scope, scene.user_id, scene.user_name, NOON)
@@ -280,7 +287,7 @@ OWN = a_listed(ProfileKey.user("2000001"), "在找工作。")
 
 async def portraits_of(*held, store=None, patience=1.0):
     """Return profiles over a store that holds these profiles."""
-    ledger, live = InMemoryLedger(), Live(Settings())
+    ledger, live = a_ledger(), Live(Settings())
     consent = Consent(ledger.consent, ledger.names)
     store = store or ListedProfiles(*held)
     parts = (store, ListedIndex(*held), CountingEmbedder(), ReadAccess(consent, live), live)
@@ -323,7 +330,7 @@ TALK = (
 
 async def quoting(*lines, settings=None, names=(), consent=None, log=None, profiles=None, event=TEA):
     """Make a builder whose log holds lines, beside one event."""
-    ledger = InMemoryLedger(clock=FrozenClock())
+    ledger = a_ledger(clock=FrozenClock())
     await ledger.log.append(lines)
     for scene, name in names:
         await ledger.names.note(scene.scope, scene.user_id, name, NOON)

@@ -20,12 +20,19 @@ from cognitive_memory_core.recall.profile_reader import ProfileReader, ProfileRe
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory.ledger import InMemoryLedger
-from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
-from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
+from tests.support.ports import (
+    Away,
+    CountingEmbedder,
+    ListedEvents,
+    ListedNotes,
+    ListedVectors,
+    ListedWords,
+    PassagesOf,
+)
 from tests.support.waiting import PATIENCE
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -94,7 +101,7 @@ class Hanging:
 
 def a_builder(*, hangs=False, **parts):
     """Return a builder with something in every section; ``parts`` replaces those of the same name."""
-    live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
+    live, clock, ledger = Live(Settings()), FrozenClock(), a_ledger()
     whole, legs, files = BOUNDS if hangs or any(isinstance(part, Hanging) for part in parts.values()) else AMPLE
     embedder = parts.get("embedder", CountingEmbedder())
     access = ReadAccess(Consent(ledger.consent, ledger.names), live)
@@ -261,7 +268,7 @@ async def test_a_search_that_hangs_as_a_whole_is_given_up():
         async def search(self, *_args, **_kwargs):
             await asyncio.Event().wait()
 
-    live, clock, ledger = Live(Settings()), FrozenClock(), InMemoryLedger()
+    live, clock, ledger = Live(Settings()), FrozenClock(), a_ledger()
     access = ReadAccess(Consent(ledger.consent, ledger.names), live)
     retriever = Never(ListedEvents(), ListedWords(), ListedVectors(), CountingEmbedder(), live, clock)
     builder = ContextBuilder(retriever, ListedNotes([STORED], [PIN]), lambda _scope: [], live, access, patience=FILES)

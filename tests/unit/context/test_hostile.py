@@ -25,9 +25,9 @@ from cognitive_memory_core.recall.profile_reader import ProfileReader
 from cognitive_memory_core.recall.quotations import Quotations
 from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed
 from tests.support.ports import CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sizes import sized
@@ -81,7 +81,7 @@ def context_with(text, name, *, budget=1_000_000):
     live, clock, ledger = (
         Live(Settings(query=QuerySettings(auto_top_k=9, diversity=0.0))),
         FrozenClock(),
-        InMemoryLedger(),
+        a_ledger(),
     )
     said = SIDES[0] + text + SIDES[1]
     events = [

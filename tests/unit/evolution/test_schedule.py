@@ -14,10 +14,10 @@ from cognitive_memory_core.evolution.schedule import EvolutionRounds
 from cognitive_memory_core.ports.beliefs import GroupActivity
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import EvolutionSettings, Live, Settings
-from tests.inmemory import InMemoryLedger
 from tests.support.beliefs import FRIDAY, LIN, TEA, a_chat, answered, created
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.waiting import PATIENCE
 
 GROUPS, DAYS, CALLS = 200, 7, 100
@@ -65,7 +65,7 @@ class UnreadBook:
 
 async def test_nobody_starves() -> None:
     """Of 200 groups that all talk, each is evolved in a week in which 50 of 100 daily calls are evolution's."""
-    book, clock, ledger, slept = UnreadBook(GROUPS), FrozenClock(), InMemoryLedger(), list[float]()
+    book, clock, ledger, slept = UnreadBook(GROUPS), FrozenClock(), a_ledger(), list[float]()
     evolver: Any = CountedEvolver(book)
 
     async def sleep(seconds: float) -> None:
@@ -91,7 +91,7 @@ async def test_nobody_starves() -> None:
 
 async def test_a_quiet_group_costs_nothing() -> None:
     """A group with too few new lines, or one that is not recorded, is not evolved; nor is any while it is disabled."""
-    book, clock, ledger = UnreadBook(3), FrozenClock(), InMemoryLedger()
+    book, clock, ledger = UnreadBook(3), FrozenClock(), a_ledger()
     quiet, off, loud = book.unread_lines
     book.unread_lines.update({quiet: 29, off: 300, loud: 30})
     evolver: Any = CountedEvolver(book)
@@ -109,7 +109,7 @@ async def test_a_quiet_group_costs_nothing() -> None:
 
 async def test_how_many_lines_make_a_group_due_moves() -> None:
     """`evolution.min_messages`, changed while the bot runs, decides from the next round on."""
-    book, ledger = UnreadBook(1), InMemoryLedger()
+    book, ledger = UnreadBook(1), a_ledger()
     [group] = book.unread_lines
     book.unread_lines[group] = 20
     evolver: Any = CountedEvolver(book)

@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.errors import AlreadyEvolving, StorageRefused
-from cognitive_memory_core.store.ledger import SqliteLedger
-from tests.inmemory import InMemoryLedger
 from tests.support.beliefs import FRIDAY, LIN, MO, TEA, a_belief, a_chat, answered, begun, created, deleted, updated
 from tests.support.builders import GROUP
 from tests.support.evolving import EvolvingGroup, broken_chains
+from tests.support.ledgers import Ledger, a_ledger
 
 CHAT = a_chat(
     (TEA, "以后每周六晚上讨论新番"),
@@ -31,7 +30,7 @@ BEFORE = {FRIDAY: "active", GAMES: "active"}
 AFTER = {"每周六晚上讨论新番": "active", "不讨论政治": "active", GAMES: "deprecated"}
 
 
-async def prepared(ledger: SqliteLedger | InMemoryLedger) -> EvolvingGroup:
+async def prepared(ledger: Ledger) -> EvolvingGroup:
     """Return a group with two beliefs, a chat, and a model that updates, creates and deletes."""
     await ledger.log.append(CHAT)
     for line in CHAT:
@@ -69,7 +68,7 @@ class FaultyDisk:
 
 async def state_of(path: Path) -> dict[str, str]:
     """Open a ledger as after a kill; return its beliefs, of which no chain may be broken."""
-    ledger = await SqliteLedger.open(path / "ledger.db")
+    ledger = await Ledger.open(path / "ledger.db")
     group = await EvolvingGroup.over(ledger)
     now = await standing(group)
     assert await broken_chains(ledger) == []
@@ -81,7 +80,7 @@ async def state_of(path: Path) -> dict[str, str]:
 async def test_a_run_is_whole_at_every_write(tmp_path: Path, refused: int) -> None:
     """At each write of a run a kill, or a disk that refuses it, leaves all of the run or nothing; no chain breaks."""
     disk = FaultyDisk(tmp_path / "live", refused)
-    ledger = await SqliteLedger.open(disk.live / "ledger.db", check=disk.check)
+    ledger = await Ledger.open(disk.live / "ledger.db", check=disk.check)
     group = await prepared(ledger)
     disk.is_armed = True
     outcome = "done"
@@ -101,7 +100,7 @@ async def test_a_run_is_whole_at_every_write(tmp_path: Path, refused: int) -> No
 
 async def interrupted(change: Callable[[EvolvingGroup], Awaitable[object]]) -> tuple[EvolvingGroup, str]:
     """Run a change while the model thinks; return the group and the message of the run."""
-    group = await prepared(InMemoryLedger())
+    group = await prepared(a_ledger())
     group.chat.gate.clear()
     run = asyncio.ensure_future(group.evolve())
     await group.chat.asked.wait()

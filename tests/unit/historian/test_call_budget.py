@@ -18,9 +18,10 @@ from cognitive_memory_core.historian.spending.meter import MeteredChat, Spending
 from cognitive_memory_core.ports.ledger import Spending
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory.accounts import InMemoryAccounts
+from cognitive_memory_core.store.accounts import SqliteAccounts
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.waiting import PATIENCE
 
 ASK = Ask("rewrite", "", "", "answer", {}, json.loads)
@@ -79,9 +80,9 @@ class Looks:
 LOOK = Looks()
 
 
-def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, InMemoryAccounts]:
+def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, SqliteAccounts]:
     """Return a meter with a limit of calls per day."""
-    accounts = InMemoryAccounts()
+    accounts = a_ledger().accounts
     meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)
     return meter, Budget(meter, Live(Settings(daily_calls=limit))), accounts
 

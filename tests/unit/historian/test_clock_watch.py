@@ -6,22 +6,22 @@ import asyncio
 from datetime import timedelta
 
 from cognitive_memory_core.historian.clock_watch import NEVER, STEADY, ClockWatch
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import Ledger, a_ledger
 from tests.support.waiting import until
 
 YEARS = 730
 
 
-async def watched(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
+async def watched(clock: FrozenClock, ledger: Ledger) -> ClockWatch:
     """Start watching a clock, as opening a memory does."""
     watch = ClockWatch(clock, ledger.clock_book, elapsed=clock.elapsed)
     await watch.load()
     return watch
 
 
-async def believed(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
+async def believed(clock: FrozenClock, ledger: Ledger) -> ClockWatch:
     """Watch a clock for a day."""
     watch = await watched(clock, ledger)
     for _ in range(24):
@@ -33,7 +33,7 @@ async def believed(clock: FrozenClock, ledger: InMemoryLedger) -> ClockWatch:
 
 async def test_a_clock_is_believed_after_a_day() -> None:
     """Nothing is deleted by age before the clock was watched for a day, not even after the first start."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     watch = await watched(clock, ledger)
     assert watch.horizon() == NEVER
     clock.advance(seconds=STEADY - 1)
@@ -44,7 +44,7 @@ async def test_a_clock_is_believed_after_a_day() -> None:
 
 async def test_a_day_may_be_made_of_several_openings() -> None:
     """The day may consist of several shorter runs."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     for _ in range(3):
         watch = await watched(clock, ledger)
         clock.advance(seconds=STEADY / 3)
@@ -54,7 +54,7 @@ async def test_a_day_may_be_made_of_several_openings() -> None:
 
 async def test_a_start_two_years_ahead_makes_nothing_older() -> None:
     """A start with a clock two years ahead, and the next correct start, delete nothing."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     await believed(clock, ledger)
     right = clock.now()
     clock.instant += timedelta(days=YEARS)
@@ -70,7 +70,7 @@ async def test_a_start_two_years_ahead_makes_nothing_older() -> None:
 
 async def test_a_bot_that_was_off_for_a_year_drops_old_lines_after_a_day() -> None:
     """After a year without a start, the clock is trusted once it has run for a day."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     await believed(clock, ledger)
     clock.instant += timedelta(days=365)
     watch = await watched(clock, ledger)
@@ -82,7 +82,7 @@ async def test_a_bot_that_was_off_for_a_year_drops_old_lines_after_a_day() -> No
 
 async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
     """A clock that jumps forward or back during a run is noticed."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     watch = await believed(clock, ledger)
     right = clock.now()
     for days in (YEARS, -YEARS):
@@ -97,7 +97,7 @@ async def test_a_clock_that_is_set_while_it_runs_is_noticed() -> None:
 
 async def test_a_wrong_clock_of_the_first_start_is_not_believed() -> None:
     """A clock that is wrong at the first start deletes nothing."""
-    clock, ledger = FrozenClock(NOON + timedelta(days=YEARS)), InMemoryLedger()
+    clock, ledger = FrozenClock(NOON + timedelta(days=YEARS)), a_ledger()
     watch = await watched(clock, ledger)
     clock.advance(hours=3)
     assert watch.horizon() == NEVER
@@ -109,7 +109,7 @@ async def test_a_wrong_clock_of_the_first_start_is_not_believed() -> None:
 
 async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
     """A record of forgetting dated in the future is corrected when the clock is right; others are unchanged."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     await believed(clock, ledger)
     right = clock.now()
     await ledger.eraser.forget_person("2000009", right, str)
@@ -129,7 +129,7 @@ async def test_who_was_forgotten_in_the_future_is_recorded_again() -> None:
 
 async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
     """With a clock in the past, the records of forgotten people stay in force."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     await believed(clock, ledger)
     right = clock.now()
     await ledger.eraser.forget_person("2000001", right, str)
@@ -140,7 +140,7 @@ async def test_a_clock_that_is_behind_moves_no_tombstone() -> None:
 
 async def test_the_watch_runs_in_the_background() -> None:
     """If the clock is corrected while the bot runs, the records are corrected in the background."""
-    clock, ledger = FrozenClock(), InMemoryLedger()
+    clock, ledger = FrozenClock(), a_ledger()
     watch = await believed(clock, ledger)
     right = clock.now()
     clock.instant += timedelta(days=YEARS)

@@ -16,11 +16,10 @@ from cognitive_memory_core.historian.rewriting.dialogue_context import EARLIER, 
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.chats import ScriptedChat, said, triaged
 from tests.support.clock import NOON, SHANGHAI
-from tests.support.ledgers import later
+from tests.support.ledgers import Ledger, a_ledger, later
 
 TANG, QI = Person("2000001", "阿棠"), Person("2000002", "老齐")
 OTHER = Scene.group("10001", "2000002", user_name="老齐", group_name="读书会")
@@ -32,7 +31,7 @@ def at(minutes: float, text: str, scene: Scene = GROUP, **fields: Any) -> Messag
     return a_message(text, scene, later(minutes=minutes), **fields)
 
 
-async def around(ledger: InMemoryLedger, *window: Message, job_context: JobContext = JOB_CONTEXT) -> JobContext:
+async def around(ledger: Ledger, *window: Message, job_context: JobContext = JOB_CONTEXT) -> JobContext:
     """Look round a window."""
     consent = Consent(ledger.consent, ledger.names)
     await consent.load()
@@ -41,20 +40,20 @@ async def around(ledger: InMemoryLedger, *window: Message, job_context: JobConte
 
 async def test_the_last_lines_before_the_window() -> None:
     """The newest lines before the first one, oldest first: of this place, of late, and none of the window itself."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     window = (at(0, "行"), at(1, "那就我来"))
     before = [at(-10 + number, f"之前{number}") for number in range(EARLIER + 2)]
     await ledger.log.append([*before, *window, at(-1, "别处", OTHER_GROUP), at(9, "之后")])
     found = await around(ledger, *window)
     assert [line.text for line in found.earlier] == [f"之前{number}" for number in range(2, EARLIER + 2)]
-    quiet = InMemoryLedger()
+    quiet = a_ledger()
     await quiet.log.append([at(-60 * 7, "上午的事"), *window])
     assert (await around(quiet, *window)).earlier == ()
 
 
 async def test_the_line_that_is_replied_to() -> None:
     """A reply to a line of long ago brings that line; a reply inside the window brings nothing."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     old = at(-60 * 24 * 3, "周六谁去漫展？", OTHER, id="old")
     window = (at(0, "我去", reply_to="old", id="w1"), at(1, "一起", OTHER, reply_to="w1"), at(2, "好", reply_to="gone"))
     await ledger.log.append([old, *window])
@@ -63,7 +62,7 @@ async def test_the_line_that_is_replied_to() -> None:
 
 async def test_who_left_is_not_shown() -> None:
     """Nobody who opted out is quoted, neither before the window nor as who is replied to."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     window = (at(0, "我去", reply_to="theirs"),)
     await ledger.log.append(
         [at(-1, "我说的", OTHER), at(-60 * 24, "问的", OTHER, id="theirs"), at(-2, "在的"), *window]
@@ -75,7 +74,7 @@ async def test_who_left_is_not_shown() -> None:
 
 async def test_what_was_stored_here_last() -> None:
     """The newest events of the place are neighbours, whoever said them; the nearest keep most of the room."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     newest = [an_event(f"新事{number}", OTHER, happened_at=later(hours=-number)) for number in range(1, NEWEST + 3)]
     await ledger.events.commit(a_draft(*newest, an_event("别处", OTHER_GROUP)))
     near = tuple(an_event(f"像的{number}") for number in range(MOST))
@@ -94,14 +93,14 @@ async def test_a_log_that_is_away_takes_nothing() -> None:
             """Refuse."""
             raise UnavailableError(str(before))
 
-    ledger: Any = InMemoryLedger()
+    ledger: Any = a_ledger()
     ledger.log = Away()
     assert await around(ledger, at(0, "行")) == JOB_CONTEXT
 
 
 async def test_nothing_new_rests_on_what_was_seen_already() -> None:
     """Earlier lines have no number: an answer that cites the numbers before or behind the window's is dropped."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     window = (at(0, "我也一样"), at(1, "是吗", OTHER))
     await ledger.log.append([at(-2, "我对花生过敏", OTHER), at(-1, "我对虾过敏", OTHER), *window])
     rows = [

@@ -17,10 +17,9 @@ from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import Generation
-from tests.inmemory.ledger import InMemoryLedger
-from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
-from tests.support.ledgers import MODEL, embedded
+from tests.support.ledgers import MODEL, Ledger, a_ledger, embedded
+from tests.support.vector_store import InMemoryVectorStore
 from tests.support.waiting import until
 
 ROWS = 200
@@ -57,9 +56,9 @@ def some_vector(number: int) -> Vector:
     return array("f", [dice.gauss(0, 1) for _ in range(16)])
 
 
-async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Event]]:
+async def indexed(store: InMemoryVectorStore) -> tuple[Ledger, list[Event]]:
     """Index events with different vectors in small batches."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     events = [an_event(f"第 {number} 件事") for number in range(ROWS)]
     for start in range(0, ROWS, TOGETHER):
         part = range(start, start + TOGETHER)
@@ -68,7 +67,7 @@ async def indexed(store: InMemoryVectorStore) -> tuple[InMemoryLedger, list[Even
     return ledger, events
 
 
-def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, **how: Any) -> IndexReconciler:
+def follower_of(ledger: Ledger, store: InMemoryVectorStore, **how: Any) -> IndexReconciler:
     """Return the reconciler of a ledger and a store."""
     return IndexReconciler(store, ledger.vectors, ledger.book, MODEL, **how)
 

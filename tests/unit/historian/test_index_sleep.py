@@ -18,11 +18,10 @@ from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import Generation
 from cognitive_memory_core.recall.nearest import NearestVectors
-from tests.inmemory.ledger import InMemoryLedger
-from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, a_vector, embedded
+from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, embedded
+from tests.support.vector_store import InMemoryVectorStore
 from tests.support.waiting import until, until_not
 
 EVERYTHING = ReadFilter(Scene.operator())
@@ -112,7 +111,7 @@ class Exact:
 class World:
     """A reconciler with a counting store and a fixed clock."""
 
-    ledger: InMemoryLedger = field(default_factory=InMemoryLedger)
+    ledger: Ledger = field(default_factory=a_ledger)
     store: CountedStore = field(default_factory=CountedStore)
     clock: FrozenClock = field(default_factory=FrozenClock)
     rows: int = 0

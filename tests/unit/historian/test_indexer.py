@@ -11,9 +11,8 @@ from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefus
 from cognitive_memory_core.historian.indexing.indexer import BATCH, PATIENT, Indexer
 from cognitive_memory_core.ports.ledger import VectorLedger, VectorRow
 from cognitive_memory_core.ports.models import Calibration, Vector
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import an_event
-from tests.support.ledgers import a_vector, committed
+from tests.support.ledgers import Ledger, a_ledger, a_vector, committed
 from tests.support.waiting import until, until_not
 
 
@@ -60,7 +59,7 @@ class RefusingVectors:
         await self._vectors.store(fingerprint, rows)
 
 
-async def some(ledger: InMemoryLedger, *texts: str) -> None:
+async def some(ledger: Ledger, *texts: str) -> None:
     """Store events without vectors."""
     await committed(ledger, *(an_event(text) for text in texts))
 
@@ -73,7 +72,7 @@ async def until_idle(indexer: Indexer) -> None:
 
 async def test_each_event_is_embedded_once() -> None:
     """More events than a batch are embedded once each, and the callback is called."""
-    ledger, model, told = InMemoryLedger(), Model(), []
+    ledger, model, told = a_ledger(), Model(), []
     texts = [f"第 {number} 件事" for number in range(BATCH + 3)]
     await some(ledger, *texts)
     indexer = Indexer(model, ledger.vectors, on_stored=lambda: told.append(1))
@@ -87,7 +86,7 @@ async def test_each_event_is_embedded_once() -> None:
 @pytest.mark.parametrize("place", [0, 1, 30, 63])
 async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -> None:
     """A text that the model refuses stays without a vector, and all others are embedded."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     texts = [f"第 {number} 件事" for number in range(64)]
 
     def refuse(batch: Sequence[str]) -> None:
@@ -105,7 +104,7 @@ async def test_one_unusable_text_holds_nobody_up(error: Exception, place: int) -
 @pytest.mark.parametrize("count", [1, 2, 64])
 async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> None:
     """While every answer is bad, few calls are made and no text is given up; later all are embedded."""
-    ledger, is_well = InMemoryLedger(), False
+    ledger, is_well = a_ledger(), False
 
     def refuse(_: Sequence[str]) -> None:
         if not is_well:
@@ -126,7 +125,7 @@ async def test_a_model_that_answers_nothing_well_blames_no_text(count: int) -> N
 
 async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> None:
     """If batches with one text always time out and another text works, that text is skipped."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     texts = [f"第 {number} 件事" for number in range(20)]
 
     def refuse(batch: Sequence[str]) -> None:
@@ -146,7 +145,7 @@ async def test_a_text_for_which_the_model_is_always_away_holds_nobody_up() -> No
 
 async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
     """While a model is unavailable, each attempt is one call and no text is given up."""
-    ledger, model = InMemoryLedger(), Model()
+    ledger, model = a_ledger(), Model()
 
     def refuse(_: Sequence[str]) -> None:
         raise UnavailableError("away")
@@ -163,7 +162,7 @@ async def test_a_model_that_is_away_is_not_asked_text_by_text() -> None:
 
 async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
     """Vectors that the ledger refused are stored later without another call."""
-    ledger, model = InMemoryLedger(), Model()
+    ledger, model = a_ledger(), Model()
     await some(ledger, "一", "二")
     indexer = Indexer(model, RefusingVectors(ledger.vectors, 2), on_stored=lambda: None)  # type: ignore[arg-type]
     for _ in range(2):
@@ -176,7 +175,7 @@ async def test_vectors_that_the_ledger_refused_are_not_paid_for_again() -> None:
 
 async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
     """The vector of a text that was changed meanwhile is not stored."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     event = an_event("阿棠说了一句话")
     await committed(ledger, event)
     await ledger.vectors.store("model/2", [VectorRow(event.id, a_vector(1.0, 7.0), "别的话")])
@@ -185,7 +184,7 @@ async def test_a_text_that_changed_meanwhile_is_embedded_anew() -> None:
 
 async def test_the_loop_outlives_a_model_that_is_away() -> None:
     """After a model was unreachable, all events are embedded."""
-    ledger, failures = InMemoryLedger(), iter([UnavailableError("away")])
+    ledger, failures = a_ledger(), iter([UnavailableError("away")])
 
     def refuse(_: Sequence[str]) -> None:
         for failure in failures:

@@ -9,23 +9,22 @@ import pytest
 
 from cognitive_memory_core.historian.messages.log_pruning import KEPT_PER_PLACE, MEGABYTE, LogPruning
 from cognitive_memory_core.settings import CaptureSettings, Live, Settings
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import GROUP, a_message
 from tests.support.clock import NOON
-from tests.support.ledgers import later
+from tests.support.ledgers import Ledger, a_ledger, later
 
 FILES = "cognitive_memory_core.historian.messages.log_pruning"
 
 
-async def crowded(count: int, **capture: float) -> tuple[InMemoryLedger, LogPruning]:
+async def crowded(count: int, **capture: float) -> tuple[Ledger, LogPruning]:
     """Return a ledger with messages a minute apart, and its upkeep."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.log.append([a_message("话" * 100, sent_at=later(minutes=number)) for number in range(count)])
     live = Live(Settings(capture=CaptureSettings.model_validate(capture)))
     return ledger, LogPruning(ledger.log, live, lambda: NOON + timedelta(days=1))
 
 
-async def left(ledger: InMemoryLedger) -> int:
+async def left(ledger: Ledger) -> int:
     """Count the remaining messages."""
     return len(await ledger.log.recent(GROUP.scope, 10_000))
 

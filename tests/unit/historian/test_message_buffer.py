@@ -13,9 +13,9 @@ from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.messages.message_buffer import PIECE, MessageBuffer
 from cognitive_memory_core.historian.messages.unwritten_messages import UnwrittenMessages
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
+from tests.support.ledgers import a_ledger
 from tests.support.sightings import sightings_of
 from tests.support.waiting import until
 
@@ -36,7 +36,7 @@ class RefusingLog:
 
 async def test_a_message_is_visible_at_once() -> None:
     """A message is visible immediately, and only in its own scope."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     message = a_message("刚说的")
     journal.take(message)
@@ -46,7 +46,7 @@ async def test_a_message_is_visible_at_once() -> None:
 
 async def test_a_refusing_log_loses_nothing_and_raises_nothing() -> None:
     """Messages that could not be written stay visible, and are written later."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     log = RefusingLog(ledger.log)
     journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
     message = a_message("写不进去")
@@ -74,7 +74,7 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
                 raise failure
             await ledger.log.append(messages)
 
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     journal = MessageBuffer(FailingOnce(), sightings_of(ledger))  # type: ignore[arg-type]
     running = asyncio.create_task(journal.run())
     journal.take(a_message("写一次写不进去"))
@@ -90,7 +90,7 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
 
 async def test_a_log_that_answers_again_is_no_trouble() -> None:
     """A failed read is reported in the status until one succeeds."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     log = RefusingLog(ledger.log)
     journal = MessageBuffer(log, sightings_of(ledger))  # type: ignore[arg-type]
     assert await journal.recent(GROUP.scope, 5) == []
@@ -102,7 +102,7 @@ async def test_a_log_that_answers_again_is_no_trouble() -> None:
 
 async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
     """A message withdrawn before it is written is never written."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     message = a_message("手滑")
     journal.take(message)
@@ -112,7 +112,7 @@ async def test_a_withdrawn_message_is_dropped_before_it_is_written() -> None:
 
 async def test_names_are_noted_once_a_change() -> None:
     """The latest name of a person is recorded, however often they speak."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     for minute, name in enumerate(("阿棠", "阿棠", "海棠未眠")):
         scene = type(GROUP).group("10001", "2000001", user_name=name)
@@ -124,7 +124,7 @@ async def test_names_are_noted_once_a_change() -> None:
 
 async def test_the_window_is_bounded_and_oldest_first() -> None:
     """Recent messages are limited to the newest, oldest first."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     for minute in range(5):
         journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))
@@ -151,7 +151,7 @@ class BusyLog:
 async def test_a_flood_of_messages_is_written_in_pieces() -> None:
     """Many messages are written in batches of limited size, and new ones wait for a later batch."""
     log = BusyLog()
-    journal = log.journal = MessageBuffer(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
+    journal = log.journal = MessageBuffer(log, sightings_of(a_ledger()))  # type: ignore[arg-type]
     said = [a_message(f"第 {number} 句") for number in range(4 * PIECE - 50)]
     for message in said:
         journal.take(message)
@@ -176,7 +176,7 @@ class CountingLog:
 async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
     """A message of one group is in the first batch, however many of another group came before."""
     log = CountingLog()
-    journal = MessageBuffer(log, sightings_of(InMemoryLedger()))  # type: ignore[arg-type]
+    journal = MessageBuffer(log, sightings_of(a_ledger()))  # type: ignore[arg-type]
     for number in range(3 * PIECE):
         journal.take(a_message(f"第 {number} 句"))
     journal.take(a_message("别处", scene=OTHER_GROUP))
@@ -187,7 +187,7 @@ async def test_a_line_does_not_wait_for_the_flood_of_another_group() -> None:
 
 async def test_what_does_not_fit_is_dropped_and_counted() -> None:
     """Messages over the limit are counted and reported until a batch is written without another loss."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     journal = MessageBuffer(ledger.log, sightings_of(ledger), UnwrittenMessages(capacity=5, place_capacity=3))
     for minute in range(5):
         journal.take(a_message(str(minute), sent_at=NOON + timedelta(minutes=minute)))

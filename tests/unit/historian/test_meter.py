@@ -11,12 +11,13 @@ import pytest
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.spending.meter import SpendingMeter
 from cognitive_memory_core.ports.ledger import Spending
-from tests.inmemory.accounts import InMemoryAccounts
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
+from tests.support.ledgers import a_ledger
+from tests.support.ports import Wrapping
 from tests.support.waiting import until
 
 
-class RefusingAccounts(InMemoryAccounts):
+class RefusingAccounts(Wrapping):
     """Accounts that refuse writes until allowed."""
 
     refuses = True
@@ -25,12 +26,12 @@ class RefusingAccounts(InMemoryAccounts):
         """Refuse or write."""
         if self.refuses:
             raise StorageRefused("满了")
-        await super().spend(day, spending)
+        await self.inner.spend(day, spending)
 
 
 async def test_calls_are_added_up_by_purpose_and_day() -> None:
     """Calls are counted by purpose and by day of the configured zone."""
-    accounts, clock = InMemoryAccounts(), FrozenClock()
+    accounts, clock = a_ledger().accounts, FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
     meter.count("embedding", 5)
@@ -46,7 +47,7 @@ async def test_calls_are_added_up_by_purpose_and_day() -> None:
 
 async def test_what_the_ledger_refuses_waits() -> None:
     """Counts that could not be written are kept and written later."""
-    accounts, clock = RefusingAccounts(), FrozenClock()
+    accounts, clock = RefusingAccounts(a_ledger().accounts), FrozenClock()
     meter = SpendingMeter(accounts, clock, SHANGHAI)
     meter.count("embedding", 10)
     await meter.flush()
@@ -59,15 +60,15 @@ async def test_what_the_ledger_refuses_waits() -> None:
 async def test_two_who_write_at_once_write_each_call_once() -> None:
     """Two simultaneous writers write each call once."""
 
-    class SlowAccounts(InMemoryAccounts):
+    class SlowAccounts(Wrapping):
         """Accounts that take some time."""
 
         async def spend(self, day: date, spending: Spending) -> None:
             """Wait, then write."""
             await asyncio.sleep(0)
-            await super().spend(day, spending)
+            await self.inner.spend(day, spending)
 
-    accounts = SlowAccounts()
+    accounts = SlowAccounts(a_ledger().accounts)
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     for purpose in ("rewrite", "merge", "triage"):
         meter.count(purpose, 1)
@@ -75,12 +76,12 @@ async def test_two_who_write_at_once_write_each_call_once() -> None:
     assert sum(one.calls for one in await accounts.spent(NOON.date())) == 3
 
 
-class FailingOnce(InMemoryAccounts):
+class FailingOnce(Wrapping):
     """Accounts whose first write fails."""
 
     def __init__(self, failure: BaseException) -> None:
         """Fail first with this error."""
-        super().__init__()
+        super().__init__(a_ledger().accounts)
         self.failure: BaseException | None = failure
 
     async def spend(self, day: date, spending: Spending) -> None:
@@ -88,7 +89,7 @@ class FailingOnce(InMemoryAccounts):
         failure, self.failure = self.failure, None
         if failure is not None:
             raise failure
-        await super().spend(day, spending)
+        await self.inner.spend(day, spending)
 
 
 @pytest.mark.parametrize("failure", [StorageRefused("满了"), IntegrityError("UNIQUE"), asyncio.CancelledError()])
@@ -110,7 +111,7 @@ async def test_what_was_refused_once_is_written_without_another_call(failure: Ba
 async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -> None:
     """Stopping during a write counts each call once."""
 
-    class SlowAccounts(InMemoryAccounts):
+    class SlowAccounts(Wrapping):
         """Accounts that write when allowed."""
 
         may_write = asyncio.Event()
@@ -118,9 +119,9 @@ async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -
         async def spend(self, day: date, spending: Spending) -> None:
             """Wait, then write."""
             await self.may_write.wait()
-            await super().spend(day, spending)
+            await self.inner.spend(day, spending)
 
-    accounts = SlowAccounts()
+    accounts = SlowAccounts(a_ledger().accounts)
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
     meter.count("rewrite", 7)
     meter.count("merge", 7)

@@ -12,10 +12,10 @@ from cognitive_memory_core.errors import LimitReached
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.ports.profiles import Overtaken
-from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import Ledger, a_ledger
 from tests.support.waiting import until
 
 MEMBER = ProfileKey.member(GROUP.group_id, GROUP.user_id)
@@ -39,9 +39,9 @@ class Counting(InMemoryProfiles):
         return await super().rename(key, name)
 
 
-async def noted() -> tuple[NameObserver, Counting, InMemoryLedger]:
+async def noted() -> tuple[NameObserver, Counting, Ledger]:
     """Return an observer of names with profiles of a member and the group."""
-    ledger, profiles = InMemoryLedger(), Counting()
+    ledger, profiles = a_ledger(), Counting()
     for key in (MEMBER, PLACE):
         await profiles.write(Profile(key, "旧名", (), "爱喝茶", NOON))
     return NameObserver(ledger.names, Renaming(profiles, ledger.profiles), FrozenClock()), profiles, ledger
@@ -50,7 +50,7 @@ async def noted() -> tuple[NameObserver, Counting, InMemoryLedger]:
 async def test_readers_are_told_where_a_name_is_new():
     """The places of new names are told once they are written; a name that was just seen there is none."""
     told: list[Scope] = []
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     renaming = Renaming(Counting(), ledger.profiles)
     observer = NameObserver(ledger.names, renaming, FrozenClock(), on_changed=told.extend)
     for _ in range(2):
@@ -127,7 +127,7 @@ async def test_groups_and_people_are_known_by_their_latest_name() -> None:
     assert sightings.name_of(user) == ""
 
 
-async def _aliases(ledger: InMemoryLedger) -> list[object]:
+async def _aliases(ledger: Ledger) -> list[object]:
     from cognitive_memory_core.ports.ledger import Alias
 
     return [row async for row in ledger.archive.rows() if isinstance(row, Alias)]

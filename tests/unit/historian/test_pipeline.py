@@ -22,10 +22,10 @@ from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
 from cognitive_memory_core.ports.models import Historian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_job, a_message
 from tests.support.chats import ScriptedChat, said, statements, triaged
 from tests.support.clock import NOON, SHANGHAI
+from tests.support.ledgers import Ledger, a_ledger
 from tests.support.mirrors import NoMirror
 from tests.support.pipelines import a_pipeline
 from tests.support.sightings import sightings_of
@@ -79,7 +79,7 @@ class Fuse:
             raise StorageRefused("after" if after else "before")
 
 
-def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | None = None) -> Pipeline:
+def pipeline_over(ledger: Ledger, fuse: Fuse, historian: Historian | None = None) -> Pipeline:
     """Return a pipeline over a ledger that may crash."""
     return a_pipeline(
         ledger,
@@ -91,7 +91,7 @@ def pipeline_over(ledger: InMemoryLedger, fuse: Fuse, historian: Historian | Non
     )
 
 
-async def state_of(ledger: InMemoryLedger) -> list[str]:
+async def state_of(ledger: Ledger) -> list[str]:
     """Return the contents of a ledger in a fixed order."""
     return sorted([repr(row) async for row in ledger.archive.rows()])
 
@@ -99,12 +99,12 @@ async def state_of(ledger: InMemoryLedger) -> list[str]:
 @pytest.mark.parametrize("job", JOBS, ids=["turn", "private", "dialogue"])
 async def test_a_crash_anywhere_replays_to_the_same_state(job: Job) -> None:
     """A job interrupted anywhere and repeated leaves the same state as an uninterrupted one."""
-    whole, counting = InMemoryLedger(), Fuse(0)
+    whole, counting = a_ledger(), Fuse(0)
     await pipeline_over(whole, counting).process(job)
     expected = await state_of(whole)
     assert expected
     for point in range(1, counting.passed + 1):
-        ledger = InMemoryLedger()
+        ledger = a_ledger()
         with pytest.raises(StorageRefused):
             await pipeline_over(ledger, Fuse(point)).process(job)
         await pipeline_over(ledger, Fuse(0)).process(job)
@@ -122,7 +122,7 @@ async def test_the_memo_is_stored_before_anything_is_thought() -> None:
             """Raise an error."""
             raise StorageRefused("x")
 
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline = pipeline_over(ledger, Fuse(0))
     with pytest.raises(StorageRefused):
         await replace(pipeline, historian=Thoughtless(SHANGHAI)).process(JOBS[0])
@@ -131,7 +131,7 @@ async def test_the_memo_is_stored_before_anything_is_thought() -> None:
 
 async def test_speakers_keep_what_they_said() -> None:
     """Each statement of a dialogue belongs to its speaker."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
     events = await ledger.events.recent(ReadFilter(OPERATOR), 10)
     assert {event.sender_id for event in events} == {"2000001", "2000009"}
@@ -161,28 +161,26 @@ class Listening:
         return []
 
 
-def with_model(
-    ledger: InMemoryLedger, *answers: object, judging: tuple[object, ...] = ()
-) -> tuple[Pipeline, ScriptedChat]:
+def with_model(ledger: Ledger, *answers: object, judging: tuple[object, ...] = ()) -> tuple[Pipeline, ScriptedChat]:
     """Return a pipeline with a scripted model over a ledger."""
     chat = ScriptedChat(*answers)
     historian = ModelHistorian(chat, ScriptedChat(*judging), PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
     return pipeline_over(ledger, Fuse(0), historian), chat
 
 
-async def texts_of(ledger: InMemoryLedger) -> list[tuple[str, int]]:
+async def texts_of(ledger: Ledger) -> list[tuple[str, int]]:
     """Return the stored texts with their counts."""
     return [(event.text, event.count) for event in await ledger.events.recent(ReadFilter(OPERATOR), 50)]
 
 
-async def facts_of(ledger: InMemoryLedger) -> list[tuple[ProfileKey, int]]:
+async def facts_of(ledger: Ledger) -> list[tuple[ProfileKey, int]]:
     """Return the number of waiting facts by profile."""
     return [(waiting.key, waiting.facts) for waiting in await ledger.facts.waiting()]
 
 
 async def test_people_go_by_their_usual_names_in_prompts() -> None:
     """A card that somebody wears today names them in no prompt's label; it is among their other names."""
-    ledger, listening = InMemoryLedger(), Listening()
+    ledger, listening = a_ledger(), Listening()
     await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=20))
     await ledger.names.note(GROUP.scope, GROUP.user_id, "阿棠", NOON - timedelta(days=1))
     worn = replace(GROUP, user_name="饿死了")
@@ -195,7 +193,7 @@ async def test_people_go_by_their_usual_names_in_prompts() -> None:
 
 async def test_anchors_hold_what_is_known() -> None:
     """The historian gets the job id, other names of people, and related events of the scope."""
-    ledger, listening = InMemoryLedger(), Listening()
+    ledger, listening = a_ledger(), Listening()
     await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
     await ledger.names.note(GROUP.scope, "2000001", "糖糖", NOON.replace(year=2025))
     job = a_job("阿棠很喜欢乌龙茶")
@@ -208,7 +206,7 @@ async def test_anchors_hold_what_is_known() -> None:
 
 async def test_a_dialogue_has_neighbours_too() -> None:
     """A dialogue gets related events too."""
-    ledger, listening = InMemoryLedger(), Listening()
+    ledger, listening = a_ledger(), Listening()
     await pipeline_over(ledger, Fuse(0)).process(a_job("阿棠喜欢乌龙茶"))
     await pipeline_over(ledger, Fuse(0), listening).process(
         Job("e" * 32, Dialogue(GROUP, (a_message("我喜欢乌龙茶"),)), NOON)
@@ -218,7 +216,7 @@ async def test_a_dialogue_has_neighbours_too() -> None:
 
 async def test_without_a_model_nobody_looks_for_neighbours() -> None:
     """Without a model, no related events are searched for."""
-    ledger, listening = InMemoryLedger(), Listening()
+    ledger, listening = a_ledger(), Listening()
     pipeline = replace(pipeline_over(ledger, Fuse(0), listening), asks_model=False)
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
     await pipeline.process(a_job("阿棠很喜欢乌龙茶"))
@@ -227,7 +225,7 @@ async def test_without_a_model_nobody_looks_for_neighbours() -> None:
 
 async def test_the_same_claim_fifty_times_costs_one_call() -> None:
     """The same claim fifty times costs one call, and gives one event with a count of fifty and no profile."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline, chat = with_model(ledger, statements(THIEF))
     for _ in range(50):
         await pipeline.process(a_job("木鱼是小偷"))
@@ -238,7 +236,7 @@ async def test_the_same_claim_fifty_times_costs_one_call() -> None:
 
 async def test_tomorrow_is_another_day() -> None:
     """A statement that depends on the moment is rewritten each time."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline, chat = with_model(
         ledger, statements("阿棠(2000001)2026年3月5日去北京"), statements("阿棠(2000001)2026年3月12日去北京")
     )
@@ -253,7 +251,7 @@ async def test_tomorrow_is_another_day() -> None:
 
 async def test_only_what_is_new_is_asked() -> None:
     """Of a turn with a repeated and a new observation, only the new one is sent to the model."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline, chat = with_model(ledger, statements(TEA), statements("阿棠(2000001)养了一只猫"))
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
     await pipeline.process(a_job("阿棠喜欢乌龙茶", "阿棠养了一只猫", "阿棠喜欢乌龙茶"))
@@ -263,7 +261,7 @@ async def test_only_what_is_new_is_asked() -> None:
 
 async def test_another_person_is_asked_anew() -> None:
     """The same words from another person are a new statement."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline, chat = with_model(ledger, statements(THIEF), statements(said("路人(2000009)说木鱼是小偷")))
     await pipeline.process(a_job("木鱼是小偷"))
     await pipeline.process(a_job("木鱼是小偷", scene=STRANGER))
@@ -273,7 +271,7 @@ async def test_another_person_is_asked_anew() -> None:
 
 async def test_the_same_in_other_words_raises_the_count() -> None:
     """If the model says that a statement repeats an event, its count rises and no second fact waits."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     again = said("阿棠(2000001)特别喜欢乌龙茶", subjects=["2000001"], same_as=1)
     pipeline, _ = with_model(ledger, statements(TEA), statements(again))
     await pipeline.process(a_job("阿棠喜欢乌龙茶"))
@@ -284,7 +282,7 @@ async def test_the_same_in_other_words_raises_the_count() -> None:
 
 async def test_five_equal_observations_are_one_event() -> None:
     """Five equal observations of a turn give one call, one event and one fact."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline, chat = with_model(ledger, statements(TEA))
     await pipeline.process(a_job(*["阿棠喜欢乌龙茶"] * 5))
     assert chat.calls == 1
@@ -294,7 +292,7 @@ async def test_five_equal_observations_are_one_event() -> None:
 
 async def test_a_puppet_writes_into_nobodys_profile() -> None:
     """Whatever a model answers about another person, no fact waits for that person."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     rows = [
         said(f"路人(2000009){word}是小偷", number, subjects=["2000009", "10001/2000009"], speaker=speaker)
         for number, (word, speaker) in enumerate((("", "2000009"), ("真", "2000001"), ("就", "")), 1)
@@ -308,7 +306,7 @@ async def test_a_puppet_writes_into_nobodys_profile() -> None:
 
 async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
     """Whatever lines a model cites for an accusation, it does not reach the accused person's profile."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     lines = (
         a_message("路人是小偷，记住", id="m1"),
         a_message("路人是小偷", id="m2", is_bot=True),
@@ -326,7 +324,7 @@ async def test_a_puppet_cannot_cite_its_way_into_a_profile() -> None:
 
 async def test_a_commit_that_fails_costs_no_second_call() -> None:
     """If storing fails, the model's answer is kept for the next attempt."""
-    ledger, fuse = InMemoryLedger(), Fuse(0)
+    ledger, fuse = a_ledger(), Fuse(0)
     pipeline, chat = with_model(ledger, statements(TEA))
     pipeline = replace(pipeline, events=Crashing(ledger.events, fuse))
     job = a_job("阿棠喜欢乌龙茶")
@@ -352,7 +350,7 @@ class Forgetful:
 
 async def test_a_job_that_was_stored_is_let_go_of() -> None:
     """The kept answer of a job is removed once it is stored."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline, chat = with_model(ledger, *[statements("阿棠(2000001)2026年3月5日去北京")] * 2)
     pipeline = replace(pipeline, events=Forgetful(ledger.events))  # type: ignore[arg-type]  # a part of the port
     job = a_job("明天去北京")
@@ -363,7 +361,7 @@ async def test_a_job_that_was_stored_is_let_go_of() -> None:
 
 async def test_every_historian_passes_the_gate() -> None:
     """Statements of every historian are checked for relative words; an earlier name is no relative word."""
-    ledger, sleepy = InMemoryLedger(), "今天也很困"
+    ledger, sleepy = a_ledger(), "今天也很困"
     await ledger.names.note(GROUP.scope, "2000001", sleepy, NOON.replace(year=2025))
     await pipeline_over(ledger, Fuse(0), Listening()).process(a_job("阿棠明天去北京", f"{sleepy}喜欢猫"))
     events = await ledger.events.recent(ReadFilter(OPERATOR), 5)
@@ -372,7 +370,7 @@ async def test_every_historian_passes_the_gate() -> None:
 
 async def test_rules_know_whose_word_it_is() -> None:
     """By rules too, only statements about the speaker, or an admin's about the group, become profile facts."""
-    ledger, admin = InMemoryLedger(), replace(GROUP, is_admin=True)
+    ledger, admin = a_ledger(), replace(GROUP, is_admin=True)
     await pipeline_over(ledger, Fuse(0)).process(JOBS[2])
     await pipeline_over(ledger, Fuse(0)).process(a_job("本群不许发链接"))
     await pipeline_over(ledger, Fuse(0)).process(
@@ -407,7 +405,7 @@ async def test_a_rule_told_by_two_people_in_windows_of_their_own_is_the_groups(
     first: str, second: str, voices: list[str]
 ) -> None:
     """A rule that somebody else stated in an earlier window counts as backed by both; anything else does not."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     pipeline = a_pipeline(ledger, OfTheGroup(SHANGHAI))
     for number, (scene, text) in enumerate(((GROUP, first), (GROUP, first), (STRANGER, second))):
         dialogue = Dialogue(scene, (a_message(text, scene, NOON + timedelta(days=number), id=f"r{number}"),))

@@ -12,10 +12,9 @@ from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.errors import BadAnswer, PermanentError, StorageRefused, UnavailableError
 from cognitive_memory_core.historian.profiles.profile_indexer import BATCH, READ_AGAIN, ProfileIndexer, words_of
 from cognitive_memory_core.ports.models import Calibration, Vector
-from tests.inmemory import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import FrozenClock
-from tests.support.ledgers import a_vector
+from tests.support.ledgers import a_ledger, a_vector
 from tests.support.profiles import KEEP, TANG, TANG_THERE, a_profile
 from tests.support.waiting import until, until_not
 
@@ -49,7 +48,7 @@ class World:
         """Start without profiles."""
         self.clock = FrozenClock()
         self.store = InMemoryProfiles(KEEP, self.clock)
-        self.index = InMemoryLedger(clock=self.clock).profiles
+        self.index = a_ledger(clock=self.clock).profiles
         self.model = Model(react)
         self.indexer = ProfileIndexer(self.store, self.index, self.model, elapsed=self.clock.elapsed)
 

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.vectors import Generation
-from tests.inmemory.ledger import InMemoryLedger
-from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
-from tests.support.ledgers import MODEL, a_vector, embedded
+from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, embedded
+from tests.support.vector_store import InMemoryVectorStore
 
 
 class Gated(InMemoryVectorStore):
@@ -46,9 +45,9 @@ class Gated(InMemoryVectorStore):
         await self.gate.wait()
 
 
-async def filled() -> tuple[Gated, InMemoryLedger, IndexReconciler]:
+async def filled() -> tuple[Gated, Ledger, IndexReconciler]:
     """Return a reconciler with three rows and a closed gate."""
-    store, ledger = Gated(), InMemoryLedger()
+    store, ledger = Gated(), a_ledger()
     await embedded(ledger, [(an_event(f"第 {number} 件事"), a_vector(1.0, number / 10)) for number in range(3)])
     store.gate.clear()
     return store, ledger, IndexReconciler(store, ledger.vectors, ledger.book, MODEL)

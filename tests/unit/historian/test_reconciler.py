@@ -17,11 +17,10 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.vectors import Generation
-from tests.inmemory.ledger import InMemoryLedger
-from tests.inmemory.vector_store import InMemoryVectorStore
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, a_vector, committed, embedded
+from tests.support.ledgers import MODEL, Ledger, a_ledger, a_vector, committed, embedded
+from tests.support.vector_store import InMemoryVectorStore
 from tests.support.waiting import until, until_not
 
 EVERYTHING = ReadFilter(Scene.operator())
@@ -77,12 +76,12 @@ class TroubledStore(InMemoryVectorStore):
             raise UnavailableError("away")
 
 
-def follower_of(ledger: InMemoryLedger, store: InMemoryVectorStore, model: str = MODEL) -> IndexReconciler:
+def follower_of(ledger: Ledger, store: InMemoryVectorStore, model: str = MODEL) -> IndexReconciler:
     """Return the reconciler of a ledger and a store."""
     return IndexReconciler(store, ledger.vectors, ledger.book, model)
 
 
-async def some(ledger: InMemoryLedger, count: int, first: int = 1) -> list[Event]:
+async def some(ledger: Ledger, count: int, first: int = 1) -> list[Event]:
     """Store events with different vectors."""
     events = [an_event(f"第 {number} 件事") for number in range(first, first + count)]
     await embedded(ledger, [(event, a_vector(1.0, number / 10)) for number, event in enumerate(events, first)])
@@ -96,7 +95,7 @@ async def found(follower: IndexReconciler, limit: int = 100) -> set[str]:
 
 async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
     """Every event with a vector is indexed once, and withdrawn events are removed."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     first = await some(ledger, 3)
     await follower.follow()
@@ -110,14 +109,14 @@ async def test_an_index_is_built_from_the_ledger_and_then_followed() -> None:
 
 async def test_an_empty_memory_starts_no_store() -> None:
     """Without rows to index the store is not opened."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     store.is_away = True
     await follower_of(ledger, store).follow()
 
 
 async def test_a_new_process_goes_on_where_the_old_one_stopped() -> None:
     """After a restart indexed rows are not written again."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     await some(ledger, 3)
     await follower_of(ledger, store).follow()
     store.upserted.clear()
@@ -132,7 +131,7 @@ async def test_a_new_process_goes_on_where_the_old_one_stopped() -> None:
 @pytest.mark.parametrize("trouble", ["lost", "damaged", "of another ledger"])
 async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
     """A store with lost, damaged or unknown files is rebuilt automatically."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     events = await some(ledger, 3)
     await follower_of(ledger, store).follow()
     if trouble == "lost":
@@ -148,7 +147,7 @@ async def test_what_cannot_be_trusted_is_built_anew(trouble: str) -> None:
 
 async def test_another_model_is_another_generation() -> None:
     """After a change of the model the old generation is not used, and a complete new one is built."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     events = await some(ledger, 2)
     await follower_of(ledger, store).follow()
     changed = follower_of(ledger, store, OTHER_MODEL)
@@ -166,7 +165,7 @@ async def test_another_model_is_another_generation() -> None:
 
 async def test_the_old_generation_serves_while_the_next_is_built() -> None:
     """The old generation answers during a rebuild, and new rows are in both."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 2)
     await follower.follow()
@@ -189,7 +188,7 @@ async def test_the_old_generation_serves_while_the_next_is_built() -> None:
 
 async def test_a_store_that_is_away_is_caught_up_with() -> None:
     """While the store is unavailable no wrong answer is given, and afterwards the index is completed."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     await some(ledger, 2)
     await follower.follow()
@@ -223,7 +222,7 @@ class Hiccuping(TroubledStore):
 
 async def test_one_slow_search_while_opening_is_no_reason_to_give_up() -> None:
     """A failed search while opening is repeated, without a rebuild."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     await some(ledger, 3)
     await follower_of(ledger, store).follow()
     store.__class__ = Hiccuping
@@ -247,7 +246,7 @@ class ReadOnly(TroubledStore):
 @pytest.mark.parametrize("asked", ["by nobody", "by an operator"])
 async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
     """A generation that cannot be written is replaced after at most three attempts."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
     await follower.follow()
@@ -266,7 +265,7 @@ async def test_a_generation_that_refuses_writes_is_replaced(asked: str) -> None:
 
 async def test_a_build_that_failed_is_begun_again() -> None:
     """A generation with erased rows is replaced, however often building the next one fails."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
     await follower.follow()
@@ -282,7 +281,7 @@ async def test_a_build_that_failed_is_begun_again() -> None:
 
 async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened() -> None:
     """A purge after the last event was erased also removes a damaged generation."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     (event,) = await some(ledger, 1)
     await follower_of(ledger, store).follow()
     store.is_damaged = True
@@ -296,7 +295,7 @@ async def test_an_empty_ledger_leaves_nothing_in_a_store_that_cannot_be_opened()
 
 async def test_a_busy_bot_compares_once_a_day() -> None:
     """Store and ledger are compared once a day, however often new events arrive."""
-    ledger, store, clock = InMemoryLedger(), TroubledStore(), FrozenClock()
+    ledger, store, clock = a_ledger(), TroubledStore(), FrozenClock()
     follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
     running = asyncio.create_task(follower.run())
@@ -322,7 +321,7 @@ async def _holds(store: InMemoryVectorStore, generation: Generation, event: Even
 @pytest.mark.parametrize(("missing", "extra"), [(1, 0), (0, 2), (1, 2), (15, 1)])
 async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
     """Missing and unknown rows are found and corrected."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 20)
     await follower.follow()
@@ -338,7 +337,7 @@ async def test_drift_is_found_and_mended(missing: int, extra: int) -> None:
 
 async def test_an_index_that_lost_its_vectors_is_built_anew() -> None:
     """An index with listed rows that search does not find is rebuilt."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     events = await some(ledger, 3)
     await follower_of(ledger, store).follow()
     generation = await store.open()
@@ -353,7 +352,7 @@ async def test_an_index_that_lost_its_vectors_is_built_anew() -> None:
 
 async def test_erased_events_leave_the_index_at_once() -> None:
     """Erased events are not found, and an unavailable store is not used until it is rebuilt."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     events = await some(ledger, 3)
     await follower.follow()
@@ -370,7 +369,7 @@ async def test_erased_events_leave_the_index_at_once() -> None:
 
 async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> None:
     """The last row is removed like any other, and a rebuild leaves nothing of it."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     follower = follower_of(ledger, store)
     (event,) = await some(ledger, 1)
     await follower.follow()
@@ -386,7 +385,7 @@ async def test_when_the_last_event_goes_the_index_is_empty_and_up_to_date() -> N
 
 async def test_vectors_of_another_length_stay_out() -> None:
     """A vector of another length is left out without stopping the others."""
-    ledger, store = InMemoryLedger(), TroubledStore()
+    ledger, store = a_ledger(), TroubledStore()
     events, odd = await some(ledger, 2), an_event("奇怪的一条")
     await committed(ledger, odd)
     await ledger.vectors.store(MODEL, [VectorRow(odd.id, a_vector(1.0, 2.0, 3.0))])

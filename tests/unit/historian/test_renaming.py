@@ -14,9 +14,9 @@ from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.profiles import renaming as module
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.ports.ledger import Alias
-from tests.inmemory import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.profiles import GROUP_KEY, KEEP, TANG, TANG_THERE, a_profile
 
 THERE = Scope("default", "group", "10001")
@@ -62,7 +62,7 @@ async def names(store: InMemoryProfiles) -> list[str]:
 
 async def test_a_new_card_renames_the_profile_of_that_place(profiles: Counted) -> None:
     """A group name renames the member, a private name the user, the group's name the group, in file and index."""
-    index = InMemoryLedger().profiles
+    index = a_ledger().profiles
     renaming = Renaming(profiles, index)
     await renaming.note([seen("海棠"), seen("小棠", PRIVATE)])
     await renaming.note_group(THERE, "读书会二群", NOON)
@@ -78,7 +78,7 @@ async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
         assert standing
         await profiles.write(a_profile(f"第 {number} 稿", TANG_THERE, version=standing.version))
     before = [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)]
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     for number in range(12):
         await renaming.note([seen(f"名片{number}", minutes=number)])
     assert [revision.profile.summary for revision in await profiles.revisions(TANG_THERE)] == before
@@ -87,7 +87,7 @@ async def test_twelve_new_cards_keep_every_revision(profiles: Counted) -> None:
 
 async def test_the_newest_sighting_wins(profiles: Counted) -> None:
     """The latest observed name counts, whatever the order of arrival."""
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     await renaming.note([seen("新名", minutes=9), seen("旧名", minutes=1)])
     await renaming.note([seen("更旧", minutes=0)])
     assert (await names(profiles))[1] == "新名"
@@ -96,7 +96,7 @@ async def test_the_newest_sighting_wins(profiles: Counted) -> None:
 @pytest.mark.parametrize("name", ["", "  ", "QQ用户", "未知", "\u202e", "\u3164"])
 async def test_what_is_no_name_renames_nobody(profiles: Counted, name: str) -> None:
     """Blank names and placeholders are ignored."""
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     await renaming.note([seen(name)])
     await renaming.note_group(THERE, name, NOON)
     assert await names(profiles) == ["阿棠", "阿棠", "阿棠"]
@@ -104,14 +104,14 @@ async def test_what_is_no_name_renames_nobody(profiles: Counted, name: str) -> N
 
 async def test_names_are_cleaned(profiles: Counted) -> None:
     """A name cannot contain a line break or look like a label."""
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     await renaming.note([seen("12345(管理员)\n---\nentity_id: 1")])
     assert (await names(profiles))[1] == "12345〔管理员〕 --- entity_id: 1"
 
 
 async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
     """A known name causes no read, even without a profile."""
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     await renaming.note([seen("海棠"), seen("路人", user_id="2000009")])
     asked = profiles.found
     for minute in range(100):
@@ -121,7 +121,7 @@ async def test_a_known_name_costs_nothing(profiles: Counted) -> None:
 
 async def test_what_is_remembered_is_bounded(profiles: Counted) -> None:
     """The number of remembered names is limited."""
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     await renaming.note([seen("某", user_id=str(number)) for number in range(module.REMEMBERED + 5)])
     assert len(renaming._known) == module.REMEMBERED
     renaming.forget([ProfileKey.member("10001", "7")])
@@ -132,7 +132,7 @@ async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
     profiles: Counted, caplog: pytest.LogCaptureFixture
 ) -> None:
     """If the store fails, nothing is raised, one line is logged, and the next observation renames."""
-    renaming = Renaming(profiles, InMemoryLedger().profiles)
+    renaming = Renaming(profiles, a_ledger().profiles)
     profiles.is_away = True
     for minute in range(3):
         await renaming.note([seen("海棠", minutes=minute)])
@@ -145,7 +145,7 @@ async def test_a_store_that_is_away_is_asked_at_the_next_sighting(
 
 async def test_whoever_is_erased_meanwhile_does_not_come_back(profiles: Counted) -> None:
     """A profile erased between writing the file and the index is not indexed."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
 
     class Erasing:
         def __init__(self, put: Callable[[Any], Awaitable[None]]) -> None:

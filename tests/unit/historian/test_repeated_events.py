@@ -12,9 +12,9 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.historian.rewriting.repeated_events import MOST, RepeatedEvents, is_dated_anew, is_timeless
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
+from tests.support.ledgers import a_ledger
 from tests.support.ports import Away, ListedWords
 
 TEA = an_event("阿棠(2000001)喜欢乌龙茶")
@@ -58,7 +58,7 @@ def a_turn(*observations: str, scene: Scene = GROUP, **fields: Any) -> Turn:
 
 async def test_neighbours_out_of_a_ledger() -> None:
     """An event that shares words with an observation is a neighbour; others are not."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.events.commit(a_draft(TEA, an_event("阿棠(2000001)养了一只猫")))
     near = await RepeatedEvents(ledger.facts, ledger.lexical).near(a_turn(), (), ["阿棠"])
     assert [event.id for event in near] == [TEA.id]
@@ -174,7 +174,7 @@ async def test_an_index_that_is_away_knows_no_neighbours() -> None:
 
 async def test_heard_before() -> None:
     """Words that the same person said here before are found with their event."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.events.commit(Draft("j", (TEA,), observations={TEA.id: "阿棠喜欢乌龙茶"}))
     found_before = await RepeatedEvents(ledger.facts, ledger.lexical).found_before(
         a_turn("阿棠 喜欢乌龙茶。", "阿棠养猫"), (), ()

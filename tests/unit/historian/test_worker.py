@@ -20,10 +20,10 @@ from cognitive_memory_core.historian.jobs.worker import MAX_STORING, HistorianWo
 from cognitive_memory_core.ports.ledger import EventLedger
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
-from tests.inmemory.ledger import InMemoryLedger
 from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import FrozenClock
+from tests.support.ledgers import Ledger, a_ledger
 from tests.support.pipelines import a_pipeline
 from tests.support.waiting import until
 
@@ -103,7 +103,7 @@ async def at_work(
     stale: float = 300.0,
     make: type[Queue] = InMemoryQueue,
     committing: Callable[[], Awaitable[object]] | None = None,
-) -> AsyncIterator[tuple[Queue, InMemoryLedger, HistorianWorker]]:
+) -> AsyncIterator[tuple[Queue, Ledger, HistorianWorker]]:
     """Run a worker with in-memory parts."""
     settings = Settings(
         historian=HistorianSettings(
@@ -114,7 +114,7 @@ async def at_work(
         ),
         queue=QueueSettings(job_max_retries=retries),
     )
-    queue, ledger = make(settings.queue, FrozenClock()), InMemoryLedger()
+    queue, ledger = make(settings.queue, FrozenClock()), a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     pipeline = a_pipeline(
         ledger,

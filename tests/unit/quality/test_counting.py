@@ -8,10 +8,9 @@ import pytest
 
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.quality.counting import QualityTally, bound_of
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import committed
+from tests.support.ledgers import Ledger, a_ledger, committed
 
 TODAY = NOON.astimezone(timezone.utc).date()
 
@@ -19,7 +18,7 @@ TODAY = NOON.astimezone(timezone.utc).date()
 class Counted:
     """The quality ledger of a state that counts its writes, and refuses them while ``is_full``."""
 
-    def __init__(self, ledger: InMemoryLedger) -> None:
+    def __init__(self, ledger: Ledger) -> None:
         """Count the writes of a ledger."""
         self.ledger = ledger
         self.writes = 0
@@ -35,7 +34,7 @@ class Counted:
 
 async def test_turns_cost_no_write() -> None:
     """A thousand turns are written in one transaction."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await committed(ledger, an_event(id="e1"))
     counted = Counted(ledger)
     tally = QualityTally(counted, FrozenClock(), timezone.utc)  # type: ignore[arg-type]  # what a tally uses of it
@@ -54,7 +53,7 @@ async def test_turns_cost_no_write() -> None:
 
 async def test_counts_wait_for_the_ledger() -> None:
     """What could not be written is written with the next try, once, and the trouble is told meanwhile."""
-    counted = Counted(InMemoryLedger())
+    counted = Counted(a_ledger())
     tally = QualityTally(counted, FrozenClock(), timezone.utc)  # type: ignore[arg-type]  # the same
     counted.is_full = True
     tally.count("retry", 2)

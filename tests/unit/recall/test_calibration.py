@@ -27,7 +27,8 @@ from cognitive_memory_core.recall.calibration import (
     shipped,
 )
 from cognitive_memory_core.settings import Live
-from tests.inmemory.calibrations import InMemoryCalibrations
+from tests.support.ledgers import a_ledger
+from tests.support.ports import Wrapping
 
 
 def at(degrees: float) -> Vector:
@@ -102,7 +103,7 @@ def test_the_shipped_pairs_are_whole() -> None:
 
 async def test_what_is_measured_is_in_force_and_known_again() -> None:
     """The default calibration holds until one is measured, and the measured one also after a restart."""
-    book, current, model = InMemoryCalibrations(), Live(GUESS), Model()
+    book, current, model = a_ledger().calibrations, Live(GUESS), Model()
     calibrating = Calibrating(model, book, current)
     assert not await calibrating.recall()
     assert current.current == GUESS
@@ -118,7 +119,7 @@ async def test_what_is_measured_is_in_force_and_known_again() -> None:
 
 async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCaptureFixture) -> None:
     """If paraphrases are no closer than unrelated texts, the default is kept, logged once, and not measured again."""
-    book, current = InMemoryCalibrations(), Live(GUESS)
+    book, current = a_ledger().calibrations, Live(GUESS)
     with caplog.at_level(logging.WARNING):
         await Calibrating(Blind(), book, current).run()
         assert await Calibrating(Blind(), book, current).recall()
@@ -129,7 +130,7 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
 async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
     """A failed attempt costs one call, and the model is measured once it is available."""
     model, current = Model(UnavailableError("away", retry_after=0.0), BadAnswer("<html>")), Live(GUESS)
-    await Calibrating(model, InMemoryCalibrations(), current, first_pause=0.001).run()
+    await Calibrating(model, a_ledger().calibrations, current, first_pause=0.001).run()
     assert (model.documents, model.questions) == (3, len(shipped()))
     assert current.current != GUESS
 
@@ -149,12 +150,12 @@ def test_tries_become_rare(failures: int, last: CognitiveMemoryError, seconds: f
     assert pause_after(failures, last) == seconds
 
 
-class FullBook(InMemoryCalibrations):
+class FullBook(Wrapping):
     """A store that refuses the first write."""
 
     def __init__(self) -> None:
         """Have refused nothing so far."""
-        super().__init__()
+        super().__init__(a_ledger().calibrations)
         self.refused = 0
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:
@@ -162,7 +163,7 @@ class FullBook(InMemoryCalibrations):
         if not self.refused:
             self.refused += 1
             raise StorageRefused("满了")
-        await super().keep(fingerprint, calibration)
+        await self.inner.keep(fingerprint, calibration)
 
 
 async def test_what_the_ledger_refused_is_not_measured_again() -> None:

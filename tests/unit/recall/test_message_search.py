@@ -26,11 +26,10 @@ from cognitive_memory_core.recall.retriever import SearchResult
 from cognitive_memory_core.recall.search_request import MAX_RESULTS
 from cognitive_memory_core.recall.trace import SearchTrace, lines_of
 from cognitive_memory_core.settings import Decay
-from tests.inmemory import InMemoryLedger
-from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ports import Away, ListedWords
+from tests.support.ledgers import Ledger, a_ledger
+from tests.support.ports import Away, ListedWords, PassagesOf
 from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
@@ -41,9 +40,9 @@ def a_line(text: str, minutes: float = 0.0, scene: Scene = GROUP, **fields: Any)
     return a_message(text, scene, NOON + timedelta(minutes=minutes), **fields)
 
 
-async def a_log(*lines: Message) -> InMemoryLedger:
+async def a_log(*lines: Message) -> Ledger:
     """Return a ledger whose log has these messages."""
-    ledger = InMemoryLedger(clock=FrozenClock())
+    ledger = a_ledger(clock=FrozenClock())
     await ledger.log.append(lines)
     return ledger
 
@@ -57,7 +56,7 @@ async def hanging(*_: object) -> Any:
     await asyncio.Event().wait()
 
 
-def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
+def a_search(ledger: Ledger, **parts: Any) -> MessageSearch:
     """Return a search over a ledger with some parts replaced."""
     lexical, log = parts.pop("lexical", ledger.lexical), parts.pop("log", ledger.log)
     given = {
@@ -70,7 +69,7 @@ def a_search(ledger: InMemoryLedger, **parts: Any) -> MessageSearch:
 
 
 async def found(
-    ledger: InMemoryLedger,
+    ledger: Ledger,
     question: str | Query,
     read_filter: ReadFilter | Scene = GROUP,
     *,
@@ -109,7 +108,7 @@ async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
 async def test_a_question_without_a_word_finds_nothing(asked_for: Query) -> None:
     """A question without a word finds nothing and calls no store."""
     away = {"lexical": Away(), "log": Away(), "flush": hanging}
-    assert await found(InMemoryLedger(), asked_for, **away) == []
+    assert await found(a_ledger(), asked_for, **away) == []
 
 
 @pytest.mark.parametrize(("top_k", "count"), [(0, 0), (-3, 0), (1, 1), (2, 2), (MAX_RESULTS, 200), (10**9, 200)])
@@ -122,7 +121,7 @@ async def test_top_k_is_a_cap(top_k: int, count: int) -> None:
 async def test_asking_for_nothing_asks_nobody() -> None:
     """With ``top_k`` of 0 no store is called."""
     words = ListedWords()
-    await found(InMemoryLedger(), "陶艺", top_k=0, lexical=words)
+    await found(a_ledger(), "陶艺", top_k=0, lexical=words)
     assert words.asked == []
 
 
@@ -130,7 +129,7 @@ async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
     """At least 50 and at most 200 candidates are fetched, whatever the ``top_k``."""
     for top_k, least, most in ((1, 50, 200), (10**9, 200, 200)):
         words = ListedWords()
-        await found(InMemoryLedger(), "陶艺", top_k=top_k, lexical=words)
+        await found(a_ledger(), "陶艺", top_k=top_k, lexical=words)
         assert all(least <= limit <= most for _, _, limit in words.asked)
         assert len(words.asked) == 1
 
@@ -195,7 +194,7 @@ async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, 
     stray = a_line("陶艺别处", 1, OTHER_GROUP)
     leaky = Leaky((a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2)), (stray,))
     read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
-    hits = await found(InMemoryLedger(), "陶艺", read_filter, log=leaky)
+    hits = await found(a_ledger(), "陶艺", read_filter, log=leaky)
     assert texts(hits) == ["陶艺课", "好"]
     assert round_it(hits[0]) == ["好"]
 
@@ -267,7 +266,7 @@ async def test_what_the_tool_narrows_the_question_does_not_widen(
     words, read_filter = ListedWords(), ReadFilter(GROUP, **narrowing)
     window = Interval(NOON - timedelta(days=1), NOON)
     query = Query("陶艺", ("陶艺",), window, people=frozenset({"2000001", "2000002"}))
-    await found(InMemoryLedger(), query, read_filter, lexical=words)
+    await found(a_ledger(), query, read_filter, lexical=words)
     assert sorted((one.user_id, one.window is not None) for _, one, _ in words.asked) == sorted(asked)
     assert all(one.window in (read_filter.window, read_filter.window or window) for _, one, _ in words.asked)
 
@@ -276,7 +275,7 @@ async def test_a_crowd_of_names_asks_a_few_times() -> None:
     """A question that names very many people makes only a few searches."""
     words = ListedWords()
     query = Query("陶艺", ("陶艺",), people=frozenset(map(str, range(100, 200))))
-    await found(InMemoryLedger(), query, lexical=words)
+    await found(a_ledger(), query, lexical=words)
     assert len(words.asked) == 4
 
 
@@ -329,7 +328,7 @@ class _Hanging:
 
 async def test_what_was_said_a_moment_ago_is_found() -> None:
     """Pending messages are written before the log is searched."""
-    ledger = InMemoryLedger(clock=FrozenClock())
+    ledger = a_ledger(clock=FrozenClock())
     journal = MessageBuffer(ledger.log, sightings_of(ledger))
     journal.take(a_line("陶艺课开了"))
     assert await ledger.log.recent(GROUP.scope, 5) == []

@@ -25,9 +25,9 @@ from cognitive_memory_core.read_access import ReadAccess
 from cognitive_memory_core.recall.profile_reader import INLINE, ProfileReader, ProfileReadLimits, TurnProfiles
 from cognitive_memory_core.recall.retriever import Retriever
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE
 from tests.support.clock import NOON, FrozenClock
+from tests.support.ledgers import a_ledger
 from tests.support.listed_profiles import ListedIndex, ListedProfiles, ListedWithdrawals, a_listed, listed_texts
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedNotes, ListedVectors, ListedWords
 from tests.support.sizes import sized
@@ -54,7 +54,7 @@ class World:
 
 async def a_world(*held: Profile, **fields: Any) -> World:
     """Return a world with these profiles, some of whose people are ``shared``."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     consent = Consent(ledger.consent, ledger.names)
     for user_id in fields.pop("shared", ()):
         await consent.set_sharing(user_id, True, NOON)
@@ -232,7 +232,7 @@ async def test_a_shared_profile_is_closed_to_strangers() -> None:
 @pytest.mark.parametrize("fields", [{"shared": ["2000001"]}, {"settings": SHARED}])
 async def test_whoever_asks_finds_their_own_shared_profile(fields: Any) -> None:
     """The asker gets their own shared profile by search, key and context, even in a group without their name."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     await ledger.profiles.put(a_listed(PERSON, "一份"))
     world = await a_world(a_listed(PERSON, "一份"), index=ledger.profiles, **fields)
     [hit] = await world.profiles.search(OTHER_GROUP, "阿棠")

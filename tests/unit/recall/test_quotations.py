@@ -13,11 +13,10 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.recall.message_search import MessageSearch
 from cognitive_memory_core.recall.query import query_of
 from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, QuotationSearch, QuotedLines
-from tests.inmemory import InMemoryLedger
-from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ports import Away, ListedWords
+from tests.support.ledgers import a_ledger
+from tests.support.ports import Away, ListedWords, PassagesOf
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 WANTED = QuotationSearch(limit=6, shown=("cup", "noodles"))
@@ -38,7 +37,7 @@ TALK = (
 
 async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationSearch = WANTED, **parts: Any) -> Any:
     """Select quotations from a log with these messages."""
-    ledger = InMemoryLedger(clock=FrozenClock())
+    ledger = a_ledger(clock=FrozenClock())
     await ledger.log.append(lines)
 
     async def never() -> None:

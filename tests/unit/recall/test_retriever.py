@@ -20,10 +20,9 @@ from cognitive_memory_core.recall.retriever import LONG, Retriever, SearchResult
 from cognitive_memory_core.recall.search_request import MAX_CANDIDATES, MAX_RESULTS
 from cognitive_memory_core.settings import Decay, Live, QuerySettings, Settings
 from cognitive_memory_core.text.lexical.terms import query_terms
-from tests.inmemory.ledger import InMemoryLedger
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ledgers import MODEL, a_vector, embedded
+from tests.support.ledgers import MODEL, a_ledger, a_vector, embedded
 from tests.support.ports import Away, CountingEmbedder, ListedEvents, ListedVectors, ListedWords
 
 TEA = an_event("阿棠(2000001) 喜欢乌龙茶", id="tea")
@@ -225,7 +224,7 @@ THEN = Interval(NOON - timedelta(days=31), NOON - timedelta(days=29))
 
 async def a_crowd(*inside):
     """Return a ledger of three hundred good matches of today and some events that match less."""
-    ledger = InMemoryLedger()
+    ledger = a_ledger()
     ledger.index.follow(MODEL)
     crowd = [an_event(f"阿棠喜欢什么茶{number}", id=f"c{number}", sender_id="2000002") for number in range(300)]
     await embedded(

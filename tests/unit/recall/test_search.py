@@ -19,11 +19,10 @@ from cognitive_memory_core.recall.query import Query
 from cognitive_memory_core.recall.retriever import Retriever, SearchResult
 from cognitive_memory_core.recall.search import LINE, TRACED, Search
 from cognitive_memory_core.settings import Live, QuerySettings, Settings
-from tests.inmemory import InMemoryLedger
-from tests.inmemory.passages import PassagesOf
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
-from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords
+from tests.support.ledgers import a_ledger
+from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords, PassagesOf
 
 BOTH, LEAST = ("message", "event"), 0.3
 LINES = ("陶艺课开了", "周末也有陶艺", "陶艺杯子烧好了", "没人学陶艺")
@@ -59,7 +58,7 @@ def a_hit(relevance: float = 0.9, event: Event | None = None, **fields: Any) -> 
 
 async def a_search(events: Any, *lines: Message | str, lexical: Any = None, sources: Any = None) -> Search:
     """Return a search over these events and a log of these messages, an hour apart."""
-    ledger = InMemoryLedger(clock=FrozenClock())
+    ledger = a_ledger(clock=FrozenClock())
     said = [
         line if isinstance(line, Message) else a_message(line, sent_at=NOON + timedelta(hours=at))
         for at, line in enumerate(lines)
@@ -135,7 +134,7 @@ async def test_an_event_is_found_through_a_line_that_it_was_made_of() -> None:
     """An event replaces a found message that it was made from, with most of that message's score."""
     event = an_event("小满在南门上课", message_ids=("m1",))
     lines = [a_message("陶艺课在南门", sent_at=NOON, id="m1"), a_message("陶艺", sent_at=NOON + timedelta(hours=3))]
-    ledger = InMemoryLedger(clock=FrozenClock())
+    ledger = a_ledger(clock=FrozenClock())
     await ledger.events.commit(a_draft(event))
     plain = await (await a_search(Told(), *lines)).find(ReadFilter(GROUP, kinds=("message",)), "陶艺", top_k=12)
     worth = next(hit.score for hit in plain.hits if hit.event.id == "m1")
@@ -198,7 +197,7 @@ async def test_a_real_search_of_events_is_joined() -> None:
     event = an_event("阿棠(2000001) 在学陶艺", id="known")
     settings = Live(SETTINGS)
     events = Retriever(
-        InMemoryLedger().events,
+        a_ledger().events,
         ListedWords([(event, 3.0)]),
         ListedVectors(),
         CountingEmbedder(),

@@ -14,10 +14,10 @@ from cognitive_memory_core import BadArgument, CognitiveMemory, Message, Storage
 from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.transfer import backed_up
-from tests.inmemory import InMemoryLedger
 from tests.support.builders import a_job
 from tests.support.clock import NOON, FrozenClock
 from tests.support.disks import fill, small_disk
+from tests.support.ledgers import a_ledger
 from tests.support.mirrors import NoMirror
 from tests.support.telling import READING, a_memory, recalled
 from tests.support.waiting import PATIENCE, until
@@ -140,7 +140,7 @@ async def test_a_half_made_backup_is_removed(tmp_path: Path, is_there: bool) -> 
     await queue.enqueue(a_job())
     if is_there:
         copy.mkdir()
-    eraser = Refusing(InMemoryLedger(clock=clock).eraser)
+    eraser = Refusing(a_ledger(clock=clock).eraser)
     with pytest.raises(StorageRefused):
         await backed_up(data, copy, queue=queue, eraser=eraser, mirror=NoMirror(), at=NOON)  # type: ignore[arg-type]
     assert eraser.saw == {"queues"}

@@ -15,12 +15,10 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.tombstones import Tombstones
 from cognitive_memory_core.ports.ledger import OptOut, Shared
-from cognitive_memory_core.store.ledger import SqliteLedger
 from cognitive_memory_core.transfer import exported, imported
-from tests.inmemory import InMemoryLedger
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
-from tests.support.ledgers import archived
+from tests.support.ledgers import Ledger, a_ledger, archived
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile
 
 AGENTS = replace(TANG_THERE, agent="3889001")
@@ -28,9 +26,9 @@ KEYS = sorted([TANG, TANG_THERE, MILI_THERE, GROUP_KEY, AGENTS, ProfileKey.user(
 
 
 @pytest.fixture
-def ledger() -> InMemoryLedger:
+def ledger() -> Ledger:
     """Return an empty ledger."""
-    return InMemoryLedger(clock=FrozenClock())
+    return a_ledger(clock=FrozenClock())
 
 
 @pytest.fixture
@@ -59,7 +57,7 @@ async def everything(profiles: Profiles) -> list[object]:
 
 @pytest.mark.parametrize("kind", ["files", "in memory"])
 async def test_profiles_come_back_with_their_past(
-    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path, kind: str
+    ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path, kind: str
 ) -> None:
     """An import into an empty store restores all profiles and revisions with their ids; a second one adds nothing."""
     path = tmp_path / "out.jsonl"
@@ -75,7 +73,7 @@ async def test_profiles_come_back_with_their_past(
 
 
 async def test_without_a_store_profiles_are_left_alone(
-    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
+    ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path
 ) -> None:
     """Without a profile store an export has no profiles, and an import ignores them."""
     assert await exported(ledger.archive, tmp_path / "none.jsonl") == 0
@@ -83,9 +81,7 @@ async def test_without_a_store_profiles_are_left_alone(
     assert await imported(ledger.archive, tmp_path / "out.jsonl") == 0
 
 
-async def test_what_stands_is_never_overwritten(
-    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
-) -> None:
+async def test_what_stands_is_never_overwritten(ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path) -> None:
     """An import never overwrites an existing profile; unknown revisions are added up to the limit."""
     path = tmp_path / "out.jsonl"
     await exported(ledger.archive, path, profiles=profiles)
@@ -96,9 +92,7 @@ async def test_what_stands_is_never_overwritten(
     assert [one.profile.summary for one in await other.revisions(GROUP_KEY)] == ["前", "二"]
 
 
-async def test_one_person_gets_their_own_profiles(
-    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
-) -> None:
+async def test_one_person_gets_their_own_profiles(ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path) -> None:
     """A personal export has the person's profiles of every scope and agent with revisions, and no others."""
     path = tmp_path / "mine.jsonl"
     assert await exported(ledger.archive, path, user_id="2000001", profiles=profiles) == 9
@@ -110,9 +104,7 @@ async def test_one_person_gets_their_own_profiles(
     assert [line["type"] for line in lines[:3]] == ["profile", "revision", "revision"]
 
 
-async def test_who_was_erased_or_left_stays_out(
-    ledger: InMemoryLedger, profiles: InMemoryProfiles, tmp_path: Path
-) -> None:
+async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: InMemoryProfiles, tmp_path: Path) -> None:
     """Profiles of or about an erased person, and of one who opted out, are not imported."""
     await stored_keys(profiles, "王五(2000005) 是群主", key=ProfileKey.group("10002"))
     await stored_keys(profiles, "新的", key=ProfileKey.user("2000006"))
@@ -165,16 +157,15 @@ async def test_people_are_known_by_the_names_that_lines_tell(tmp_path: Path) -> 
     ]
     path = tmp_path / "in.jsonl"
     path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    ledger = await SqliteLedger.open(tmp_path / "ledger.db")
+    ledger = a_ledger()
     assert await imported(ledger.archive, path, profiles=InMemoryProfiles(KEEP, FrozenClock())) == 5
     assert await imported(ledger.archive, path) == 0
     people = await ledger.listings.people("default", "", 10)
     assert {one.user_id: one.name for one in people} == {"2000001": "棠棠", "2000002": "小林", "2000003": "米粒"}
     assert people[0].last_at == NOON + timedelta(days=1)
-    await ledger.close()
 
 
-async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: InMemoryLedger, tmp_path: Path) -> None:
+async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: Path) -> None:
     """The choice to share a profile is imported unchanged and not mistaken for an opt-out."""
     path = tmp_path / "out.jsonl"
     await ledger.consent.set_sharing("2000001", shared=True, at=NOON)
@@ -182,9 +173,9 @@ async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: InMemoryLedger, tm
     assert await exported(ledger.archive, path) == 2
     lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()[1:]]
     assert [line for line in lines if "at" in line] == [
-        {"type": "consent", "user_id": "2000002", "at": NOON.isoformat()}
+        {"type": "consent", "user_id": "2000002", "at": "2026-03-04T04:00:00Z"}
     ]
-    other = InMemoryLedger(clock=FrozenClock())
+    other = a_ledger(clock=FrozenClock())
     assert await imported(other.archive, path) == 2
     assert sorted(await archived(other), key=repr) == [OptOut("2000002", NOON), Shared("2000001", NOON)]
 
@@ -200,7 +191,7 @@ BAD = [
 ]  # fmt: skip
 
 
-async def test_bad_lines_are_left_out(ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_bad_lines_are_left_out(ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Invalid lines are reported by number, and the others are imported."""
     path, good = tmp_path / "in.jsonl", {"type": "profile", "updated_at": NOON.isoformat(), "name": "阿棠"}
     rows = [{**good, **fields} for fields in BAD] + [{**good, "entity_type": "group", "group_id": "1"}]
@@ -215,7 +206,7 @@ async def test_bad_lines_are_left_out(ledger: InMemoryLedger, tmp_path: Path, ca
 
 
 async def test_a_profile_too_large_to_be_kept_does_not_end_an_import(
-    ledger: InMemoryLedger, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ledger: Ledger, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A profile that is too large to store is left out, and the import continues."""
     source = InMemoryProfiles(KEEP, FrozenClock())

@@ -16,8 +16,7 @@ from cognitive_memory_core.errors import BadArgument, UnavailableError
 from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.vectors import Generation
-
-from .vectors import has_direction
+from cognitive_memory_core.store.search.vectors import has_direction
 
 
 @dataclass
