@@ -68,7 +68,7 @@ async def test_profiles_come_back_with_their_past(
     assert await everything(other) == await everything(profiles)
     assert await imported(ledger.archive, path, profiles=other) == 0
     assert await everything(other) == await everything(profiles)
-    await exported(InMemoryLedger(clock=clock).archive, tmp_path / "again.jsonl", profiles=other)
+    await exported(a_ledger(clock=clock).archive, tmp_path / "again.jsonl", profiles=other)
     assert (tmp_path / "again.jsonl").read_bytes() == path.read_bytes()
 
 
