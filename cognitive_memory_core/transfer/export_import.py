@@ -6,7 +6,7 @@ import asyncio
 import codecs
 import logging
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
@@ -15,13 +15,10 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..cancellation import completed
-from ..domain.message import Message
 from ..domain.profile import Profile, Revision
-from ..domain.scope import Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, MistakeError, StorageRefused
-from ..ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut, RowSource
-from ..text.identity.name_cleaning import clean_name
+from ..ports.ledger import Archive, ArchiveRow, OptOut, RowSource
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 from .profiles import ImportableProfileStore, IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
 from .targets import draft_in, refuse_special, removed
@@ -83,7 +80,7 @@ async def imported(
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
     An existing profile is never overwritten. Skipped are profiles for which ``is_excluded`` returns True, and those of
-    people whose opt-out is on an earlier line of the same export. People are known afterwards by the names told.
+    people whose opt-out is on an earlier line of the same export.
     """
     count, left_out = 0, set[str]()
     try:
@@ -98,34 +95,11 @@ async def imported(
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
                 wanted = [one for one in profile_rows if not _is_left_out(one, left_out, is_excluded)]
                 count += await absorb_profiles(wanted, profiles) if profiles else 0
-                await archive.import_rows(list(_told_names([*rows, *wanted])))
     except OSError as unreadable:
         raise BadArgument(
             sentences.caller.UNREADABLE_FILE.format(path=path, reason=unreadable.strerror)
         ) from unreadable
     return count
-
-
-def _told_names(rows: Iterable[ExportedRow]) -> Iterator[Alias]:
-    """Yield the names of people that events, lines of the log and profiles tell; not counted as rows of the export."""
-    for row in rows:
-        match row:
-            case EmbeddedEvent(event=event):
-                told = event.scope, event.sender_id, event.sender_name, event.happened_at
-            case Message(scene=scene, is_bot=False):
-                told = scene.scope, scene.user_id, scene.user_name, row.sent_at
-            case Profile(key=key):
-                place = (
-                    Scope(key.agent, "group", key.group_id)
-                    if key.group_id
-                    else Scope(key.agent, "private", key.user_id)
-                )
-                told = place, key.user_id, row.name, row.updated_at
-            case _:
-                continue
-        place, user_id, given, at = told
-        if user_id and (name := clean_name(given)):
-            yield Alias(place, user_id, name, at, at)
 
 
 async def _everything(

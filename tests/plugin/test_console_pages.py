@@ -108,7 +108,6 @@ async def test_raw_lines_are_taken_apart(shown: Console) -> None:
         page = await visitor.look("/question", **asked)
         table = page.split("自己的字词", 1)[1]
         assert "新的在保险柜里" in table
-        assert "还在最近的聊天里" in table
 
 
 async def test_why_something_was_not_recalled(shown: Console) -> None:

@@ -61,7 +61,8 @@ def full_width(text: str) -> str:
 
 def _unread(entity: re.Match[str]) -> str:
     """Replace the & of an HTML entity if decoding it yields a sign that :func:`defused` replaces, or another &."""
-    plain = unicodedata.normalize("NFKC", entity[0])
-    read = html.unescape(plain)
-    is_sign = read != plain and (read[:1] in {"", "&"} or read.translate(_HARMLESS) != read)
-    return f"⅋{entity[0][1:]}" if is_sign else entity[0]
+    for written in {entity[0], unicodedata.normalize("NFKC", entity[0])}:  # a reader may decode before it normalises
+        read = html.unescape(written)
+        if read != written and (read[:1] in {"", "&"} or read.translate(_HARMLESS) != read):
+            return f"⅋{entity[0][1:]}"
+    return entity[0]

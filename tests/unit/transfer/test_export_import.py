@@ -126,45 +126,6 @@ async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: InMemo
 GROUP_SCOPE = Scope("default", "group", "10001")
 
 
-async def test_people_are_known_by_the_names_that_lines_tell(tmp_path: Path) -> None:
-    """Events, lines of the log and profiles without a line of names tell them; nobody who opted out gets one."""
-    at, place = NOON.isoformat(), {"request_type": "group", "group_id": "10001"}
-    later = (NOON + timedelta(days=1)).isoformat()
-    event = {
-        "type": "event",
-        "text": "养猫",
-        "sender_name": "棠棠",
-        "sender_id": "2000001",
-        "user_id": "2000001",
-        **place,
-    }
-    lines: list[dict[str, object]] = [
-        {"format": "cognitive-memory", "version": 1},
-        {"type": "consent", "user_id": "2000009", "at": at},
-        {**event, "id": "e1", "happened_at": at},
-        {**event, "id": "e2", "text": "养狗", "happened_at": later},
-        {**event, "id": "e3", "sender_name": "走了", "sender_id": "2000009", "happened_at": at},
-        {
-            "type": "message",
-            "id": "m1",
-            "text": "早",
-            "user_id": "2000002",
-            "user_name": "小林",
-            "sent_at": at,
-            **place,
-        },
-        {"type": "profile", "entity_type": "user", "user_id": "2000003", "name": "米粒", "updated_at": at},
-    ]
-    path = tmp_path / "in.jsonl"
-    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
-    ledger = a_ledger()
-    assert await imported(ledger.archive, path, profiles=InMemoryProfiles(KEEP, FrozenClock())) == 5
-    assert await imported(ledger.archive, path) == 0
-    people = await ledger.listings.people("default", "", 10)
-    assert {one.user_id: one.name for one in people} == {"2000001": "棠棠", "2000002": "小林", "2000003": "米粒"}
-    assert people[0].last_at == NOON + timedelta(days=1)
-
-
 async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: Path) -> None:
     """The choice to share a profile is imported unchanged and not mistaken for an opt-out."""
     path = tmp_path / "out.jsonl"
