@@ -21,6 +21,7 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from .onebot import v12
+from .running_loops import IDLE, RunningLoops
 
 NAME_LENGTH = 64
 ADMINS = frozenset({"owner", "admin"})  # roles, as OneBot v11 states them with each line of a group
@@ -60,6 +61,7 @@ class PlatformNames:
         self._asking: dict[_Key, _PlatformQuery] = {}
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
         self._loop = core.BackgroundLoop("platform names", self._round)
+        self._loops = RunningLoops(self._loop)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
         """Return the answer about a person in a group (in private with group ""), or about the group without a person.
@@ -133,15 +135,15 @@ class PlatformNames:
 
     async def start(self) -> None:
         """Start the background loop."""
-        self._loop.start()
+        self._loops.start()
 
     async def stop(self) -> None:
         """End the background loop."""
-        await self._loop.stop()
+        await self._loops.stop()
 
     async def _round(self) -> float:
         await self.ask_waiting()
-        return AGAIN
+        return IDLE
 
     async def _asked(self, bot: Bot, key: _Key) -> PlatformAnswer:
         _, group_id, user_id = key

@@ -187,14 +187,15 @@ async def test_no_erasure_runs_while_it_is_read(tmp_path: Path) -> None:
 
     keep_summaries(tmp_path, Disk())
     taking_over = SummaryTakeover(tmp_path, "default", import_slowly, Disk())
-    taking_over.loop.start()
+    running = asyncio.create_task(taking_over.loop.run())
     await begun.wait()
     erasing = asyncio.create_task(erase())
     await asyncio.sleep(0.05)
     assert order == []
     may_end.set()
     await erasing
-    await taking_over.loop.stop()
+    running.cancel()
+    await asyncio.wait({running})
     assert order == ["imported", "erased"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from array import array
 from collections.abc import Sequence
@@ -167,9 +168,10 @@ async def test_the_follower_asks_by_itself() -> None:
     follower = follower_of(ledger, store)
     await follower.follow()
     await tear(store, events[33:37])
-    follower.loop.start()
+    running = asyncio.create_task(follower.run())
     await until(lambda: _again(follower, store))
-    await follower.loop.stop()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 def _again(follower: IndexReconciler, store: Asked) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -191,7 +192,8 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
 
     await some(ledger, "一")
     indexer = Indexer(Model(refuse), ledger.vectors, on_stored=lambda: None)
-    indexer.loop.start()
+    running = asyncio.create_task(indexer.run())
     await until(lambda: bool(indexer.last_error))
     await until_not(indexer.lag)
-    await indexer.loop.stop()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)

@@ -27,11 +27,12 @@ SOON = 0.35  # seconds within which a loop without a fixed clock would have acte
 @asynccontextmanager
 async def running(merging: ProfileMerging) -> AsyncIterator[ProfileMerging]:
     """Run the loop."""
-    merging.start()
+    task = asyncio.create_task(merging.run())
     try:
         yield merging
     finally:
-        await merging.stop()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def settled(merging: ProfileMerging) -> None:

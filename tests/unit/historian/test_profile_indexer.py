@@ -152,7 +152,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
     keys = [await world.portray(number) for number in range(4)]
     store = Unreadable(world.store, keys[1])
     indexer = ProfileIndexer(store, world.index, world.model, elapsed=world.clock.elapsed)
-    indexer.loop.start()
+    task = asyncio.create_task(indexer.run())
     try:
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == {keys[0], keys[2], keys[3]}
@@ -172,7 +172,8 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == set(keys)
     finally:
-        await indexer.loop.stop()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
@@ -181,14 +182,15 @@ async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
     key = await world.portray(1)
     store = Unreadable(world.store, key)
     indexer = ProfileIndexer(store, world.index, world.model, read_again=0.02)
-    indexer.loop.start()
+    task = asyncio.create_task(indexer.run())
     try:
         await until(lambda: indexer.last_error == "读不了")
         store.key = None
         await until(lambda: indexer.last_error == "")
         assert set(await world.index.versions()) == {key}
     finally:
-        await indexer.loop.stop()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])
@@ -222,14 +224,16 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
     world = World(react)
     await world.portray(1)
     assert await world.indexer.has_lag()
-    world.indexer.loop.start()
+    task = asyncio.create_task(world.indexer.run())
     await until_not(world.indexer.has_lag)
     key = await world.portray(2)
     await world.index.put(await world.store.find(key))
     world.indexer.wake_now()
     await until_not(world.indexer.has_lag)
     assert world.indexer.last_error == ""
-    await world.indexer.loop.stop()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
 
 
 def test_a_profile_is_found_by_all_its_words() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -191,7 +192,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     follower = follower_of(ledger, store)
     await some(ledger, 2)
     await follower.follow()
-    follower.loop.start()
+    running = asyncio.create_task(follower.run())
     store.is_away = True
     later = await some(ledger, 1, first=7)
     follower.wake_now()
@@ -202,7 +203,8 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     store.is_away = False
     await until_not(follower.lag)
     assert later[0].id in await found(follower)
-    await follower.loop.stop()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 class Hiccuping(TroubledStore):
@@ -296,7 +298,7 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
     ledger, store, clock = a_ledger(), TroubledStore(), FrozenClock()
     follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
-    follower.loop.start()
+    running = asyncio.create_task(follower.run())
     follower.wake_now()
     await until_not(follower.lag)
     generation = await store.open()
@@ -308,7 +310,8 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
         follower.wake_now()
         await until_not(follower.lag)
     await until(lambda: _holds(store, generation, events[0]))
-    await follower.loop.stop()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
 
 
 async def _holds(store: InMemoryVectorStore, generation: Generation, event: Event) -> bool:
