@@ -83,7 +83,7 @@ def test_the_store_and_the_index_are_told_the_same(archives: Archives) -> None:
     urls = dict(str(one).split(", ", 1) for one in given.get_all("Project-URL", []))
     plugin = (ROOT / PACKAGES[1] / "__init__.py").read_text("utf-8")
     assert f'homepage="{urls["Homepage"]}"' in plugin
-    newest = re.search(r"^## \[([^\]]+)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    newest = re.search(r"^## \[(\d[^\]]*)\]", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert newest is not None
     assert given["Version"] == newest[1]
     assert given["License-Expression"] == "MIT"
