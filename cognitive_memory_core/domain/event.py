@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from .fact import EventKind, Fact
+from .quote import Quote, exchange
 from .scope import Scope
 
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
@@ -17,12 +18,13 @@ MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "expe
 
 @dataclass(frozen=True)
 class Event:
-    """A stored statement: something that happened or that holds.
+    """A stored statement: something that happened or that holds, with the lines that it rests on.
 
-    ``user_id`` is the person of the scene, ``sender_id`` the speaker, ``subjects`` the ids of the people it is about;
-    ``group_id`` is "" in private. An event made from the lines of several people has ``sender_id`` "" and the first of
-    these people as ``user_id``; it is not recalled in private chats. ``pain``, ``solution`` and ``outcome``
-    are set for kind "experience" only. ``replaces`` is the id of an earlier event of the same speaker that no longer
+    ``text`` is what is searched and listed; what models read are the ``quotes``. They are () for events stored before
+    there were quotes. ``user_id`` is the person of the scene, ``sender_id`` the one voice of the event, ``subjects``
+    the ids of the people it is about; ``group_id`` is "" in private. An event stored before there were quotes may
+    have several voices: its ``sender_id`` is "". ``pain``, ``solution`` and ``outcome``
+    are set for kind "experience" only. ``replaces`` is the id of an earlier event of the same voice that no longer
     holds since this one, or "". A hit on the raw log carries an Event of kind "message" with the message's id.
     """
 
@@ -48,6 +50,12 @@ class Event:
     sender_name: str = ""
     retired_at: datetime | None = None
     replaces: str = ""
+    quotes: tuple[Quote, ...] = ()
+
+    @property
+    def is_own_words(self) -> bool:
+        """Whether no quote is somebody else's, so that the event follows its voice from a group into a private chat."""
+        return all(quote.sender_id == self.sender_id for quote in self.quotes)
 
     @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:
@@ -124,6 +132,7 @@ def with_absolute_text(stored: Event, again: Event) -> Event:
     return replace(
         stored,
         text=again.text,
+        quotes=again.quotes,
         kind=again.kind,
         subjects=again.subjects,
         is_absolute=True,
@@ -132,6 +141,19 @@ def with_absolute_text(stored: Event, again: Event) -> Event:
         solution=again.solution,
         outcome=again.outcome,
     )
+
+
+def without_quotes(event: Event, is_gone: Callable[[Quote], bool]) -> Event | None:
+    """Return an event without the quotes that are gone, its text their exchange; None without any of its voice.
+
+    The event itself is returned if no quote of it is gone, or if it never had any.
+    """
+    left = tuple(quote for quote in event.quotes if not is_gone(quote))
+    if left == event.quotes:
+        return event
+    if not any(quote.sender_id == event.sender_id for quote in left):
+        return None
+    return replace(event, text=exchange(left), quotes=left, is_absolute=False, pain="", solution="", outcome="")
 
 
 def duplicate_key(text: str) -> str:

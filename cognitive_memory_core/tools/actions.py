@@ -16,6 +16,7 @@ from ..domain.scope import Scene
 from ..errors import NotPermitted, UnknownPin
 from ..memory import CognitiveMemory
 from ..settings import Settings
+from ..text.spoken_events import spoken
 from .profile_limit import ProfileLimit, process_limit
 from .tool_arguments import Arguments, BadToolArgument
 
@@ -172,7 +173,7 @@ def _event(caller: ToolCaller, hit: Hit) -> Answer:
     return {
         "id": event.id,
         "time": caller.minute(event.happened_at),
-        "text": event.text,
+        "text": event.text if event.kind == "message" else spoken(event),
         "by": speaker(event),
         "score": round(hit.score, 3),
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -23,8 +22,6 @@ from tests.prompts.asked import (
     said,
     scene,
 )
-from tests.support.builders import an_event
-from tests.support.clock import NOON
 
 STRANGER = Person("5550000001", "路人甲")
 CROWD = tuple(Person(str(6_000_000 + at), f"潜水{at}号") for at in range(60))
@@ -164,7 +161,7 @@ def test_times_are_those_of_the_place() -> None:
     prompt = rewrite(lines=lines, neighbours=(near,))
     assert "1. 00:30 林檎" in prompt
     assert "2. 3月4日周三 23:30 林檎" in prompt
-    assert "E1. 2026年3月5日 " in prompt
+    assert "E1. 2026年3月5日周四 " in prompt
 
 
 def test_a_facts_day_is_written_once() -> None:
@@ -227,15 +224,3 @@ def test_quotes_are_told_from_own_words() -> None:
     assert "1. 21:37 老齐(28470003)：[引用：林檎：我退群 › 真的] 别闹" in prompt
     assert "2. 21:38 老齐(28470003)：[引用：林檎：我退群] 别闹" in prompt
     assert "3. 21:39 老齐(28470003)：「我退群」这歌不错" in prompt
-
-
-def test_a_known_event_has_its_day_once() -> None:
-    """An event that begins with the day on which it happened is listed without that day in front of it."""
-    events = (
-        an_event("2026年3月4日 唐唐(2) 打卡", happened_at=NOON),
-        an_event("唐唐(2) 打卡", happened_at=NOON),
-    )
-    told = rewrite(neighbours=events)
-    assert len(re.findall(r"^E\d\. .*唐唐", told, re.MULTILINE)) == len(events)
-    assert "2026年3月4日 2026年3月4日" not in told
-    assert told.count("2026年3月4日 ") >= len(events)
