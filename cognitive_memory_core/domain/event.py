@@ -69,15 +69,11 @@ class Event:
 class Statement:
     """One statement returned by a historian, before it becomes an event. Ids and texts are "" where there is none.
 
-    * ``speaker`` is an id from the job context. ``is_own``: code, not a model, established that the speaker said it;
-      only such statements reach a person's profile. ``is_of_place``: it is about the group as a whole.
+    * ``quotes`` are the lines that it rests on, ``speaker`` is its one voice: the sender of one of them, or "" for what
+      the bot noted. ``message_ids`` are the messages that it covers.
+    * ``is_of_place``: it is about the group as a whole.
     * ``repeats`` is the id of a neighbour in the job context that says the same, ``replaces`` the id of a neighbour
-      that no longer holds. ``observation`` is the text that the statement was made from.
-    * ``voices`` are the ids of the people on whose lines the statement rests, if they are several; ``speaker`` is then
-      "". ``backers`` are those voices whose lines say it or agree to it. ``updates`` is the one voice whose profile the
-      statement must reach, because it tells a change of that person alone.
-    * ``dictated_by`` is the person whose cited line orders the memory what to write; the statement is attributed to
-      them.
+      that no longer holds. ``observation`` is the text by which an equal one is recognised later without a model.
     """
 
     text: str
@@ -86,15 +82,11 @@ class Statement:
     speaker: str = ""
     confidence: float = 1.0
     is_absolute: bool = True
-    is_own: bool = False
     is_of_place: bool = False
     repeats: str = ""
     replaces: str = ""
     observation: str = ""
-    voices: tuple[str, ...] = ()
-    backers: tuple[str, ...] = ()
-    updates: str = ""
-    dictated_by: str = ""
+    quotes: tuple[Quote, ...] = ()
     message_ids: tuple[str, ...] = ()
     happened_at: datetime | None = None
     pain: str = ""
@@ -120,9 +112,11 @@ class Draft:
 
 
 def is_replaced(old: Event, new: Event) -> bool:
-    """Return whether ``new`` names ``old`` as replaced, has the same place and speaker, and is not earlier."""
-    is_theirs = bool(new.sender_id) and (old.scope, old.sender_id) == (new.scope, new.sender_id)
-    return is_theirs and new.replaces == old.id and new.happened_at >= old.happened_at
+    """Return whether ``new`` names ``old`` as replaced, has the same place, and is not earlier.
+
+    That the same voice said it, or an admin of a rule, the historian checked before it was stored.
+    """
+    return old.scope == new.scope and new.replaces == old.id and new.happened_at >= old.happened_at
 
 
 def with_absolute_text(stored: Event, again: Event) -> Event:

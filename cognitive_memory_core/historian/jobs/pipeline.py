@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 
@@ -20,13 +20,10 @@ from ...ports.models import Historian
 from ...settings import Live, Settings
 from ...text.identity.name_cleaning import clean_name
 from ..profiles.name_observer import NameObserver
-from ..rewriting.attribution import repeated
-from ..rewriting.claims_of_one_person import LEAST_SUPPORT, vouched
+from ..rewriting.checks import called
 from ..rewriting.dialogue_context import DialogueContext
-from ..rewriting.echoes import called
 from ..rewriting.progress import Progress
-from ..rewriting.repeated_events import RepeatedEvents
-from ..rewriting.statement_gate import judged
+from ..rewriting.repeated_events import RepeatedEvents, repeated
 from .event_drafting import drafted
 from .memo_writer import MemoWriter
 
@@ -99,26 +96,9 @@ class Pipeline:
         """Return the statements of a job; if an earlier try made them, use these without a model call."""
         statements = self._progress.find(job.work, job_context)
         if statements is None:
-            of_one_job = replace(self, neighbourhood=self.neighbourhood.of_one_job())
-            statements = await of_one_job.backed_statements(job, job_context)
+            statements = await self._statements(job, job_context)
             self._progress.keep(job.work, job_context, statements)
         return statements
-
-    async def backed_statements(self, job: Job, job_context: JobContext) -> list[Statement]:
-        """Make the statements of a job, with the people who back them; write nothing."""
-        names = called(job_context)
-        found = await self._statements(job, job_context)
-        backed = [await self._with_backers(said, job, names) for said in found]
-        return [vouched(judged(said, names), job_context) for said in backed]
-
-    async def _with_backers(self, said: Statement, job: Job, names: Collection[str]) -> Statement:
-        """Add to a statement about the group, as backers, the people who said the same in earlier jobs."""
-        if not (said.is_of_place and said.text) or len(said.backers) >= LEAST_SUPPORT:
-            return said
-        own = said.backers or tuple(filter(None, (said.speaker,)))
-        before = await self.neighbourhood.said_by_others(said.text, job.work.scene, self.consent.opted_out, names)
-        others = tuple(one for one in before if one not in own)
-        return replace(said, backers=(*own, *others)) if others else said
 
     async def _keep_memo(self, job: Job) -> None:
         """Store the memo before any model is called, so that memos never wait for a model."""
@@ -130,11 +110,9 @@ class Pipeline:
             if not any(line.sender_id for line in job.work.messages):
                 return []
             return await self.historian.triage(job.work, await self._with_surroundings(job.work, job_context))
-        before, beside = await both(
+        before, beside = await both(  # most often nothing was heard before, and one trip reads both
             self.neighbourhood.found_before(job.work, called(job_context), self.consent.opted_out),
-            self._with_neighbours(
-                job.work, job_context
-            ),  # most often nothing was heard before, and one trip reads both
+            self._with_neighbours(job.work, job_context),
         )
         if not before:
             return await self._rewritten(job.work, beside)
@@ -150,7 +128,7 @@ class Pipeline:
         if is_empty or not self.asks_model:
             return job_context
         near = await self.neighbourhood.near(work, self.consent.opted_out, called(job_context))
-        return replace(job_context, neighbours=near)
+        return replace(job_context, neighbours=tuple(map(self.consent.redacted, near)))
 
     async def _with_surroundings(self, dialogue: Dialogue, job_context: JobContext) -> JobContext:
         """Return the job context with earlier lines and events, so that a model understands a dialogue in mid-topic."""
