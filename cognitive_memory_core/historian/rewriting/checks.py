@@ -31,6 +31,7 @@ LEAST_OWN = (
     0.08  # share of a statement's tokens that must stand in lines of its voice and in nobody's lines just before
 )
 MOST_OTHERS = 0.2  # share that may stand only in cited lines of others
+QUOTED = 6  # letters from which a passage in quotation marks is somebody's words, and no term
 BEFORE, WITHIN = 12, timedelta(hours=1)  # lines before a line, and their age, that it may merely echo
 _LABEL = re.compile(r"[(（][^()（）\s]{1,128}[)）]")
 _QUOTATION = re.compile("“([^“”]{2,})”|「([^「」]{2,})」|『([^『』]{2,})』")
@@ -115,15 +116,15 @@ def faults(
 
     ``others`` are the quotes of an event that it replaces, ``note`` the observation that it was made from.
     """
-    names, zone = called(job_context), job_context.when.tzinfo
+    names, zone = [one for one in called(job_context) if one != job_context.place_name], job_context.when.tzinfo
     given = [Line(line.text, line.sent_at.astimezone(zone)) for line in lines]
     given += [Line(one.text, one.sent_at.astimezone(zone) if one.sent_at else None) for one in others]
-    given += [Line(note, job_context.when)] if note else []
+    given += [Line(job_context.place_name), *([Line(note, job_context.when)] if note else [])]  # 周五局 is no weekday
     if strange_figures(text, given, names):
         yield "figure"
-    said = duplicate_key("\n".join(one.text for one in given))
-    quoted = ("".join(found.groups(default="")) for found in _QUOTATION.finditer(text))
-    if any(duplicate_key(one) not in said for one in quoted if _LABEL.search(one) is None):
+    said = duplicate_key("\n".join((*names, *(one.text for one in given))))
+    quoted = (duplicate_key("".join(found.groups(default=""))) for found in _QUOTATION.finditer(text))
+    if any(one not in said for one in quoted if len(one) >= QUOTED):
         yield "quote"
 
 
