@@ -87,7 +87,8 @@ def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
         return
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     written: dict[str, _CommittedEvent] = {}
-    for event in draft.events:
+    for drafted in draft.events:
+        event = event_rows.with_admitted_quotes(connection, drafted, left_out, erased) or drafted
         if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
             entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
             if entry is not None:

@@ -46,6 +46,16 @@ def forget(connection: Connection, event_id: str, at: datetime) -> None:
         event_rows.retire(connection, row, at)
         connection.execute("INSERT OR IGNORE INTO forgotten VALUES (?)", row)
         _hide(connection, row[0])
+        _drop_own_quotes(connection, row[0], at)
+
+
+def _drop_own_quotes(connection: Connection, seq: int, at: datetime) -> None:
+    """Take the lines of a forgotten event's voice out of other events; those left without one are forgotten, too."""
+    event = event_of(connection.execute(select(_EVENT, "events e", "e.seq = ?"), (seq,)).fetchone())
+    own = [quote.message_id for quote in event.quotes if quote.message_id and quote.sender_id == event.sender_id]
+    fallen = event_rows.drop_quotes(connection, event.scope.key, own, but=seq) if own else []
+    event_rows.retire(connection, fallen, at)
+    connection.executemany("INSERT OR IGNORE INTO forgotten VALUES (?)", [(one,) for one in fallen])
 
 
 def unhide(connection: Connection, event_id: str) -> None:

@@ -148,7 +148,8 @@ def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetim
         "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
         place[::-1],
     ).fetchall()
-    return event_rows.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
+    unfounded = _without_source(connection, [row[0] for row in resting], place[1])
+    return event_rows.retire(connection, (*unfounded, *event_rows.drop_quotes(connection, scope.key, [message_id])), at)
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:

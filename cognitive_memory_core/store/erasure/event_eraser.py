@@ -96,6 +96,7 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Er
     lines = hidden_lines.hidden_seqs(connection, gone)
     for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)
+        event_rows.retire(connection, event_rows.drop_quotes(connection, scope, [message_id]), at)
     connection.execute(_WITHDRAWN, (micros(at), listed(lines)))
     connection.execute(_SOURCES_WITHDRAWN, (micros(at), listed(gone)))  # also of lines pruned from the log
     messages = drop(connection, lines)
