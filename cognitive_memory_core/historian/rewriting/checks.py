@@ -26,7 +26,7 @@ from ...text.names_and_quotations import TextMask, named
 from ...text.statements.figures import Line, strange_figures, values_of
 from ...text.time.time_words import is_time, mentions
 
-Fault = Literal["empty", "too_long", "figure", "quote"]
+Fault = Literal["empty", "too_long", "unfounded", "figure", "quote"]
 LEAST_OWN = (
     0.08  # share of a statement's tokens that must stand in lines of its voice and in nobody's lines just before
 )
@@ -114,12 +114,16 @@ def faults(
 ) -> Iterator[Fault]:
     """Yield what a statement says that stands in none of its lines: a day, a time or a number, or a quotation.
 
-    ``others`` are the quotes of an event that it replaces, ``note`` the observation that it was made from.
+    ``others`` are the quotes of an event that it replaces, ``note`` the observation that it was made from; without
+    lines its words must stand in this.
     """
     names, zone = [one for one in called(job_context) if one != job_context.place_name], job_context.when.tzinfo
     given = [Line(line.text, line.sent_at.astimezone(zone)) for line in lines]
     given += [Line(one.text, one.sent_at.astimezone(zone) if one.sent_at else None) for one in others]
     given += [Line(job_context.place_name), *([Line(note, job_context.when)] if note else [])]  # 周五局 is no weekday
+    tokens, noted = tokens_of(text, job_context), tokens_of(note, job_context)
+    if note and not lines and len(tokens & noted) < LEAST_OWN * len(tokens):
+        yield "unfounded"
     if strange_figures(text, given, names):
         yield "figure"
     said = duplicate_key("\n".join((*names, *(one.text for one in given))))
