@@ -111,7 +111,10 @@ def _learned_in(event: Event) -> Scene:
 
 
 def is_own(scene: Scene, event: Event) -> bool:
-    """Return whether the asker may change an event: their own, one of their private chat, or any as an operator."""
-    if scene.kind == "operator":
-        return True
-    return event.sender_id == scene.user_id or (event.request_type == "private" and event.user_id == scene.user_id)
+    """Return whether the asker may change an event.
+
+    It is their own, of their private chat, or what the bot noted in a turn with them; an operator may change all.
+    """
+    is_noted = not event.sender_id and bool(event.quotes)
+    is_theirs = event.user_id == scene.user_id and (is_noted or event.request_type == "private")
+    return scene.kind == "operator" or event.sender_id == scene.user_id or is_theirs

@@ -11,7 +11,7 @@ from typing import Literal
 
 from .fact import EventKind, Fact
 from .quote import Quote, exchange
-from .scope import Scope
+from .scope import Scene, Scope
 
 MEMORY_KINDS: tuple[EventKind, ...] = ("event", "preference", "knowledge", "experience")
 
@@ -56,6 +56,10 @@ class Event:
     def is_own_words(self) -> bool:
         """Whether no quote is somebody else's, so that the event follows its voice from a group into a private chat."""
         return all(quote.sender_id == self.sender_id for quote in self.quotes)
+
+    def readable_by(self, scene: Scene) -> bool:
+        """Return whether a scene may read the event: by its scope, and from a group in private only own words."""
+        return self.scope.readable_by(scene, sender_id=self.sender_id if self.is_own_words else "")
 
     @cached_property  # asked for several times a candidate
     def scope(self) -> Scope:

@@ -209,7 +209,7 @@ class ModelHistorian:
         note = work.notes[number]
         if not work.passed(number):
             _warn(work.job_context, sentences.log.GATE_GAVE_UP.format(count=1))
-            return as_noted(note, turn.message_ids)
+            return as_noted(note, turn)
         said = _marked(work.judged[number], self._settings.current.historian.min_confidence)
         is_again = said.speaker == turn.scene.user_id and is_timeless(note)
         sources = tuple(dict.fromkeys((*turn.message_ids, *said.message_ids)))

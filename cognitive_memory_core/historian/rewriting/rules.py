@@ -42,7 +42,7 @@ class RuleHistorian:
 
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:  # noqa: ARG002  # of the port
         """Keep each observation as it is, as the bot's note."""
-        return [as_noted(observation, turn.message_ids) for observation in turn.observations]
+        return [as_noted(observation, turn) for observation in turn.observations]
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
         """Return the lines worth keeping, each as it was said, with the line that it answers.

@@ -16,6 +16,7 @@ from ...domain.fact import EventKind
 from ...domain.message import Message
 from ...domain.people import JobContext
 from ...domain.quote import Quote, exchange
+from ...domain.turn import Turn
 from ...prompts.answers import StatementAnswer
 from ...text.identity.labelling import ids_of, labelled
 from ...text.identity.name_cleaning import clean_name, one_line
@@ -55,6 +56,7 @@ def judged(
     is_carried = named in senders and carries(named, text, cited, given, job_context)
     if note and not is_carried:  # the observation remains what the bot noted, in other words
         cited, named = [], ""
+    whom = () if cited else (job_context.speaker.id,)  # a note is about a turn with this person
     lines = given.with_answered(cited)
     replaced = _neighbour(answer.replaces, job_context)
     verdict = judge(text, note or "\n".join(line.text for line in cited), around, job_context)
@@ -64,7 +66,7 @@ def judged(
     statement = Statement(
         text,
         _kind(answer),
-        subjects=_subjects(ids_of(answer.subjects, people), text, job_context),
+        subjects=_subjects((*ids_of(answer.subjects, people), *whom), text, job_context),
         speaker=named,
         confidence=_clamped(answer.confidence),
         is_of_place=job_context.place.group_id in ids_of(answer.subjects, people),
@@ -96,15 +98,16 @@ def as_said(
     )
 
 
-def as_noted(observation: str, message_ids: Iterable[str]) -> Statement:
-    """Keep an observation that a chat plugin handed in as it is, as the bot's note."""
+def as_noted(observation: str, turn: Turn) -> Statement:
+    """Keep an observation that a chat plugin handed in as it is, as the bot's note about a turn with its person."""
     noted = one_line(observation) or sentences.stored_text.NOTHING_SHOWN
     return Statement(
         f"{sentences.stored_text.BOT_NOTED}：{noted}",
+        subjects=(turn.scene.user_id,),
         confidence=KEPT_CONFIDENCE,
         is_absolute=False,
         quotes=_noted(noted),
-        message_ids=tuple(message_ids),
+        message_ids=tuple(turn.message_ids),
         observation=observation,
     )
 

@@ -76,7 +76,8 @@ def _gone(connection: Connection, which: str) -> list[Event]:
 
 
 def _forgotten(connection: Connection, user_id: str) -> list[Event]:
-    own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
+    noted = "(e.sender_id = '' AND e.quotes <> '[]')"  # by the bot, in a turn with the person
+    own = f"e.sender_id = ? OR (e.user_id = ? AND (e.request_type = 'private' OR {noted}))"
     clause = f"{hidden_lines.FORGOTTEN} AND ({own}) AND NOT ({hidden_lines.RESTS_ON_NOTHING})"
     query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
     return [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
