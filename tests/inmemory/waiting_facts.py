@@ -57,7 +57,7 @@ class WaitingFacts:
     def hear(self, event: Event, observation: str, event_id: str) -> None:
         """Record the current event that an observation became; the latest one counts."""
         if observation.strip():
-            self.heard[event.scope, event.sender_id, duplicate_key(observation)] = event_id
+            self.heard[event.scope, event.sender_id or event.user_id, duplicate_key(observation)] = event_id
 
     def unhear(self, event_id: str) -> None:
         """Remove the observations that an event was made from."""

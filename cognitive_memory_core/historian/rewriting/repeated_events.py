@@ -61,7 +61,9 @@ class RepeatedEvents:
         return {
             text: event
             for text, event in found.items()
-            if event.sender_id == scene.user_id and event.scope == scene.scope and read_filter.admits(event)
+            if (event.sender_id or event.user_id) == scene.user_id
+            and event.scope == scene.scope
+            and read_filter.admits(event)
         }
 
     async def near(

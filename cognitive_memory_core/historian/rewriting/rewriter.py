@@ -211,7 +211,7 @@ class ModelHistorian:
             _warn(work.job_context, sentences.log.GATE_GAVE_UP.format(count=1))
             return as_noted(note, turn)
         said = _marked(work.judged[number], self._settings.current.historian.min_confidence)
-        is_again = said.speaker == turn.scene.user_id and is_timeless(note)
+        is_again = said.speaker in ("", turn.scene.user_id) and is_timeless(note)
         sources = tuple(dict.fromkeys((*turn.message_ids, *said.message_ids)))
         return replace(said, message_ids=sources, observation=note if is_again else "")
 
@@ -237,7 +237,7 @@ def _marked(found: Judged, least: float) -> Statement:
     said = replace(found.statement, is_absolute=found.verdict.is_absolute)
     if said.is_absolute and said.confidence >= least:
         return said
-    return replace(said, repeats="", replaces="", observation="")
+    return replace(said, is_absolute=False, repeats="", replaces="", observation="")
 
 
 def _work_of(turn: Turn, job_context: JobContext) -> _Work:

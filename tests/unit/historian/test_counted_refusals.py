@@ -35,6 +35,7 @@ async def test_a_refusal_is_counted_by_its_reasons() -> None:
     assert await counted(refused, statements("阿棠(2000001)喜欢乌龙茶")) == {
         "gate:pronoun": 1,
         "gate:time": 1,
+        "gate:figure": 1,
         "retry": 1,
     }
     foreign = statements("阿棠(99999999)喜欢乌龙茶")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from cognitive_memory_core.adapters.offline.rules import RuleHistorian
 from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.people import JobContext, Person
@@ -14,6 +13,7 @@ from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.rewriting.dialogue_context import EARLIER, MOST, NEWEST, DialogueContext
 from cognitive_memory_core.historian.rewriting.rewriter import ModelHistorian
+from cognitive_memory_core.historian.rewriting.rules import RuleHistorian
 from cognitive_memory_core.prompts.library import PromptLibrary
 from cognitive_memory_core.settings import Live, Settings
 from tests.inmemory import InMemoryLedger
@@ -109,7 +109,7 @@ async def test_nothing_new_rests_on_what_was_seen_already() -> None:
         for lines in ([-1], [0], [3], [4], [])
     ]
     judging = ScriptedChat(triaged(*rows))
-    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
+    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
     assert await historian.triage(Dialogue(GROUP, window), await around(ledger, *window)) == []
     (asked,) = judging.asks
     assert "<前情>\n11:58 老齐(2000002)：我对花生过敏\n11:59 老齐(2000002)：我对虾过敏\n</前情>" in asked.prompt
@@ -120,7 +120,7 @@ async def test_next_wednesday_is_counted_from_when_it_was_said() -> None:
     """In a window that crosses a Monday each line's relative words bear the date of that line's own week."""
     sunday, monday = at(60 * 24 * 4, "猫疫苗改到下周三", id="s"), at(60 * 24 * 5, "我下周三请假", OTHER, id="m")
     judging = ScriptedChat(triaged(remember=False))
-    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian(SHANGHAI))
+    historian = ModelHistorian(ScriptedChat(), judging, PromptLibrary(), Live(Settings()), RuleHistorian())
     job_context = JobContext(monday.sent_at.astimezone(SHANGHAI), GROUP.scope, "", TANG, (TANG, QI))
     await historian.triage(Dialogue(GROUP, (sunday, monday)), job_context)
     (asked,) = judging.asks
