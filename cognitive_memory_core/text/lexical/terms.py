@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from array import array
+from collections.abc import Iterable
 from functools import cache
 from operator import add
+from zlib import crc32
 
 from .characters import CharacterTable
 from .frequency import ASKING_WORDS, FUNCTION_WORDS, telling
@@ -73,6 +76,17 @@ def query_terms(text: str, *, characters: bool = False) -> list[str]:
     asked = list(dict.fromkeys(terms))
     idle = _idle_terms()
     return ([term for term in asked if term not in idle] or asked)[:ASKED]
+
+
+def hashed(term: str) -> int:
+    """Return the 32-bit hash under which a term is indexed: the same in every process, and no text."""
+    return crc32(term.encode("utf-8", "replace"))
+
+
+def packed(label: Iterable[str], said: Iterable[str]) -> bytes:
+    """Return a row's terms as it stores them: the number of the label's terms, their hashes, and those of the text."""
+    labels = set(map(hashed, label))
+    return array("I", (len(labels), *labels, *set(map(hashed, said)))).tobytes()
 
 
 def pieces_of(text: str) -> list[tuple[str, str]]:
