@@ -55,12 +55,25 @@ class InMemoryNames:
                 latest[alias.user_id].setdefault(alias.name)
         return list(dict.fromkeys(name for names in latest.values() for name in list(names)[:MOST_NAMES]))
 
-    async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those of their names that another person also has in the same place."""
-        asked = frozenset(user_ids)
-        borne = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id in asked}
-        others = {(alias.scope, alias.name) for alias in self._state.names.values() if alias.user_id not in asked}
-        return sorted({name for _, name in borne & others})
+    async def shared(self, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
+        """Return those of their names that others in their places have or, ``with_words``, used as a word before."""
+        asked, names = frozenset(user_ids), self._state.names.values()
+        shared: set[str] = set()
+        for own in (alias for alias in names if alias.user_id in asked):
+            here = {alias.scope for alias in names if alias.user_id == own.user_id}
+            since = min(one.first_seen_at for one in names if (one.user_id, one.name) == (own.user_id, own.name))
+            others = {one.name for one in names if one.scope in here and one.user_id not in asked}
+            is_word = with_words and any(
+                one.scene.scope in here
+                and one.sent_at < since
+                and not one.is_bot
+                and one.sender_id not in asked
+                and own.name in one.text
+                and f"{own.name}({own.user_id}" not in one.text
+                for one in self._state.messages.values()
+            )
+            shared |= {own.name} if own.name in others or is_word else set()
+        return sorted(shared)
 
     def _is_news(self, alias: Alias) -> bool:
         latest = next((one for one in self._latest_first(alias.scope) if one.user_id == alias.user_id), None)
