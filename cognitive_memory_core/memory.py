@@ -348,6 +348,10 @@ class CognitiveMemory:
         """Record and recall a person again after :meth:`opt_out`."""
         await self._opened.consent.opt_in(checked_id(user_id, "user_id"))
 
+    async def has_opted_out(self, user_id: str) -> bool:
+        """Return whether a person opted out."""
+        return user_id in self._opened.consent.opted_out
+
     async def may_record(self, scene: Scene, at: datetime) -> bool:
         """Return whether what the person of a scene says there at an instant may be stored."""
         consent = self._opened.consent

@@ -23,7 +23,7 @@ class MemoMirror(Protocol):
         """Write all memos that were accepted and not written yet."""
         ...
 
-    async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
+    async def erase(self, memo_ids: Collection[str], place: Scope | None, hide: Callable[[str], str]) -> int:
         """Remove memos by id and by place, for every agent, from the file and from every copy in its folder.
 
         In all other entries ``hide`` removes a person from the text. An unreadable copy is deleted if it mentions the

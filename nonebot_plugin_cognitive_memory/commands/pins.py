@@ -39,7 +39,9 @@ async def _pinned(scene: core.Scene, text: str, subcommand: str) -> str:
     if not text:
         return replies.usage.usage(subcommand)
     pin = await get_memory().pin(scene, text, for_group=subcommand == "pin")
-    return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=subcommand == "pin")
+    for_group = subcommand == "pin"
+    is_hidden = not for_group and await get_memory().has_opted_out(scene.user_id)
+    return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=for_group, is_hidden=is_hidden)
 
 
 async def _pinned_for_group(bot: Bot, event: Event, scene: core.Scene, text: str) -> str:

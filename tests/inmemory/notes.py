@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from cognitive_memory_core.domain.erasure_rules import stays_out
+from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.scope import Scope
 
@@ -33,6 +34,16 @@ class InMemoryNotes:
         """Return the newest memos of all places, newest last."""
         memos = list(self._state.memos.values())
         return memos[len(memos) - min(limit, len(memos)) :]
+
+    async def erase_copies(self, line: Message) -> list[str]:
+        """Delete the memos of a line's place and person that quote it, written since; return their ids."""
+        whose = (line.scene.scope, line.scene.user_id)
+        gone = [
+            memo.id
+            for memo in self._state.memos.values()
+            if (memo.scope, memo.user_id) == whose and memo.written_at >= line.sent_at and line.text.strip() in memo.text
+        ]
+        return [self._state.memos.pop(memo_id).id for memo_id in gone]
 
     async def memo_ids(self, user_id: str) -> list[str]:
         """Return the ids of the memos of a person's turns."""

@@ -63,7 +63,7 @@ class EndSummaries:
             self.loop.trouble.note(refused)
             self.loop.nudge()  # the loop tries again
 
-    async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
+    async def erase(self, memo_ids: Collection[str], place: Scope | None, hide: Callable[[str], str]) -> int:
         """Remove memos from the file, its copies and the queue; return how many files changed."""
         async with self._writing:
             waiting = rows_without(self._waiting.values(), memo_ids=memo_ids, place=place, hide=hide)

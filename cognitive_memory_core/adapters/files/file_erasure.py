@@ -93,7 +93,7 @@ def without_place(data: bytes, *, scope: Scope) -> bytes | None:
     return b"" if is_there else None
 
 
-def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
+def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope | None, hide: Hide) -> bytes | None:
     """Remove memos by id or place from a list of summaries, and hide a person in the others."""
     rows = _parsed_leniently(data)
     if not isinstance(rows, list):
@@ -102,7 +102,7 @@ def summaries_without(data: bytes, *, memo_ids: Collection[str], place: Scope, h
     return None if rest == rows else orjson.dumps(rest, option=orjson.OPT_INDENT_2)
 
 
-def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope, hide: Hide) -> list[object]:
+def rows_without(rows: Iterable[object], *, memo_ids: Collection[str], place: Scope | None, hide: Hide) -> list[object]:
     """Return the remaining rows, with the person hidden."""
     erasure = _JobErasure("", hide)
     return [erasure.of(row, "") for row in rows if not _is_summary_of(row, memo_ids, place)]
@@ -189,7 +189,7 @@ def _has_person(line: object) -> bool:
     return not fields.get("is_bot") and isinstance(fields.get("scene"), dict)
 
 
-def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool:
+def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope | None) -> bool:
     """Return whether a summary must be removed; decided by ids alone, because several people may share a name."""
     if not isinstance(row, dict):
         return False
@@ -198,7 +198,8 @@ def _is_summary_of(row: object, memo_ids: Collection[str], place: Scope) -> bool
     kind, name = ("", "")
     if isinstance(location, dict):
         kind, name = (str(cast("Body", location).get(key)) for key in ("type", "name"))
-    return (kind == place.kind and name == place.place_id) or str(fields.get("id")) in memo_ids
+    is_there = place is not None and (kind, name) == (place.kind, place.place_id)
+    return is_there or str(fields.get("id")) in memo_ids
 
 
 def _is_valid_job(body: Body) -> bool:
@@ -230,7 +231,7 @@ def _texts_of(data: bytes) -> Iterator[str]:
             continue
 
 
-def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope, hide: Hide) -> bytes | None:
+def _hidden_in_text(data: bytes, memo_ids: Collection[str], place: Scope | None, hide: Hide) -> bytes | None:
     """Hide a person in text that is not a JSON list; return b"" if it cannot be decoded or has a memo to remove."""
     place_id = place.place_id
 

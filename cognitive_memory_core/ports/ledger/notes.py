@@ -44,6 +44,10 @@ class NoteBook(PinBook, Protocol):
         """Return the newest memos of all places, newest last."""
         ...
 
+    async def erase_copies(self, line: Message) -> list[str]:
+        """Delete the memos of a line's place and person that quote it, written since; return their ids."""
+        ...
+
     async def memo_ids(self, user_id: str) -> list[str]:
         """Return the ids of the memos of a person's turns, in all places."""
         ...
