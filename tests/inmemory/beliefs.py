@@ -135,10 +135,16 @@ def _cosine(vector: Vector | None, other: Vector | None) -> float | None:
     return sum(map(mul, vector, other))
 
 
+def senders_of(state: InMemoryState, belief: Belief) -> dict[str, str]:
+    """Return the senders of those messages of a belief that are in the log."""
+    known = {one: state.messages.get((belief.scope, one)) for one in belief.message_ids}
+    return {one: message.sender_id for one, message in known.items() if message}
+
+
 def withdraw(state: InMemoryState, scope: Scope, message_id: str, at: datetime) -> None:
     """Take a withdrawn message from under the beliefs that rest on it."""
     for belief in [one for one in state.beliefs.values() if one.scope == scope and message_id in one.message_ids]:
-        edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at)
+        edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at, senders_of(state, belief))
         state.put_belief(edit.belief)
         if edit.change:
             state.belief_changes.setdefault(edit.change.id, edit.change)

@@ -21,6 +21,7 @@ from cognitive_memory_core.domain.tombstones import Tombstones, covered_until
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.ledger import Copy, ErasedRows, PurgeState
 
+from . import beliefs
 from .state import InMemoryState
 from .waiting_facts import goes_with
 
@@ -187,7 +188,7 @@ class InMemoryEraser:
         """Erase what only the person said and hide the person elsewhere; return the numbers of both."""
         state, gone, changed = self._state, list[Belief](), 0
         for old in list(state.beliefs.values()):
-            new = without_supporter(old, words.user_id, words.of(old))
+            new = without_supporter(old, words.user_id, words.of(old), beliefs.senders_of(state, old))
             if new is None:
                 gone.append(old)
             else:

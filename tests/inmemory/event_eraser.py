@@ -44,8 +44,12 @@ class InMemoryEventEraser:
         return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the events that were retired before an instant."""
-        return [event for event in self._retired() if event.retired_at is not None and event.retired_at < before]
+        """Return the events retired before an instant, and all withdrawn ones."""
+        return [
+            event
+            for event in self._retired()
+            if self._state.rests_on_nothing(event) or (event.retired_at and event.retired_at < before)
+        ]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the messages that were hidden with them."""

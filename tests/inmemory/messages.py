@@ -77,8 +77,8 @@ class InMemoryLog:
         """Delete a message permanently and retire the events made from it alone; return how many."""
         state = self._state
         state.withdrawn.setdefault((scope, message_id), at)
-        state.messages.pop((scope, message_id), None)
         beliefs.withdraw(state, scope, message_id, at)
+        state.messages.pop((scope, message_id), None)
         return sum(self._take_from_under(event_id, message_id, at) for event_id in self._resting(scope, message_id))
 
     async def prune(self, before: datetime) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Collection
 from typing import Protocol
 
+from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 
