@@ -54,7 +54,9 @@ class SessionGate:
         if refusal is None and scope["method"] == "POST":
             body = await (self._strangers if session is None else self._bodies).read(receive)
             fields = None if isinstance(body, int) else _fields(body)
-            refusal = _text_answer(scope, 408, "too_slow") if body == 408 else _form_refusal(scope, session, fields)  # noqa: PLR2004
+            refusal = _form_refusal(scope, session, fields)
+            if body == 408:  # noqa: PLR2004  # a status
+                refusal = _text_answer(scope, 408, "too_slow")
             state["fields"] = fields
         await (refusal or self._app)(scope, receive, _guarded(send))
 

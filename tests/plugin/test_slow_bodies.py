@@ -14,7 +14,7 @@ from nonebug import App
 from .console_stage import Console, console
 from .web import TOKEN, client
 
-FORM = "Origin: http://127.0.0.1\r\nContent-Type: application/x-www-form-urlencoded"
+FORM = "Sec-Fetch-Site: same-origin\r\nContent-Type: application/x-www-form-urlencoded"
 LOGIN = f"POST /memory/console/login HTTP/1.1\r\n{FORM}"
 PINS = "POST /memory/pins HTTP/1.1\r\nContent-Type: application/json"
 WRONG = f"{PINS}\r\nAuthorization: Bearer wrong"
