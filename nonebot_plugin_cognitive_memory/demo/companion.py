@@ -28,7 +28,6 @@ __plugin_meta__ = PluginMetadata(
 
 SYSTEM_PROMPT = "你是群里的一员，说话简短。"
 ASKING = re.compile(r"[?？]|谁|哪|几|多少|怎么|什么|(?:[吗呢没]|来着)\s*$")
-ENDS_ASKING = re.compile(r"(?:[?？吗呢没]|来着)\s*$")
 FIRST_PERSON = re.compile(r"我(?!们)")
 WORTH_NOTING = 8  # characters; shorter lines are mostly greetings
 
@@ -79,7 +78,7 @@ async def ask_model(system: str, text: str) -> str:
 
 
 def _is_worth_noting(text: str) -> bool:
-    return len(text.strip()) >= WORTH_NOTING and not ENDS_ASKING.search(text)
+    return len(text.strip()) >= WORTH_NOTING and not ASKING.search(text)
 
 
 def _observation(text: str, speaker: str) -> str:

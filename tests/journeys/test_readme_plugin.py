@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 from tests.support.onebot import AHE, GROUP, MILI, OTHER_GROUP, ROOT, open_bot
 
+OTHER = 3417085926
 PLUGIN = re.compile(r"```python\n(.*?)```", re.DOTALL)
 ENV = re.compile(r"```dotenv\n(.*?)```", re.DOTALL)
 
@@ -18,17 +20,35 @@ def shown(pattern: re.Pattern[str], file: str = "README.md") -> str:
 
 
 async def test_what_it_recorded_is_in_the_next_context(tmp_path: Path) -> None:
-    """With README's plugin and .env, a recorded fact is in the next turn's context, and in no other group's."""
+    """With README's plugin and .env, what was said is in the next turn's context, and in no other group's."""
     env = shown(ENV).splitlines()
     async with open_bot(tmp_path, {"readme": shown(PLUGIN)}, env) as (bot, client):
         await client.ask("我家的猫叫年糕，只吃罐头", group=GROUP, user=MILI, name="米粒")
         answer = await client.ask_until("年糕吃什么", "只吃罐头", group=GROUP, user=AHE)
         assert f"米粒({MILI})" in answer
-        assert "【相关回忆】" in answer
+        assert "【相关原话】" in answer
         elsewhere = await client.ask_until("年糕吃什么", "我现在记得", group=OTHER_GROUP, user=MILI, name="米粒")
         assert "我现在记得" in elsewhere
         assert "只吃罐头" not in elsewhere
         assert (bot.data / "ledger.db").is_file()
+
+
+LINES = {MILI: "我家的猫叫年糕，只吃罐头", AHE: "我对花生过敏", OTHER: "下个月要去重庆出差"}
+QUESTIONS = {"年糕吃什么": MILI, "谁对花生过敏": AHE, "谁要去重庆": OTHER, "猫叫什么名字": MILI}
+
+
+async def test_four_questions_find_what_was_said_five_seconds_before(tmp_path: Path) -> None:
+    """Lines that nobody said to the bot are in the next prompt; of the questions none becomes a memory."""
+    soon = "COGNITIVE_MEMORY__CAPTURE__CONSIDER_IDLE_MINUTES=0.2"
+    async with open_bot(tmp_path, {"readme": shown(PLUGIN)}, [*shown(ENV).splitlines(), soon]) as (_, client):
+        for user, said in LINES.items():
+            await client.say(said, group=GROUP, user=user, message=[{"type": "text", "data": {"text": said}}])
+        await asyncio.sleep(5)
+        for question, user in QUESTIONS.items():
+            answer = await client.ask(question, group=GROUP, user=OTHER)
+            assert LINES[user] in answer.partition("【相关原话】")[2]
+        listed = await client.ask_until("/记忆 列表", "花生", group=GROUP, user=AHE)
+        assert not [question for question in QUESTIONS if question in listed]
 
 
 def test_both_readmes_show_the_same_plugin() -> None:

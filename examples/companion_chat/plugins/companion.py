@@ -1,7 +1,8 @@
 """A chat plugin with a long-term memory, in one file: any model with an OpenAI-compatible API, set in ``.env``.
 
 The memory gives three things: the block ``context`` for the prompt, the tools that the model may call, and the log of
-the place, from which the last lines are taken. What a turn was worth the model itself records with the tool ``end``.
+the place, from which the last lines are taken; the context does not quote those again. What a turn was worth the model
+itself records with the tool ``end``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from nonebot_plugin_cognitive_memory import (  # noqa: E402  # after its require
     TOOL_GUIDE,
     CurrentScene,
     Memory,
-    MemoryContext,
     MemoryTools,
     RecordEnd,
 )
@@ -70,7 +70,6 @@ async def turn(
     event: Event,
     scene: CurrentScene,
     memory: Memory,
-    context: MemoryContext,
     tools: MemoryTools,
     record_end: RecordEnd,
 ) -> None:
@@ -80,9 +79,13 @@ async def turn(
         await chat.finish()
     if not settings.model_name:
         await chat.finish(NO_MODEL)
+    answered = str(getattr(event, "message_id", ""))
+    lines = await memory.recent_messages(scene, settings.history + 1)
+    earlier = [line for line in lines if line.id != answered][-settings.history :]
+    context = await memory.context(scene, said, shown=[answered, *(line.id for line in earlier)])
     prompt = [
         {"role": "system", "content": f"{settings.persona}\n\n{TOOL_GUIDE}\n{context.text}"},
-        *await history(memory, scene, event),
+        *map(as_prompt, earlier),
         {"role": "user", "content": f"{label(scene)}：{said}"},
     ]
     try:
@@ -95,17 +98,11 @@ async def turn(
         await record_end(f"回答了 {label(scene)}：{answer[:60]}")
 
 
-async def history(memory: core.CognitiveMemory, scene: core.Scene, event: Event) -> list[dict[str, Any]]:
-    """Return the last lines of the place, as the memory logged them, without the one that is being answered."""
-    lines = await memory.recent_messages(scene, settings.history + 1)
-    answered = str(getattr(event, "message_id", ""))
-    return [
-        {"role": "assistant", "content": line.text}
-        if line.is_bot
-        else {"role": "user", "content": f"{label(line.scene)}：{line.text}"}
-        for line in lines
-        if line.id != answered
-    ][-settings.history :]
+def as_prompt(line: core.Message) -> dict[str, Any]:
+    """Return a logged line as a message of the prompt."""
+    if line.is_bot:
+        return {"role": "assistant", "content": line.text}
+    return {"role": "user", "content": f"{label(line.scene)}：{line.text}"}
 
 
 async def converse(prompt: list[Any], tools: MemoryTools) -> tuple[str, bool]:
