@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import nonebot
+from nonebot import plugin as plugins
 from nonebot.adapters import Event
 from nonebot.adapters.onebot import v11, v12
 
@@ -73,6 +77,27 @@ class Stage:
         answers = await self.hear(message(text, user, group, **fields))
         assert len(answers) <= 1, answers
         return answers[0] if answers else ""
+
+
+@contextmanager
+def loaded_plugin(folder: Path, name: str, source: str) -> Iterator[Any]:
+    """Load a plugin's module from a new file; afterwards it hears nothing more and can be loaded again.
+
+    All tests of a process share one NoneBot, and no test knows which others the process ran before.
+    """
+    (folder / f"{name}.py").write_text(source, "utf-8")
+    sys.path.insert(0, str(folder))
+    loaded = nonebot.load_plugin(name)
+    assert loaded
+    try:
+        yield loaded.module
+    finally:
+        for matcher in loaded.matcher:
+            matcher.destroy()
+        plugins._revert_plugin(loaded)
+        plugins._managers.remove(loaded.manager)
+        del sys.modules[name]
+        sys.path.remove(str(folder))
 
 
 def new_id() -> int:

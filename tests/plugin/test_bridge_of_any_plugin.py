@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import httpx
-import nonebot
 import openai
 import pytest
 
 from tests.support.waiting import PATIENCE
 
-from .stage import ANON, Stage, message, new_id
+from .stage import ANON, Stage, loaded_plugin, message, new_id
 
 MODULE = "fake_chat_with_one_queue"
 FAKE = """
@@ -47,15 +44,10 @@ def chat(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     """Load a chat plugin whose first handler answers all messages, and give it the memory."""
     from nonebot_plugin_cognitive_memory.bridges import openai_calls
 
-    folder: Path = tmp_path_factory.mktemp("queue")
-    (folder / f"{MODULE}.py").write_text(FAKE, "utf-8")
-    sys.path.insert(0, str(folder))
-    loaded = nonebot.load_plugin(MODULE)
-    assert loaded
-    openai_calls.allow(MODULE)
-    yield loaded.module
-    openai_calls._allowed.discard(MODULE)
-    sys.path.remove(str(folder))
+    with loaded_plugin(tmp_path_factory.mktemp("queue"), MODULE, FAKE) as module:
+        openai_calls.allow(MODULE)
+        yield module
+        openai_calls._allowed.discard(MODULE)
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import nonebot
 import pytest
+
+from .stage import Stage, loaded_plugin, message
 
 MODULE = "fake_chat_for_bridges"
 FAKE = """
@@ -20,15 +20,12 @@ class Model:
 @pytest.fixture(scope="module", autouse=True)
 def _fake(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Load a chat plugin that has a model to ask, and a distribution with a version."""
-    folder: Path = tmp_path_factory.mktemp("fake")
-    (folder / f"{MODULE}.py").write_text(FAKE, "utf-8")
+    folder = tmp_path_factory.mktemp("fake")
     distribution = folder / "fake_chat-1.2.3.dist-info"
     distribution.mkdir()
     (distribution / "METADATA").write_text("Metadata-Version: 2.1\nName: fake-chat\nVersion: 1.2.3\n", "utf-8")
-    sys.path.insert(0, str(folder))
-    assert nonebot.load_plugin(MODULE)
-    yield
-    sys.path.remove(str(folder))
+    with loaded_plugin(folder, MODULE, FAKE):
+        yield
 
 
 @pytest.mark.parametrize(
@@ -67,3 +64,15 @@ def test_an_unknown_bridge_is_refused(log: list[str]) -> None:
     attaching.attach(["nobody"])
     [line] = [line for line in log if "没有给 nobody 接上记忆" in line]
     assert "llmchat" in line
+
+
+async def test_a_plugin_that_a_test_loaded_is_gone_after_it(stage: Stage, group: int, tmp_path: Path) -> None:
+    """A chat plugin made here can be loaded again, and hears nothing said in later tests, whose turn it would keep."""
+    heard: list[object] = []
+    source = "from nonebot import on_message\nheard = None\n@on_message().handle()\nasync def hear(): heard.append(1)\n"
+    for _ in range(2):
+        with loaded_plugin(tmp_path, "fake_chat_for_one_test", source) as chat:
+            chat.heard = heard
+            await stage.hear(message("早", 2000001, group))
+        await stage.hear(message("早", 2000001, group))
+    assert len(heard) == 2
