@@ -44,7 +44,7 @@ from .database.rows import (
 )
 from .database.statements import next_revision, select
 from .messages import append
-from .names import add_alias
+from .names import add_alias, add_told
 from .notes import add_memo, add_pin
 from .search.vector_changes import dimensions_of
 from .search.vectors import has_direction, put
@@ -91,9 +91,9 @@ class SqliteArchive:
                     break
                 after = page[-1][0]
 
-    async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
-        """Import rows in one transaction."""
-        return await self._database.write(_import_rows, rows)
+    async def import_rows(self, rows: Sequence[ArchiveRow], told: Sequence[Alias] = ()) -> int:
+        """Import rows, and names that they told, in one transaction."""
+        return await self._database.write(_import_rows, rows, told)
 
     async def totals(self) -> Totals:
         """Count the rows."""
@@ -104,14 +104,18 @@ class SqliteArchive:
         return await self._database.read(_activity, scope, days)
 
 
-def _import_rows(connection: Connection, rows: Sequence[ArchiveRow]) -> int:
+def _import_rows(connection: Connection, rows: Sequence[ArchiveRow], told: Sequence[Alias]) -> int:
     opt_outs = [row for row in rows if isinstance(row, OptOut)]
     new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision, lengths = next_revision(connection), _lengths(connection, rows)
-    others = [row for row in rows if not isinstance(row, OptOut) and left_out.isdisjoint(_people(row))]
-    fitted = (_with_usable_vector(row, lengths) for row in others if not _is_erased(erased, row))
-    return new + sum(_import_row(connection, row, revision, erased) for row in fitted)
+    admitted, named = (
+        [row for row in some if left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)]
+        for some in ([row for row in rows if not isinstance(row, OptOut)], told)
+    )
+    new += sum(_import_row(connection, _with_usable_vector(row, lengths), revision, erased) for row in admitted)
+    add_told(connection, named)
+    return new
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:

@@ -64,6 +64,16 @@ def add_alias(connection: Connection, alias: Alias) -> bool:
     return known is None
 
 
+def add_told(connection: Connection, told: Sequence[Alias]) -> None:
+    """Write those names by which the agent does not know the person in any place."""
+    query = select("scope, user_id, name", "names", f"user_id IN {LISTED}")
+    rows = connection.execute(query, (listed(alias.user_id for alias in told),))
+    known = {(Scope.of_key(key).agent, *names) for key, *names in rows}
+    for alias in told:
+        if (alias.scope.agent, *bound(alias.user_id, alias.name)) not in known:
+            _write(connection, alias)
+
+
 def _note(connection: Connection, sightings: Sequence[Alias]) -> None:
     tombstones = tombstones_of(connection)
     for alias in sightings:

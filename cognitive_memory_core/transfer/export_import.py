@@ -6,8 +6,9 @@ import asyncio
 import codecs
 import logging
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,10 +16,13 @@ from pydantic import ValidationError
 
 from .. import sentences
 from ..cancellation import completed
+from ..domain.message import Message
 from ..domain.profile import Profile, Revision
+from ..domain.scope import Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, MistakeError, StorageRefused
-from ..ports.ledger import Archive, ArchiveRow, OptOut, RowSource
+from ..ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut, RowSource
+from ..text.identity.name_cleaning import clean_name
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 from .profiles import ImportableProfileStore, IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
 from .targets import draft_in, refuse_special, removed
@@ -80,7 +84,7 @@ async def imported(
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
 
     An existing profile is never overwritten. Skipped are profiles for which ``is_excluded`` returns True, and those of
-    people whose opt-out is on an earlier line of the same export.
+    people whose opt-out is on an earlier line of the same export. People are listed afterwards by the names told.
     """
     count, left_out = 0, set[str]()
     try:
@@ -91,15 +95,37 @@ async def imported(
             while lines := await asyncio.to_thread(_next_lines, file):
                 rows, profile_rows = _sorted(await asyncio.to_thread(_rows, lines, number))
                 number += len(lines)
-                count += await archive.import_rows(rows) if rows else 0
                 left_out.update(row.user_id for row in rows if isinstance(row, OptOut))
                 wanted = [one for one in profile_rows if not _is_left_out(one, left_out, is_excluded)]
+                count += await archive.import_rows(rows, _told_names([*rows, *wanted]))
                 count += await absorb_profiles(wanted, profiles) if profiles else 0
     except OSError as unreadable:
         raise BadArgument(
             sentences.caller.UNREADABLE_FILE.format(path=path, reason=unreadable.strerror)
         ) from unreadable
     return count
+
+
+def _told_names(rows: Iterable[ExportedRow]) -> list[Alias]:
+    """Return the names of people that events, lines of the log and profiles tell.
+
+    They are names of the person's own chat, because an import makes nobody a member of a group.
+    """
+    told: dict[tuple[str, str, str], datetime] = {}
+    for row in rows:
+        match row:
+            case EmbeddedEvent(event=event):
+                said = event.agent, event.sender_id, event.sender_name, event.happened_at
+            case Message(scene=scene, is_bot=False, sent_at=at):
+                said = scene.agent, scene.user_id, scene.user_name, at
+            case Profile(key=key, name=name, updated_at=at):
+                said = key.agent, key.user_id, name, at
+            case _:
+                continue
+        agent, user_id, given, at = said
+        if user_id and (name := clean_name(given)):
+            told[agent, user_id, name] = max(at, told.get((agent, user_id, name), at))
+    return [Alias(Scope(agent, "private", one), one, name, at, at) for (agent, one, name), at in told.items()]
 
 
 async def _everything(

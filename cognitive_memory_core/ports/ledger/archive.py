@@ -83,8 +83,10 @@ class RowSource(Protocol):
 class Archive(RowSource, Protocol):
     """Reads, counts and imports all rows of the ledger."""
 
-    async def import_rows(self, rows: Sequence[ArchiveRow]) -> int:
+    async def import_rows(self, rows: Sequence[ArchiveRow], told: Sequence[Alias] = ()) -> int:
         """Write rows in one transaction; return the number of new rows.
+
+        Names that the rows only ``told`` are written if their person has them nowhere, and not counted.
 
         Rows are skipped if their id exists, if their person opted out or was erased, or if they are texts of other
         people that contain the id of an erased person.

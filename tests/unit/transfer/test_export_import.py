@@ -14,9 +14,10 @@ from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.tombstones import Tombstones
-from cognitive_memory_core.ports.ledger import OptOut, Shared
+from cognitive_memory_core.ports.ledger import EmbeddedEvent, OptOut, Shared
 from cognitive_memory_core.transfer import exported, imported
 from tests.inmemory.profiles import InMemoryProfiles
+from tests.support.builders import an_event
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger, archived
 from tests.support.profiles import GROUP_KEY, KEEP, MILI_THERE, TANG, TANG_THERE, Profiles, a_profile
@@ -124,6 +125,40 @@ async def test_who_was_erased_or_left_stays_out(ledger: Ledger, profiles: InMemo
 
 
 GROUP_SCOPE = Scope("default", "group", "10001")
+
+
+async def test_people_are_listed_by_the_names_that_lines_tell(ledger: Ledger, tmp_path: Path) -> None:
+    """Events, lines of the log and profiles name people, but nobody who opted out, and nobody in a group."""
+    at, place = NOON.isoformat(), {"request_type": "group", "group_id": "10001"}
+    tang, left = ({"sender_id": one, "user_id": one} for one in ("2000001", "2000009"))
+    event = {"type": "event", **place, "happened_at": at}
+    line = {"type": "message", **place, "id": "m", "text": "早", "sent_at": at}
+    lines: list[dict[str, object]] = [
+        {"format": "cognitive-memory", "version": 1},
+        {"type": "consent", "user_id": "2000009", "at": at},
+        {**event, **tang, "id": "1", "text": "养猫", "sender_name": "棠棠"},
+        {**event, **tang, "id": "2", "text": "养狗", "sender_name": "阿棠", "happened_at": f"{at[:-6]}.5+08:00"},
+        {**event, **left, "id": "3", "text": "走了", "sender_name": "走了"},
+        {**line, "user_id": "2000002", "user_name": "小林"},
+        {"type": "profile", "entity_type": "user", "user_id": "2000003", "name": "米粒", "updated_at": at},
+    ]
+    path = tmp_path / "in.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)), "utf-8")
+    assert await imported(ledger.archive, path, profiles=InMemoryProfiles(KEEP, FrozenClock())) == 5
+    assert await imported(ledger.archive, path) == 0
+    people = await ledger.listings.people("default", "", 10)
+    assert {one.user_id: one.name for one in people} == {"2000001": "阿棠", "2000002": "小林", "2000003": "米粒"}
+    assert not await ledger.names.people(GROUP_SCOPE)
+
+
+async def test_an_import_of_an_export_names_nobody_twice(ledger: Ledger, tmp_path: Path) -> None:
+    """A name that the export lists in a place is not also written to the person's own chat."""
+    path, other = tmp_path / "out.jsonl", a_ledger()
+    await ledger.names.note(GROUP_SCOPE, "2000001", "棠棠", NOON)
+    await ledger.archive.import_rows([EmbeddedEvent(an_event(sender_name="棠棠"))])
+    await exported(ledger.archive, path)
+    await imported(other.archive, path)
+    assert await archived(other) == await archived(ledger)
 
 
 async def test_the_wish_to_share_is_a_wish_of_its_own(ledger: Ledger, tmp_path: Path) -> None:
