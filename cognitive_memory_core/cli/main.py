@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.metadata import version
 
 from .. import sentences
 from . import demo
@@ -40,6 +41,9 @@ SUBCOMMANDS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; misuse and help of a subcommand raise SystemExit."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words == ["--version"]:
+        sys.stdout.write(f"{PROGRAM} {version('nonebot-plugin-cognitive-memory')}\n")
+        return 0
     chosen = next((command for command in SUBCOMMANDS if words[:1] == [command.name]), None)
     if chosen is None:
         return _overview(words)

@@ -16,7 +16,7 @@ from ..migration import Conversion, Destination, Layout, turns_of
 from ..migration.report import MigrationReport
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, runner
-from .output import DONE, console, print_json, progress_bar, refuse
+from .output import DONE, FAILED, console, print_json, progress_bar, refuse
 from .parser import Parser, Subcommand, existing_path
 from .transferring import watched
 
@@ -99,7 +99,7 @@ def _say(arguments: argparse.Namespace, report: MigrationReport, done: dict[str,
         print_json({"found": dict(report.counts), **done, "left_out": report.left_out})
     else:
         console().print(shown, markup=False)
-    return DONE
+    return FAILED if report.left_out and not report.counts else DONE
 
 
 COMMAND = Subcommand("migrate", sentences.command_line.MIGRATE_SUMMARY, declare, runner(_migrate))

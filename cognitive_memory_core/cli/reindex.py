@@ -32,10 +32,11 @@ async def _reindex(arguments: argparse.Namespace, bot: BotDirectory) -> int:
                     bar.show(index.built, index.to_build or None)
                 await asyncio.wait((building,), timeout=LOOK)
             count = await building
+        waiting = (await memory.status()).index_lag
     if arguments.json:
-        print_json({"vectors": count})
+        print_json({"vectors": count, "waiting": waiting})
     else:
-        console().print(sentences.command_line.REINDEXED.format(count=count), markup=False)
+        console().print(sentences.command_line.reindexed(count, waiting), markup=False)
     return DONE
 
 

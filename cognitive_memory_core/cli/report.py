@@ -49,7 +49,7 @@ def _written(path: Path, page: str) -> None:
         path.write_text(page, "utf-8")
     except OSError as refused:
         raise StorageRefused(
-            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused.strerror)
+            sentences.storage_errors.COPY_REFUSED.format(path=path, reason=refused.strerror)
         ) from refused
 
 

@@ -67,7 +67,6 @@ EXPORTING, IMPORTING, REINDEXING = "导出", "导入", "重建索引"
 EXPORTED = "导出 {count} 条到 {path}；以后有人要求忘记时，会提醒这份文件里还有"
 EXPORTED_BESIDE_BOT = "导出 {count} 条到 {path}；机器人正在运行，这份文件没有登记，有人要求忘记时请自己删掉它"
 IMPORTED = "导入 {count} 条新的，跳过看不懂的 {left_out} 行；向量在机器人启动后补上"
-REINDEXED = "向量索引重建好了，共 {count} 条"
 WHOLE_NUMBER = "{text} 不是 1 到 {most} 的整数"
 
 
@@ -84,3 +83,9 @@ def demo_needs(missing: Iterable[str]) -> str:
 def unreadable_reason(error: Exception) -> str:
     """Return why a text file cannot be read."""
     return "不是 UTF-8 编码" if isinstance(error, UnicodeDecodeError) else "没有读取权限"
+
+
+def reindexed(count: int, waiting: int) -> str:
+    """Return the result of a rebuilt index: its vectors, and the events that have none yet."""
+    rest = f"；还有 {waiting} 条等着算向量，机器人启动后补上" if waiting else ""
+    return f"向量索引重建好了，共 {count} 条{rest}"

@@ -46,6 +46,7 @@ from .database.statements import next_revision, select
 from .messages import append
 from .names import add_alias, add_told
 from .notes import add_memo, add_pin
+from .search.read_filter_sql import GONE
 from .search.vector_changes import dimensions_of
 from .search.vectors import has_direction, put
 from .tombstones import tombstones_of
@@ -208,10 +209,9 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int) -> 
 
 
 def _totals(connection: Connection) -> Totals:
-    standing = _count(connection, "events", "retired_at IS NULL")
     return Totals(
-        events=standing,
-        retired=_count(connection, "events") - standing,
+        events=_count(connection, "events", "retired_at IS NULL"),
+        retired=_count(connection, "events e", GONE),
         messages=_count(connection, "messages"),
         memos=_count(connection, "memos"),
         pins=_count(connection, "pins"),

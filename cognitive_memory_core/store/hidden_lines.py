@@ -25,9 +25,6 @@ STANDS_AGAIN = select(
     "events t",
     "t.scope = e.scope AND t.sender_id = e.sender_id AND t.duplicate_key = e.duplicate_key AND t.retired_at IS NULL",
 )
-RESTS_ON_NOTHING = f"e.message_ids <> '[]' AND NOT EXISTS ({select('1', 'event_sources s', 's.seq = e.seq')})"
-FORGOTTEN = f"EXISTS ({select('1', 'forgotten f', 'f.seq = e.seq')})"
-GONE = f"e.retired_at IS NOT NULL AND ({FORGOTTEN} OR ({RESTS_ON_NOTHING}))"
 _EVENT = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
 _LINE = ", ".join(f"e.{name}" for name in ("seq", *MESSAGE_FIELDS))
 _WITHDRAWN = select("1", "withdrawals", "scope = ? AND message_id = ?")

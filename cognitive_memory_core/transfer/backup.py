@@ -86,7 +86,7 @@ def _refusals(path: Path) -> Generator[None, None, None]:
         yield
     except OSError as refused:
         raise StorageRefused(
-            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused.strerror)
+            sentences.storage_errors.COPY_REFUSED.format(path=path, reason=refused.strerror)
         ) from refused
 
 

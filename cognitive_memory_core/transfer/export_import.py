@@ -52,7 +52,7 @@ async def exported(
         await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
         raise StorageRefused(
-            sentences.storage_errors.STORAGE_REFUSED.format(path=path, reason=refused.strerror)
+            sentences.storage_errors.COPY_REFUSED.format(path=path, reason=refused.strerror)
         ) from refused
     finally:
         await completed(asyncio.to_thread(removed, draft))

@@ -26,7 +26,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("sentences/command_line.*_OPTION", "sentences/command_line.*_SUMMARY", "sentences/command_line.*_ARGUMENT"),
     *("sentences/command_line.USAGE", "sentences/command_line.OPTIONS", "sentences/command_line.COMMAND_OVERVIEW"),
     *("sentences/command_line.RETRIED", "sentences/command_line.*ING", "sentences/command_line.EXPORTED*"),
-    *("sentences/command_line.IMPORTED", "sentences/command_line.REINDEXED"),
+    *("sentences/command_line.IMPORTED", "sentences/command_line.reindexed"),
     *("sentences/doctor.MARKS.*", "sentences/doctor.PROBE", "sentences/doctor.*_READ", "sentences/doctor.WRITABLE"),
     *("sentences/doctor.OFFLINE", "sentences/doctor.*_ANSWERS", "sentences/doctor.PACKAGES_FIT"),
     *("sentences/doctor.FONT_FOUND", "sentences/doctor.summary"),

@@ -41,7 +41,7 @@ ArchiveRow = (
 
 @dataclass(frozen=True)
 class Totals:
-    """Row counts of the ledger: active events, retired events, messages, memos, pins, active beliefs."""
+    """Row counts of the ledger: active events, forgotten or withdrawn events, messages, memos, pins, active beliefs."""
 
     events: int = 0
     retired: int = 0

@@ -14,6 +14,7 @@ from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
 from ..messages import drop
+from ..search.read_filter_sql import FORGOTTEN, GONE, RESTS_ON_NOTHING
 from . import row_deletion
 from .eraser import RowCache
 
@@ -71,13 +72,13 @@ class SqliteEventEraser:
 
 
 def _gone(connection: Connection, which: str) -> list[Event]:
-    query = select(_FIELDS, "events e", f"{hidden_lines.GONE} AND {which}", "ORDER BY e.seq")
+    query = select(_FIELDS, "events e", f"{GONE} AND {which}", "ORDER BY e.seq")
     return [event_of(row) for row in connection.execute(query)]
 
 
 def _forgotten(connection: Connection, user_id: str) -> list[Event]:
     own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
-    clause = f"{hidden_lines.FORGOTTEN} AND ({own}) AND NOT ({hidden_lines.RESTS_ON_NOTHING})"
+    clause = f"{FORGOTTEN} AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
     query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
     return [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
 
@@ -92,7 +93,7 @@ def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> Er
     seqs = row_deletion.seqs_of(connection, "events e", (named, (listed(event_ids),)))
     if not seqs:
         return ErasedRows()
-    gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {hidden_lines.GONE}", (listed(event_ids),)))
+    gone = row_deletion.seqs_of(connection, "events e", (f"{named} AND {GONE}", (listed(event_ids),)))
     lines = hidden_lines.hidden_seqs(connection, gone)
     for scope, message_id in connection.execute(_PLACES, (listed(lines), listed(gone))).fetchall():
         beliefs.withdraw(connection, Scope.of_key(scope), message_id, at)

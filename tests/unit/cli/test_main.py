@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -28,6 +29,12 @@ def test_no_subcommand_is_misuse(words: list[str], capsys: pytest.CaptureFixture
     shown = capsys.readouterr()
     assert shown.out == ""
     assert "子命令" in shown.err
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """``--version`` writes the installed release to standard output with status 0."""
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"cognitive-memory {version('nonebot-plugin-cognitive-memory')}\n"
 
 
 def test_an_unknown_word_is_named(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,10 +24,10 @@ def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> BotHome:
     return made
 
 
-def migrated(home: BotHome, path: Path, *words: str) -> tuple[Any, str]:
+def migrated(home: BotHome, path: Path, *words: str, exits: int = 0) -> tuple[Any, str]:
     """Migrate a source; return what is printed as JSON, and what is said of pieces left out."""
     status, out, err = home.run("migrate", str(path), *words, "--json")
-    assert status == 0, err
+    assert status == exits, err
     return json.loads(out), err
 
 
@@ -129,6 +129,15 @@ def test_damaged_pieces_are_reported_one_by_one(home: BotHome, tmp_path: Path) -
     assert told["left_out"] == len(err.splitlines()) == 10
 
 
+@pytest.mark.parametrize("words", [(), ("--dry-run",)])
+def test_a_source_of_which_nothing_can_be_read_fails(home: BotHome, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """If nothing was found and something could not be read, the status is 1."""
+    (tmp_path / "bad.json").write_text('{"not": "a list"}', "utf-8")
+    status, _, err = home.run("migrate", str(tmp_path / "bad.json"), "--group", GROUP, *words)
+    assert status == 1
+    assert "bad.json" in err
+
+
 def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> None:
     """Ids that are paths or too long, texts over the limit and times out of range never reach the memory."""
     file = tmp_path / "end_summaries.json"
@@ -140,7 +149,7 @@ def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> Non
         {**summary(5, GROUP), "summary": {"a": 1}},
     ]
     write_json(file, rows)
-    told, _ = migrated(home, file)
+    told, _ = migrated(home, file, exits=1)
     assert told["found"] == {}
     profiles = tmp_path / "other" / "profiles" / "users"
     older_system.write_profile(profiles / "..x.md", "user", "../../x", "x", "x")

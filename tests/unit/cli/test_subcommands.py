@@ -141,9 +141,24 @@ def test_an_export_is_noted_for_erasures(home: BotHome, tmp_path: Path) -> None:
     assert str(tmp_path / "memory.jsonl") in repr(asyncio.run(erased()))
 
 
-def test_reindex_counts_vectors(home: BotHome) -> None:
-    """`reindex` rebuilds and says how many vectors there are."""
-    assert home.told("reindex") == {"vectors": 1}
+def test_reindex_counts_vectors(home: BotHome, tmp_path: Path) -> None:
+    """`reindex` rebuilds and says how many vectors there are, and how many events still wait for theirs."""
+    assert home.told("reindex") == {"vectors": 1, "waiting": 0}
+    file, new = str(tmp_path / "memory.jsonl"), ("--data", str(tmp_path / "new"))
+    home.told("export", file)
+    home.told("import", file, *new)
+    assert home.told("reindex", *new) == {"vectors": 0, "waiting": 1}
+    assert "1 条等着" in home.run("reindex", *new)[1]
+
+
+def test_an_export_that_cannot_be_written_says_so(home: BotHome, tmp_path: Path) -> None:
+    """The path and the reason are named, and that nothing was written; no turn is said to be lost."""
+    (tmp_path / "file").write_text("x")
+    status, out, err = home.run("export", str(tmp_path / "file" / "x"))
+    assert (status, out) == (1, "")
+    assert "导出" in err
+    assert str(tmp_path / "file" / "x") in err
+    assert "这一轮" not in err
 
 
 def test_migrate_names_an_unknown_source(home: BotHome, tmp_path: Path) -> None:
