@@ -153,7 +153,7 @@ def test_hostile_ids_and_sizes_are_refused(home: BotHome, tmp_path: Path) -> Non
     assert told["found"] == {}
     profiles = tmp_path / "other" / "profiles" / "users"
     older_system.write_profile(profiles / "..x.md", "user", "../../x", "x", "x")
-    told, _ = migrated(home, tmp_path / "other")
+    told, _ = migrated(home, tmp_path / "other", exits=1)
     assert (told["found"], told["left_out"]) == ({}, 1)
 
 
