@@ -8,12 +8,11 @@ from typing import Any
 
 from .. import sentences
 from ..errors import BadArgument
-from .tool_arguments import MOST
 
 Schema = dict[str, Any]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
 _TEXT: Schema = {"type": "string"}
-_COUNT: Schema = {"type": "integer", "minimum": 1, "maximum": MOST}
+_COUNT: Schema = {"type": "integer"}
 _ENTITY: Schema = {"type": "string", "enum": ["user", "member", "group"]}
 _TOOLS: Mapping[str, Mapping[str, Schema]] = {
     "end": {
