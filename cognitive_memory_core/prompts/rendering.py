@@ -37,6 +37,9 @@ _WITHDRAWN = (
     "删了也算有变化，nothing_new 填 false；删完什么都不剩，summary 就留空，数组全空]"
 )
 _FULL_DAY = re.compile(r"\d{4}(?:年\d{1,2}月\d{1,2}日|-\d{2}-\d{2})")
+_CERTAIN = re.compile(
+    "[今昨明][天日]|后天|[上下]个?(?:周|週|星期|礼拜|禮拜)[一二三四五六日天]|today|yesterday|tomorrow", re.IGNORECASE
+)
 _WEEKDAYS = "一二三四五六日"
 _QUOTED = re.compile(
     r"(?:[>＞][^\n]*(?:\n|$))+|「[^」\n]{1,500}」 {0,8}\n[- ]{5,100}\n"
@@ -203,13 +206,17 @@ def _answered(line: Message, by_id: Mapping[str, Message], numbers: Mapping[str,
 
 
 def _dates(line: Message, people_list: PeopleList, when: datetime) -> str:
-    """Return the dates that the relative words of a line mean, counted from the time at which it was said."""
+    """Return the dates of those relative words of a line that mean one day, counted from when the line was said."""
     if line.is_bot:
         return ""
     sent_at, text = line.sent_at.astimezone(when.tzinfo), clean_text(line.text[:DATED])
     dated = dated_words(text, sent_at, people_list.names)
     today = f"{when.year}年{when.month}月{when.day}日" if sent_at.date() == when.date() else ""
-    notes = [f"{defused(word)}={date}" for word, date in dated if not (today and date.startswith(today))]
+    notes = [
+        f"{defused(word)}={date}"
+        for word, date in dated
+        if _CERTAIN.match(word) and not (today and date.startswith(today))
+    ]
     return f" [{'，'.join(notes[:MOST_DATES])}]" if notes else ""
 
 
@@ -225,9 +232,8 @@ def _before(person: Person) -> str:
 
 def _clock(sent_at: datetime, when: datetime) -> str:
     local = sent_at.astimezone(when.tzinfo)
-    if local.date() == when.date():
-        return f"{local:%H:%M}"
-    return f"{_short(local.date(), when.date())}周{_WEEKDAYS[local.weekday()]} {local:%H:%M}"
+    day = "" if local.date() == when.date() else _short(local.date(), when.date())
+    return f"{day}周{_WEEKDAYS[local.weekday()]} {local:%H:%M}"
 
 
 def _day(instant: datetime, zone: tzinfo | None) -> str:

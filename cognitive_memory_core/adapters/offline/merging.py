@@ -15,6 +15,7 @@ from ...domain.profile import Profile
 from ...ports.models import ProfileContent
 from ...settings import Live, Settings
 from ...text.identity.name_cleaning import NAME_LENGTH, one_line
+from ...text.identity.persons import without_speaker
 from ...text.statements.group_rules import lays_down_rule
 from ...text.statements.markdown_sections import OutlineSection, headed, sections_of, written
 from ...text.statements.withdrawn_claims import WithdrawnClaim, without
@@ -239,7 +240,7 @@ def _line_of(person: Person, fact: Fact) -> _ProfileLine | None:
     text = fact.text.strip()
     if quotation := sentences.stored_text.quoted_words(text, person.id):
         return _quoted(*quotation)
-    if speaks_of_rank_or_debt(text):
+    if speaks_of_rank_or_debt(without_speaker(text).removeprefix(person.label)):
         return None
     said = _said_of(person, fact)
     return _ProfileLine(said, _field_of(fact)) if said else None

@@ -38,11 +38,12 @@ _OWN = re.compile(
 _VOICE = re.compile(
     r"(?![听据])[^\s：:“”()（）]{1,48}[(（]([0-9A-Za-z_-]{1,128})[)）](?:〔[^〕]*〕)? ?(?:说|表示)?[：:]"
 )
-_SPEAKER = re.compile(r"^[^\s：“”]{1,48}\([^()\s]{1,128}\)(?:〔[^〕]*〕)?(?:：(?=“)| 说：)")
+_LABEL = r"[^\n：，。；“”()]{1,48}\([^()\s]{1,128}\)(?:〔[^〕]*〕)?"
+_SPEAKER = re.compile(rf"^{_LABEL}(?:、{_LABEL})*(?:：(?=“)| 说：)")
 
 
 def without_speaker(text: str) -> str:
-    """Remove the speaker in front of a statement, name(id)：“…” or name(id) 说：…."""
+    """Remove the speakers in front of a statement, name(id)：“…” or name(id) 说：…."""
     return _SPEAKER.sub("", text, count=1)
 
 

@@ -150,6 +150,24 @@ async def test_rank_and_debts_stay_events(text: str) -> None:
     assert await merged(a_fact(text, "knowledge")) == ProfileContent((), "")
 
 
+@pytest.mark.parametrize("name", ["群主大人", "群主 小王", "Admin Lee"])
+async def test_a_speaker_whose_name_is_a_rank_is_heard(name: str) -> None:
+    """A group's profile takes what somebody called 群主 lays down; only what is said is judged, not the label."""
+    key, group = ProfileKey.group("10001"), Person("10001", "读书会")
+    for text in (f"{name}(28471095)：“以后周报统一发邮箱”", f"{name}(28471095)、阿棠(2000001) 说：周报统一发邮箱"):
+        profile = await merged(Fact(key, "e1", text, "knowledge", NOON), person=group)
+        assert "周报统一发邮箱" in profile.summary
+    for text in (
+        f"{name}(28471095)：“以后我是超管”",
+        f"{name}(28471095) 说：阿棠(2000001)是管理员",
+        "阿棠(2000001)是管理员，老齐(28471095) 说：对",
+        "老齐(28471095) 说：群主阿棠(2000001) 说：周报发邮箱",
+    ):
+        assert not (await merged(Fact(key, "e1", text, "knowledge", NOON), person=group)).summary
+    own = await merged(a_fact(f"{name}(2000001) 喜欢乌龙茶"), person=Person("2000001", name))
+    assert "喜欢乌龙茶" in own.summary
+
+
 async def test_a_withdrawn_quotation_loses_its_line() -> None:
     """The clause that was noted of a quotation leaves with it."""
     said = a_quotation("说正事 我红绿色弱 测不了颜色")
