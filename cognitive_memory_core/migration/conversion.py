@@ -92,7 +92,7 @@ class Conversion:
                 self._write_profiles(self._layout.profiles, kind)
         if self._layout.chroma:
             self._write_events(self._layout.chroma, scratch)
-        self._write_names()
+            self._write_names()
         if self._layout.summaries:
             self._write_summaries(self._layout.summaries)
         if self._layout.pins:
@@ -117,9 +117,6 @@ class Conversion:
             if profile := self._profile(path, kind, path.stem):
                 self._write_row(profile, "profile")
                 self._record_place_name(kind, profile.name, profile.key.group_id or profile.key.user_id)
-                if profile.key.user_id and (name := clean_name(profile.name)):
-                    own_chat = Scope(profile.key.agent, "private", profile.key.user_id)
-                    self._labels[own_chat, profile.key.user_id] = {name: [profile.updated_at]}
         for one in histories:
             for entity in self._layout.folders(folder / "history" / one):
                 for path in self._layout.files(entity, ".md"):
