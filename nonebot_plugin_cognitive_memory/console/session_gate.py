@@ -9,11 +9,11 @@ from starlette.requests import cookie_parser
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ..http.body_reader import BodyReader
 from .languages import language_of, words_for
 from .sessions import Session, Sessions
 
 COOKIE = "cognitive_memory_console"
-LARGEST_FORM = 256 * 1024  # bytes
 MOST_FIELDS = 1_000
 FORM = "application/x-www-form-urlencoded"
 POLICY = (
@@ -41,6 +41,7 @@ class SessionGate:
         """Guard an application, which reads ``session`` and ``fields`` from the state of the scope."""
         self._app = app
         self._sessions = sessions
+        self._bodies, self._strangers = BodyReader(), BodyReader()  # log-ins of strangers delay no operator's form
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward an admitted request, or answer why not."""
@@ -51,8 +52,11 @@ class SessionGate:
         state["session"], state["fields"] = session, {}
         refusal = self._refusal(scope, session)
         if refusal is None and scope["method"] == "POST":
-            fields = await _fields(receive)
+            body = await (self._strangers if session is None else self._bodies).read(receive)
+            fields = None if isinstance(body, int) else _fields(body)
             refusal = _form_refusal(scope, session, fields)
+            if body == 408:  # noqa: PLR2004  # a status
+                refusal = _text_answer(scope, 408, "too_slow")
             state["fields"] = fields
         await (refusal or self._app)(scope, receive, _guarded(send))
 
@@ -94,15 +98,8 @@ def is_of_same_origin(headers: Headers) -> bool:
     return bool(origin) and urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
 
 
-async def _fields(receive: Receive) -> Fields | None:
-    """Read the fields of a form; None if it is too large, cut off or no form."""
-    body, more = b"", True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        more = message.get("more_body", False)
-        if message["type"] != "http.request" or len(body) > LARGEST_FORM:
-            return None
+def _fields(body: bytes) -> Fields | None:
+    """Read the fields of a form; None if it is none."""
     try:
         return parse_qs(body.decode("ascii"), keep_blank_values=True, errors="replace", max_num_fields=MOST_FIELDS)
     except ValueError:

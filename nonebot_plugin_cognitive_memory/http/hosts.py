@@ -37,7 +37,7 @@ class HostGate:
             await send({"type": "websocket.close", "code": 1008})
         elif scope["type"] == "http":
             app = self._app if self.admits(_values(scope, b"host")) else refused(400, replies.http.FOREIGN_HOST)
-            await app(_rooted(scope), receive, _guarded(send))
+            await app(_rooted(scope), *_guarded(scope, receive, send))
 
     def admits(self, hosts: list[bytes]) -> bool:
         """Return whether a request with these Host headers is admitted; it must have exactly one."""
@@ -74,10 +74,23 @@ def _rooted(scope: Scope) -> Scope:
     return {**scope, "path": prefix + scope["path"]}
 
 
-def _guarded(send: Send) -> Send:
+def _guarded(scope: Scope, receive: Receive, send: Send) -> tuple[Receive, Send]:
+    """Return the channels of a request, with headers added to its answer.
+
+    An answer before the body has arrived closes the connection, else the rest of the body would keep it open.
+    """
+    is_whole = not (set(_values(scope, b"content-length")) - {b"0"} or _values(scope, b"transfer-encoding"))
+
+    async def take() -> Message:
+        nonlocal is_whole
+        message = await receive()
+        is_whole |= not message.get("more_body", False)
+        return message
+
     async def forward(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message = {**message, "headers": [*message.get("headers", ()), *_GUARDING]}
+            closing = () if is_whole else ((b"connection", b"close"),)
+            message = {**message, "headers": [*message.get("headers", ()), *_GUARDING, *closing]}
         await send(message)
 
-    return forward
+    return take, forward

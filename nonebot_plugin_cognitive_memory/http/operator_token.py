@@ -10,10 +10,10 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import replies
+from .body_reader import LARGEST, BodyReader
 from .refusals import refused, too_fast
 from .token_buckets import CallerBuckets, TokenBucket
 
-LARGEST_BODY = 256 * 1024  # bytes
 PER_MINUTE, BURST = 600, 120  # requests with the token
 STRANGERS_PER_MINUTE, STRANGERS_BURST = 30, 30  # refused ones of one address; the token is admitted all the same
 _BEARER = re.compile(rb"bearer +(.+)", re.IGNORECASE | re.DOTALL)
@@ -33,20 +33,23 @@ class TokenGate:
         self._app = app
         self._digest = sha256(token.strip().encode("utf-8", "surrogatepass")).digest()
         self._pace = bucket or TokenBucket(PER_MINUTE, BURST)
+        self._bodies = BodyReader()
         self._strangers = CallerBuckets(STRANGERS_PER_MINUTE, STRANGERS_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward an admitted request with its whole body, or answer why it is refused."""
         if scope["type"] != "http":
             return
-        refusal = self._refusal(scope)
-        body = b"" if refusal else await _body(receive)
-        if body is None:
-            refusal = refused(413, replies.http.TOO_LARGE.format(kilobytes=LARGEST_BODY // 1024))
-        if refusal:
-            await refusal(scope, receive, send)
-        else:
-            await self._app(scope, _replayed(body or b"", receive), send)
+        answer: ASGIApp | None = self._refusal(scope)
+        if answer is None:
+            match await self._bodies.read(receive):
+                case bytes(body):
+                    answer, receive = self._app, _replayed(body, receive)
+                case 408:
+                    answer = refused(408, replies.http.TOO_SLOW)
+                case status:
+                    answer = refused(status, replies.http.TOO_LARGE.format(kilobytes=LARGEST // 1024))
+        await answer(scope, receive, send)
 
     def is_operator(self, scope: Scope) -> bool:
         """Return whether a request carries the token, in constant time; digests also hide its length."""
@@ -69,20 +72,6 @@ class TokenGate:
         if has_body and not _JSON.fullmatch(headers.get(b"content-type", b"")):
             return refused(415, replies.http.JSON_ONLY)
         return None
-
-
-async def _body(receive: Receive) -> bytes | None:
-    """Read the body of a request; None if it is too large."""
-    parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message = await receive()
-        parts.append(message.get("body", b""))
-        size += len(parts[-1])
-        more = message.get("more_body", False) and message["type"] == "http.request"
-        if size > LARGEST_BODY:
-            return None
-    return b"".join(parts)
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from ..replies import http_guide as guide
 from .bodies.body import Refusal
 
-COMMON = (401, 413, 415, 422, 429, 503)
+COMMON = (401, 408, 413, 415, 422, 429, 503)
 
 
 def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:

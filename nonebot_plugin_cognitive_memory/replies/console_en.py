@@ -23,6 +23,7 @@ WORDS: Mapping[str, str] = {
     "gate.no_method": "Only GET and POST are accepted here",
     "gate.forms_only": "Only forms of a page are accepted here",
     "gate.foreign_origin": "This request does not come from a page of the console; nothing was done",
+    "gate.too_slow": "The form did not arrive in time",
     "gate.form_too_large": "The form is too large or cannot be read",
     "gate.foreign_form": "This form was not given to this session; nothing was done. Reload the page and try again",
     "login.title": "Log in",

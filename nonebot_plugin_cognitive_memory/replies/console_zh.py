@@ -23,6 +23,7 @@ WORDS: Mapping[str, str] = {
     "gate.no_method": "这里只收 GET 和 POST",
     "gate.forms_only": "这里只收网页表单",
     "gate.foreign_origin": "这个请求不是从控制台的页面发来的，没有执行",
+    "gate.too_slow": "表单没有及时发完",
     "gate.form_too_large": "表单太大，或者读不懂",
     "gate.foreign_form": "这张表单不是给这次登录的，没有执行；请回到页面刷新后再试",
     "login.title": "登录",

@@ -15,6 +15,7 @@ FOREIGN_HOST = "这个主机名不在名单里：经反向代理或域名访问�
 UNAUTHORISED = "要有操作令牌：请求头 Authorization: Bearer 令牌"
 TOO_FAST = "请求太密了，请 {seconds} 秒后再试"
 TOO_LARGE = "请求正文太大，最多 {kilobytes} KB"
+TOO_SLOW = "请求正文没有及时发完"
 JSON_ONLY = "请求正文只收 JSON，请带请求头 Content-Type: application/json"
 NOT_JSON = "请求正文不是合法的 JSON"
 BROKEN_JSON = "请求正文读不懂：不是合法的 JSON，或者嵌套太深"

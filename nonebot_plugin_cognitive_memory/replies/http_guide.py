@@ -39,6 +39,7 @@ ROUTES: Mapping[str, tuple[str, str]] = {  # by the name of the route's function
 STATUSES: Mapping[int, str] = {
     401: "没有令牌，或令牌不对",
     404: "没有这一项；别的机器人（agent）的也当作没有",
+    408: "请求正文没有及时发完",
     409: "现在的状态不允许，例如正在演化、已经淘汰、别人先改了",
     413: "请求正文太大",
     415: "请求正文不是 JSON",

@@ -427,7 +427,7 @@ async def test_export_streams_one_agent(world: World) -> None:
         assert (await world.asking.get("/export")).status_code == 409
         lines = [json.loads(line) async for line in answer.aiter_lines()]
     assert lines[0]["format"] == "cognitive-memory"
-    assert {line["type"] for line in lines[1:]} == {"event", "belief", "change", "pin", "profile", "revision"}
+    assert {line["type"] for line in lines[1:]} == {"event", "belief", "change", "pin", "profile", "revision", "alias"}
     assert "密语" not in str(lines)
     assert (await world.asking.get("/export", params={"agent": "another"})).text.count("密语") > 5
     person = (await world.asking.get("/export", params={"user_id": PERSON})).text

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 BEGIN, END = "<!-- routes:begin -->", "<!-- routes:end -->"
-SHARED = ("401", "413", "415", "422", "429", "503")
+SHARED = ("401", "408", "413", "415", "422", "429", "503")
 PLACES = {"path": "路径", "query": "查询"}
 
 
