@@ -240,7 +240,7 @@ class Consent:
             user_ids,
             self._hide.hiding(user_ids),
         )  # takes effect even if reading the names fails
-        names, shared = await self._names.names_of(user_ids), await self._names.shared(user_ids)
+        names, shared = await self._names.names_of(user_ids), await self._names.shared(user_ids, with_words=True)
         if len(user_ids) + len(names) > HANDFUL:
             known = await asyncio.to_thread(Redaction.of, user_ids, names, shared)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +24,7 @@ from .onebot import v12
 from .running_loops import IDLE, RunningLoops
 
 NAME_LENGTH = 64
+NICKNAME = ("nickname", "user_name")  # the fields of a person's name outside of groups
 ADMINS = frozenset({"owner", "admin"})  # roles, as OneBot v11 states them with each line of a group
 AGAIN = 24 * 3600.0  # seconds until a name is asked for again
 REFUSED_AGAIN = 3600.0  # seconds until that after a refusal
@@ -39,6 +40,7 @@ class PlatformAnswer:
 
     name: str = ""
     is_admin: bool = False
+    nickname: str = ""
     until: float = 0.0
 
 
@@ -120,7 +122,7 @@ class PlatformNames:
                 self._asking.pop(key, None)
             if is_wanted:
                 self._keep(key, named)
-                await self._tell(_scene(key, named.name), question.heard_at)
+                await self._tell(_scene(key, named), question.heard_at)
 
     def _keep(self, key: _Key, named: PlatformAnswer) -> None:
         self._known[key] = named
@@ -152,14 +154,16 @@ class PlatformNames:
         try:
             told = await asyncio.wait_for(bot.call_api(api, **{k: v for k, v in asked.items() if v}), PATIENCE)
         except (AdapterException, asyncio.TimeoutError):
-            return PlatformAnswer(self.find(*key).name, until=self._clock() + REFUSED_AGAIN)
-        name = name_of(told) if isinstance(told, Mapping) else ""
-        return PlatformAnswer(name, bool(group_id and user_id) and role_of(bot, told) in ADMINS, self._clock() + AGAIN)
+            known = self.find(*key)
+            return PlatformAnswer(known.name, nickname=known.nickname, until=self._clock() + REFUSED_AGAIN)
+        told = told if isinstance(told, Mapping) else {}
+        is_admin = bool(group_id and user_id) and role_of(bot, told) in ADMINS
+        return PlatformAnswer(name_of(told), is_admin, name_of(told, NICKNAME), self._clock() + AGAIN)
 
 
-def name_of(told: object) -> str:
+def name_of(told: object, keys: Sequence[str] = ("card", "user_displayname", *NICKNAME, "group_name")) -> str:
     """Return the name in an answer: a person's group card, else nickname; a group's name; else ""."""
-    for key in ("card", "user_displayname", "nickname", "user_name", "group_name"):
+    for key in keys:
         name = told.get(key) if isinstance(told, Mapping) else getattr(told, key, None)
         if isinstance(name, str) and (cleaned := core.clean_name(name[:NAME_LENGTH])):
             return cleaned
@@ -173,13 +177,15 @@ def role_of(bot: Bot, told: object) -> str:
     return role if isinstance(role, str) else ""
 
 
-def _scene(key: _Key, name: str = "") -> core.Scene | None:
-    agent, group_id, user_id = key
+def _scene(key: _Key, told: PlatformAnswer | None = None) -> core.Scene | None:
+    (agent, group_id, user_id), name = key, told.name if told else ""
     try:
         if not group_id:
             return core.Scene.private(user_id, user_name=name, agent=agent)
         if user_id:
-            return core.Scene.group(group_id, user_id, user_name=name, agent=agent)
+            return core.Scene.group(
+                group_id, user_id, user_name=name, agent=agent, nickname=told.nickname if told else ""
+            )
         return core.Scene.group(group_id, "0", group_name=name, agent=agent)
     except core.BadArgument:
         return None

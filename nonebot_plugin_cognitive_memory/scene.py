@@ -14,7 +14,7 @@ import cognitive_memory_core as core
 from . import replies
 from .config import setup
 from .onebot import v11, v12
-from .platform_names import ADMINS, NAME_LENGTH, name_of, platform_names
+from .platform_names import ADMINS, NAME_LENGTH, NICKNAME, name_of, platform_names
 from .throttled_log import complain
 
 ID_LENGTH = 128
@@ -46,6 +46,7 @@ def scene_at(
     user_name: str = "",
     group_name: str = "",
     is_admin: bool = False,
+    nickname: str = "",
 ) -> core.Scene | None:
     """Build a scene from external ids; ``group_id`` is "" in private, None means an invalid id."""
     if not user_id or group_id is None:
@@ -54,7 +55,13 @@ def scene_at(
         if not group_id:
             return core.Scene.private(user_id, user_name=user_name, agent=agent)
         return core.Scene.group(
-            group_id, user_id, user_name=user_name, group_name=group_name, agent=agent, is_admin=is_admin
+            group_id,
+            user_id,
+            user_name=user_name,
+            group_name=group_name,
+            agent=agent,
+            is_admin=is_admin,
+            nickname=nickname,
         )
     except core.BadArgument:
         return None
@@ -113,6 +120,7 @@ def _v11_scene(agent: str, event: v11.Event) -> core.Scene | None:
         user_name=name_of(getattr(event, "sender", None)),
         group_name=_text(getattr(event, "group_name", "")),
         is_admin=getattr(getattr(event, "sender", None), "role", None) in ADMINS,
+        nickname=name_of(getattr(event, "sender", None), NICKNAME),
     )
 
 
@@ -132,6 +140,7 @@ def _v12_scene(agent: str, event: v12.Event) -> core.Scene | None:
         user_name=name_of(getattr(event, "sender", None)) or known.name,
         group_name=_text(getattr(event, "group_name", "")) or platform_names.find(agent, place or "").name,
         is_admin=known.is_admin,
+        nickname=name_of(getattr(event, "sender", None), NICKNAME) or known.nickname,
     )
 
 

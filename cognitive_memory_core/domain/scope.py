@@ -21,8 +21,9 @@ _SEPARATOR = "\x1f"  # a control character, which ids must not contain; hence ke
 class Scene:
     """The current place and asker; created by :meth:`group`, :meth:`private` or :meth:`operator`.
 
-    Names and role do not affect access. ``is_admin``: the platform stated that the person owns the group or is an
-    admin of it; False if it is unknown.
+    Names and role do not affect access. ``nickname`` is the person's name outside of the group, where it differs from
+    ``user_name``. ``is_admin``: the platform stated that the person owns the group or is an admin of it; False if it is
+    unknown.
     """
 
     kind: SceneKind
@@ -32,6 +33,7 @@ class Scene:
     user_name: str = field(default="", compare=False)
     group_name: str = field(default="", compare=False)
     is_admin: bool = field(default=False, compare=False)
+    nickname: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         """Reject invalid ids and truncate names, which are unverified."""
@@ -39,6 +41,7 @@ class Scene:
             raise BadArgument(sentences.caller.bad_value("kind", self.kind, " group、private 或 operator"))
         object.__setattr__(self, "user_name", _name(self.user_name))
         object.__setattr__(self, "group_name", _name(self.group_name))
+        object.__setattr__(self, "nickname", _name(self.nickname))
         object.__setattr__(self, "is_admin", self.is_admin is True and self.kind == "group")
         checked_id(self.agent, "agent")
         if self.kind == "group" or self.group_id:
@@ -56,9 +59,11 @@ class Scene:
         group_name: str = "",
         agent: str = DEFAULT_AGENT,
         is_admin: bool = False,
+        nickname: str = "",
     ) -> Scene:
         """Return the scene of a group with the person who speaks or asks."""
-        return cls("group", agent, checked_id(group_id, "group_id"), user_id, user_name, group_name, is_admin)
+        checked_id(group_id, "group_id")
+        return cls("group", agent, group_id, user_id, user_name, group_name, is_admin, nickname)
 
     @classmethod
     def private(cls, user_id: str, *, user_name: str = "", agent: str = DEFAULT_AGENT) -> Scene:

@@ -21,6 +21,19 @@ _COLUMNS = ("scope", "user_id", "name", "first_us", "last_us")
 _SEEN_AGAIN = (
     "ON CONFLICT DO UPDATE SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
 )
+_SHARED = """
+WITH worn AS (
+    SELECT user_id, name, min(first_us) AS since FROM names
+    WHERE user_id IN (SELECT value FROM json_each(?1)) GROUP BY user_id, name
+), here AS (SELECT DISTINCT user_id, scope FROM names WHERE user_id IN (SELECT value FROM json_each(?1)))
+SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
+    SELECT 1 FROM here h JOIN names o ON o.scope = h.scope
+    WHERE h.user_id = w.user_id AND o.name = w.name AND o.user_id NOT IN (SELECT value FROM json_each(?1))
+) OR ?2 AND EXISTS (
+    SELECT 1 FROM here h JOIN messages m ON m.scope = h.scope AND m.at_us < w.since
+    WHERE h.user_id = w.user_id AND NOT m.is_bot AND m.sender_id NOT IN (SELECT value FROM json_each(?1))
+    AND instr(m.text, w.name) AND NOT instr(m.text, w.name || '(' || w.user_id)
+) ORDER BY w.name"""  # before its id it is the name, not a word
 
 
 class SqliteNames:
@@ -51,9 +64,9 @@ class SqliteNames:
         """Return the names that these people have or had in any place, for each person the last :data:`MOST_NAMES`."""
         return await self._database.read(_names_of, list(user_ids))
 
-    async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those names of these people that another person also has in the same place."""
-        return await self._database.read(_shared, list(user_ids))
+    async def shared(self, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
+        """Return those of their names that others in their places have or, ``with_words``, used as a word before."""
+        return await self._database.read(_shared, list(user_ids), with_words)
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
@@ -115,7 +128,5 @@ def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
     return [row[0] for row in connection.execute(query, (listed(user_ids), MOST_NAMES))]
 
 
-def _shared(connection: Connection, user_ids: list[str]) -> list[str]:
-    others = f"o.scope = n.scope AND o.name = n.name AND o.user_id NOT IN {LISTED}"
-    query = select("DISTINCT n.name", f"names n JOIN names o ON {others}", f"n.user_id IN {LISTED}", "ORDER BY n.name")
-    return [row[0] for row in connection.execute(query, (listed(user_ids),) * 2)]
+def _shared(connection: Connection, user_ids: list[str], with_words: bool) -> list[str]:
+    return [row[0] for row in connection.execute(_SHARED, (listed(user_ids), with_words))]

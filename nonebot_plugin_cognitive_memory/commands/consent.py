@@ -75,6 +75,7 @@ async def forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
 
 
 async def _opted_out(scene: core.Scene) -> str:
+    await get_memory().note_name(scene, datetime.now(timezone.utc))  # so that the present names are hidden, too
     await get_memory().opt_out(scene.user_id)
     return replies.commands.OPTED_OUT
 

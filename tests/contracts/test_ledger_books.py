@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 from cognitive_memory_core.domain.people import Person
+from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import Alias, Spending
-from tests.support.builders import GROUP, OTHER_GROUP
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later
 
@@ -129,3 +130,16 @@ async def test_names_that_several_people_bear_in_one_place_are_told(ledger: Ledg
         await ledger.names.note(scope, person, name, NOON)
     assert await ledger.names.shared(["1"]) == ["阿棠"]
     assert await ledger.names.shared(["1", "2"]) == []
+
+
+async def test_words_that_others_used_before_are_no_names(ledger: Ledger) -> None:
+    """A name that somebody else said in the place before it was first seen is told with words, unless beside the id."""
+    other = Scene.group("10001", "2")
+    await ledger.log.append([a_message("问小明(1)", other), a_message("棠棠来", other, later(hours=2))])
+    for name in ("花生过敏", "小明", "棠棠"):
+        await ledger.names.note(GROUP.scope, "1", name, later(hours=1))
+    assert await ledger.names.shared(["1"]) == []
+    assert await ledger.names.shared(["1"], with_words=True) == []
+    await ledger.log.append([a_message("花生过敏怎么办", other, later(minutes=1))])
+    assert await ledger.names.shared(["1"], with_words=True) == ["花生过敏"]
+    assert await ledger.names.shared(["1", "2"], with_words=True) == []

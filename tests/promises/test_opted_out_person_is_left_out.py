@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from cognitive_memory_core import CognitiveMemory, Message, Settings, Turn
+from cognitive_memory_core import CognitiveMemory, Message, Scene, Settings, Turn
 from cognitive_memory_core.ports.models import Ask
 from tests.support.chats import triaged
 from tests.support.clock import NOON, FrozenClock
@@ -69,3 +69,33 @@ async def test_who_opts_out_in_mid_conversation_is_left_out(tmp_path: Path, chat
     assert "刺猬" not in told
     assert not chat or any("花生" in prompt for prompt in chat.prompts)
     assert chat or any("花生" in text for text in shown)
+
+
+async def test_every_name_of_theirs_is_hidden_and_no_word_of_others(tmp_path: Path) -> None:
+    """Fault row A32: card, former card and nickname are hidden in what others said; a word that they took is not."""
+    settings = Settings.from_mapping({"vector_store": {"backend": "exact"}})
+    clock = FrozenClock(NOON + timedelta(hours=2))
+    first, then = (Scene.group("10001", "2000001", user_name=card, nickname="明明") for card in ("小明", "花生过敏"))
+    other = Scene.group("10001", "2000002", user_name="阿禾")
+    told = ["明明下周去冰岛", "小明也会滑雪", "花生过敏(2000001)会滑雪", "聚餐别点花生，阿禾对花生过敏"]
+    said = [(other, "我对花生过敏"), *((scene, f"第{n}句") for scene in (first, then) for n in range(10))]
+    said += [(other, text) for text in told]
+    lines = [Message(f"m{n}", scene, text, NOON + timedelta(minutes=n)) for n, (scene, text) in enumerate(said)]
+    async with CognitiveMemory.open(settings, tmp_path, background=False, clock=clock) as memory:
+        for line in lines:
+            await memory.observe(line)
+        assert await memory.drain(PATIENCE)
+        await memory.opt_out("2000001")
+        hidden = [
+            "我对花生过敏",
+            "某位成员下周去冰岛",
+            "某位成员也会滑雪",
+            "某位成员会滑雪",
+            "聚餐别点花生，阿禾对花生过敏",
+        ]
+        assert [line.text for line in await memory.recent_messages(other)] == hidden
+        context = (await memory.context(other, "明明和小明下周去哪里，谁会滑雪")).text
+        found = [hit.event.text for hit in await memory.search_events(other, "冰岛 花生过敏", kinds=["message"])]
+    assert not [text for text in [context, *found] if "明明" in text or "小明" in text]
+    assert "某位成员下周去冰岛" in found
+    assert "聚餐别点花生，阿禾对花生过敏" in found

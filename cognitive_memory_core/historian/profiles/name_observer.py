@@ -51,13 +51,21 @@ class NameObserver:
         self._people: OrderedDict[Hashable, str] = OrderedDict()
 
     async def note(self, seen: Sequence[Seen]) -> bool:
-        """Store names in the name book; return whether it changed. Raises StorageRefused, UnavailableError."""
+        """Store names in the name book; return whether it changed. Raises StorageRefused, UnavailableError.
+
+        A nickname that differs from the card is stored as the name in private, where the platform uses it.
+        """
         now = self._clock.now()
         past = [(scene, min(at, now)) for scene, at in seen]
         for scene, _ in past:
             _remember(self._groups, scene.scope, scene.group_name)
             _remember(self._people, (scene.agent, scene.user_id), scene.user_name)
-        has_changed = await self.names.note_all([sighting(scene, at) for scene, at in past])
+        in_private = [
+            Alias(Scope(scene.agent, "private", scene.user_id), scene.user_id, clean_name(scene.nickname), at, at)
+            for scene, at in past
+            if scene.nickname not in ("", scene.user_name)
+        ]
+        has_changed = await self.names.note_all([*(sighting(scene, at) for scene, at in past), *in_private])
         if has_changed:
             self._on_changed({scene.scope for scene, _ in past})
         self._waiting.extend(past)

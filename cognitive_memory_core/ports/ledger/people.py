@@ -105,6 +105,9 @@ class NameBook(Protocol):
         """Return current and earlier names of these people in all places, at most :data:`MOST_NAMES` of each person."""
         ...
 
-    async def shared(self, user_ids: Iterable[str]) -> list[str]:
-        """Return those names of these people that another person has in the same place."""
+    async def shared(self, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
+        """Return those names of these people that another person has in a place where they were seen.
+
+        ``with_words`` adds names that others used there as a word before the name was first seen.
+        """
         ...
