@@ -16,16 +16,23 @@ from .database.statements import LISTED, insert, listed, select
 from .tombstones import tombstones_of
 
 _HOUR_US = 3_600_000_000
+_WORN = (
+    7 * 24 * _HOUR_US,
+    10,
+)  # duration or lines of a person's stay after which the name that they came with is theirs
 _LATEST_FIRST = "ORDER BY last_us DESC, first_us DESC, seq DESC"
 _COLUMNS = ("scope", "user_id", "name", "first_us", "last_us")
 _SEEN_AGAIN = (
     "ON CONFLICT DO UPDATE SET first_us = min(first_us, excluded.first_us), last_us = max(last_us, excluded.last_us)"
 )
 _SHARED = """
-WITH worn AS (
-    SELECT user_id, name, min(first_us) AS since FROM names
-    WHERE user_id IN (SELECT value FROM json_each(?1)) GROUP BY user_id, name
-), here AS (SELECT DISTINCT user_id, scope FROM names WHERE user_id IN (SELECT value FROM json_each(?1)))
+WITH here AS (
+    SELECT scope, user_id, min(first_us) AS came, max(last_us) - min(first_us) AS stay FROM names
+    WHERE user_id IN (SELECT value FROM json_each(?1)) GROUP BY scope, user_id
+), worn AS (
+    SELECT n.user_id, name, min(first_us) AS since, max(first_us = came) AS is_first,
+    max((first_us = came) * stay) AS stay FROM names n JOIN here USING (scope, user_id) GROUP BY n.user_id, name
+)
 SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
     SELECT 1 FROM here h JOIN names o ON o.scope = h.scope
     WHERE h.user_id = w.user_id AND o.name = w.name AND o.user_id NOT IN (SELECT value FROM json_each(?1))
@@ -33,7 +40,10 @@ SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
     SELECT 1 FROM here h JOIN messages m ON m.scope = h.scope AND m.at_us < w.since
     WHERE h.user_id = w.user_id AND NOT m.is_bot AND m.sender_id NOT IN (SELECT value FROM json_each(?1))
     AND instr(m.text, w.name) AND NOT instr(m.text, w.name || '(' || w.user_id)
-) ORDER BY w.name"""  # before its id it is the name, not a word
+) AND NOT (w.stay >= ?3 OR w.is_first AND ?4 <= (
+    SELECT count(*) FROM here h JOIN messages m ON m.scope = h.scope AND m.sender_id = h.user_id
+    WHERE h.user_id = w.user_id
+)) ORDER BY w.name"""  # with the id behind it, it is the name; who comes with a name may have had it before
 
 
 class SqliteNames:
@@ -129,4 +139,4 @@ def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
 
 
 def _shared(connection: Connection, user_ids: list[str], with_words: bool) -> list[str]:
-    return [row[0] for row in connection.execute(_SHARED, (listed(user_ids), with_words))]
+    return [row[0] for row in connection.execute(_SHARED, (listed(user_ids), with_words, *_WORN))]

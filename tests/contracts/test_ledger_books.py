@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
+import pytest
+
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.ledger import Alias, Spending
@@ -143,3 +145,16 @@ async def test_words_that_others_used_before_are_no_names(ledger: Ledger) -> Non
     await ledger.log.append([a_message("花生过敏怎么办", other, later(minutes=1))])
     assert await ledger.names.shared(["1"], with_words=True) == ["花生过敏"]
     assert await ledger.names.shared(["1", "2"], with_words=True) == []
+
+
+@pytest.mark.parametrize(("lines", "days", "words"), [(9, 6, ["小明", "花生"]), (10, 6, ["花生"]), (0, 7, ["花生"])])
+async def test_a_name_that_somebody_came_with_is_a_name(
+    ledger: Ledger, lines: int, days: int, words: list[str]
+) -> None:
+    """Others may have named a person before their first line; a week or ten lines tell that from a word taken later."""
+    own, other = Scene.group("10001", "1"), Scene.group("10001", "2")
+    await ledger.log.append([a_message("等小明买花生", other), *(a_message("嗯", own, later()) for _ in range(lines))])
+    await ledger.names.note(GROUP.scope, "1", "小明", later(hours=1))
+    await ledger.names.note(GROUP.scope, "1", "花生", later(hours=2))
+    await ledger.names.note(GROUP.scope, "1", "花生", later(days=days, hours=1))
+    assert await ledger.names.shared(["1"], with_words=True) == words

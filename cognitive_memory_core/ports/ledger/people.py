@@ -108,6 +108,7 @@ class NameBook(Protocol):
     async def shared(self, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
         """Return those names of these people that another person has in a place where they were seen.
 
-        ``with_words`` adds names that others used there as a word before the name was first seen.
+        ``with_words`` adds names that others used there as a word before the name was first seen. A name with which
+        the person was first seen in a place is none, once they were seen for a week or on ten lines.
         """
         ...
