@@ -27,7 +27,10 @@ from tests.support.ledgers import MODEL, a_vector
 from tests.support.sizes import sized
 from tests.support.vector_stores import Shop, chroma_children, row, rows, shop_of
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.xdist_group("stores"),
+]  # one store of each kind for all
 
 EAST, NORTH, WEST = a_vector(1, 0), a_vector(0, 1), a_vector(-1, 0)
 NORTHEAST = a_vector(math.sqrt(0.5), math.sqrt(0.5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -15,8 +16,14 @@ TEXT = {".py", ".md", ".toml", ".json", ".jsonl", ".yml", ".yaml", ".txt", ".htm
 
 
 def files() -> Iterator[Path]:
-    """List the text files that belong to the repository, as absolute paths."""
-    yield from _below(ROOT)
+    """List the text files that belong to the repository, as absolute paths: what git tracks, or all without git."""
+    listing = ["git", "-c", "safe.directory=*", "ls-files", "-z"]
+    tracked = subprocess.run(listing, cwd=ROOT, capture_output=True, check=False) if (ROOT / ".git").exists() else None
+    if tracked is None or tracked.returncode:
+        yield from _below(ROOT)
+        return
+    paths = [ROOT / name for name in tracked.stdout.decode().split("\0") if name]
+    yield from (path for path in paths if path.is_file() and _is_text(path))
 
 
 @cache
@@ -53,5 +60,9 @@ def _below(folder: Path) -> Iterator[Path]:
         if path.is_dir():
             if not path.name.startswith(".") or path.name in OURS:
                 yield from _below(path)
-        elif path.name == ".env.example" or (path.suffix in TEXT and not path.name.startswith((".env", ".coverage"))):
+        elif _is_text(path):
             yield path
+
+
+def _is_text(path: Path) -> bool:
+    return path.name == ".env.example" or (path.suffix in TEXT and not path.name.startswith((".env", ".coverage")))

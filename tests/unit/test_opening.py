@@ -18,6 +18,7 @@ from tests.support import fake_chroma
 from tests.support.cancelling import cancelled_after, cancelled_at, left_over, until_nothing_is_left
 from tests.support.disks import fill, small_disk
 from tests.support.fake_chroma import asked
+from tests.support.sizes import sized
 
 SETTINGS = core.Settings(historian=HistorianSettings(shutdown_seconds=1.0))
 SCENE = core.Scene.private("2000001")
@@ -46,12 +47,12 @@ async def opens_again(data_dir: Path) -> list[str]:
         return [memo.text for memo in await memory.memos(SCENE, 200)]
 
 
-@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.parametrize("more", [0, 2])
 @pytest.mark.timeout(1800)  # seconds; twelve of processor time
 async def test_cancellation_at_any_await_releases_everything(tmp_path: Path, more: int) -> None:
     """Cancelled at each of its awaits, once or several times, a memory releases everything."""
     turns: list[str] = []
-    for at in range(1, LONGEST):
+    for at in range(1 + more, LONGEST, sized(4, 1)):  # usually at every fourth, others once than several times
         went_so_far = await cancelled_at(lambda: lived(tmp_path, turns), at, more)
         await until_nothing_is_left(tmp_path)
         if not went_so_far:

@@ -30,7 +30,10 @@ from cognitive_memory_core.errors import UnavailableError
 from tests.support.sizes import sized
 from tests.support.waiting import PATIENCE
 
-pytestmark = pytest.mark.timeout(sized(300, 1800))  # dozens of processes, each of which imports chromadb
+pytestmark = [
+    pytest.mark.timeout(sized(300, 1800)),  # dozens of processes, each of which imports chromadb
+    pytest.mark.xdist_group("chroma"),
+]
 ROWS = known_rows(400, 16)
 EAST = ROWS[0].vector or array("f")
 PERSISTED = 1_000  # rows after which Chroma writes its index files
