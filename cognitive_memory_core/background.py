@@ -1,10 +1,11 @@
-"""The loop that runs all background work: scheduling, retries, and error reporting."""
+"""The loop that runs all background work: scheduling, restarts, and error reporting."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import logging
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
@@ -18,6 +19,8 @@ log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0  # seconds
 DEBOUNCE = 0.1  # seconds in which new work is collected: a call and a commit cost the same for one item as for many
 UNTIL_NUDGED = 3600.0  # seconds of rest for a loop that has work only after a nudge
+restarts: Counter[str] = Counter()
+"""How often this process has restarted loops that somebody else cancelled, by their names."""
 _order = itertools.count(1)
 T = TypeVar("T")
 
@@ -100,10 +103,11 @@ def _end(waiter: asyncio.Future[None] | None) -> None:
 
 
 class BackgroundLoop:
-    """Runs rounds one after another until :meth:`run` is cancelled.
+    """Runs rounds one after another from :meth:`start` to :meth:`stop`, both of which may be called again.
 
-    After an error the loop repeats the round, after a growing pause of at least the error's ``retry_after``.
-    ``last_error`` keeps the error until a round succeeds. A nudge during a round causes another round.
+    After an error, or a cancellation by anybody but :meth:`stop`, the loop repeats the round, after a growing pause of
+    at least the error's ``retry_after``. ``last_error`` keeps the error until a round succeeds. A nudge during a round
+    causes another round.
     """
 
     def __init__(
@@ -126,11 +130,13 @@ class BackgroundLoop:
         self._work = work
         self._debounce = debounce
         self._spacing = spacing
-        self._first_pause = first_pause
+        self._first_pause = self._pause = first_pause
         self._longest_pause = longest_pause
         self._on_failure = on_failure
         self._wake = Signal()
         self._skip_waits = Signal()
+        self._task: asyncio.Task[None] | None = None
+        self._restart: asyncio.TimerHandle | None = None
 
     @property
     def last_error(self) -> str:
@@ -146,20 +152,46 @@ class BackgroundLoop:
         self._skip_waits.set()
         self._wake.set()
 
-    async def run(self) -> None:
-        """Run rounds until cancelled."""
-        pause = self._first_pause
-        while True:
-            try:
-                rest = await isolated(self._work())
-                pause = self._first_pause
-                self.trouble.end()
-                await self._rest(rest)
-            except Exception as error:  # noqa: BLE001  # the loop runner: no failure of one round ends the work
-                self._on_failure()
-                self.trouble.note(error)
-                await asyncio.sleep(min(max(pause, _requested_pause(error)), self._longest_pause))
-                pause = min(pause * 2, self._longest_pause)
+    def start(self) -> None:
+        """Run rounds in the background, unless they run already."""
+        if self._task is None:
+            self._pause = self._first_pause
+            self._begin()
+
+    async def stop(self) -> bool:
+        """Cancel the running round and wait until it has ended; return whether the loop ran."""
+        task, self._task = self._task, None
+        if self._restart:
+            self._restart.cancel()
+        if task:
+            task.cancel()
+            await asyncio.wait({task})
+        return task is not None
+
+    def _begin(self) -> None:
+        self._task = asyncio.create_task(self._run(), name=self.trouble.name)
+        self._task.add_done_callback(self._begin_again)
+
+    async def _run(self) -> None:
+        rest = 0.0
+        while self._task is asyncio.current_task():  # else stopped, and the work has swallowed the cancellation
+            await self._rest(rest)
+            rest = await self._work()
+            self._pause = self._first_pause
+            self.trouble.end()
+
+    def _begin_again(self, ended: asyncio.Task[None]) -> None:
+        """Run the loop again after a pause, unless it was stopped: no failure of one round ends the work."""
+        failure = None if ended.cancelled() else ended.exception()
+        if ended is not self._task:
+            return
+        if failure is None:
+            restarts[self.trouble.name] += 1
+        self._on_failure()
+        self.trouble.note(failure or TransientError(sentences.log.LOOP_CANCELLED))
+        pause = min(max(self._pause, _requested_pause(failure)), self._longest_pause)
+        self._pause = min(self._pause * 2, self._longest_pause)
+        self._restart = ended.get_loop().call_later(pause, self._begin)
 
     async def _rest(self, seconds: float) -> None:
         if not seconds:
@@ -196,5 +228,5 @@ async def isolated(work: Coroutine[Any, Any, T], limit: float | None = None) -> 
     raise TransientError(sentences.models.CANCELLED_BY_NOBODY)
 
 
-def _requested_pause(error: Exception) -> float:
+def _requested_pause(error: BaseException | None) -> float:
     return (error.retry_after if isinstance(error, UnavailableError | BadAnswer) else None) or 0.0

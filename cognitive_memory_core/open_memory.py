@@ -31,7 +31,7 @@ class OpenMemory:
         """Build the use cases over adapters; no loop runs yet."""
         self.settings = settings
         self._use_cases = UseCases(adapters, settings)
-        self._loops: list[asyncio.Task[None]] = []
+        self._is_started = False
 
     @classmethod
     async def open(cls, settings: Live[Settings], data_dir: Path, given: SuppliedParts) -> OpenMemory:
@@ -110,24 +110,23 @@ class OpenMemory:
 
     def start(self) -> None:
         """Start the background loops; with ``enabled=false`` only those of log, names, memos and housekeeping."""
-        if self._loops:
+        if self._is_started:
             return
-        use, embedding = self._use_cases, self._use_cases.adapters.embedding
-        wanted = [loop.run() for loop in use.loops]
+        self._is_started = True
+        for loop in self._use_cases.loops:
+            loop.start()
         if self.is_running:
-            wanted += [use.worker.run(), use.merging.run(), use.profile_indexer.run(), use.takeover.loop.run()]
-            wanted += [loop.run() for loop in use.index_loops]
-            wanted += [embedding.calibrating.run()] if embedding.calibrating else []
-        self._loops = [asyncio.create_task(loop) for loop in wanted]
+            self._use_cases.worker.start()
+            self._use_cases.merging.start()
+            for loop in self._use_cases.learning_loops:
+                loop.start()
 
     async def stop(self) -> None:
         """Stop the loops; running jobs get ``shutdown_seconds`` to end."""
-        await asyncio.gather(self._use_cases.worker.stop(), self._use_cases.merging.stop())
-        for loop in self._loops:
-            loop.cancel()
-        await asyncio.gather(*self._loops, return_exceptions=True)
-        self._loops = []
-        await self._use_cases.buffer.flush()
+        self._is_started, use = False, self._use_cases
+        await asyncio.gather(use.worker.stop(), use.merging.stop())
+        await asyncio.gather(*(loop.stop() for loop in (*use.loops, *use.learning_loops)))
+        await use.buffer.flush()
 
     async def close(self) -> None:
         """Stop the loops, then release files and directory, also if stopping fails."""
@@ -139,7 +138,7 @@ class OpenMemory:
 
     async def drain(self, seconds: float) -> bool:
         """Wait until no work is left; return False after ``seconds``. Starts the loops if they are not running."""
-        resting = not self._loops
+        resting = not self._is_started
         self.start()
         try:
             return await asyncio.wait_for(self._until_idle(), max(seconds, 0.0))

@@ -19,7 +19,8 @@ class Status:
     removed, and the time of the last purge. ``merges`` counts the facts that wait for profiles. ``refused`` counts
     turns and dialogues rejected with QueueFull since the start. ``dropped_messages`` counts messages dropped since the
     start because the log's buffer was full, ``removed_messages`` those deleted since the start to keep within
-    ``capture.log_max_mb``. ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
+    ``capture.log_max_mb``. ``restarts`` pairs each background loop that something cancelled with how often it was
+    started again. ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
     ``is_over_daily_calls``: the day's model calls are used up, and the rules replace the models.
     """
 
@@ -41,6 +42,7 @@ class Status:
     without_model: tuple[str, ...] = ()
     dropped_messages: int = 0
     removed_messages: int = 0
+    restarts: tuple[tuple[str, int], ...] = ()
 
     @property
     def calls_today(self) -> int:

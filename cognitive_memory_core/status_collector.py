@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 
-from .background import ErrorState
+from .background import ErrorState, restarts
 from .domain.interval import Interval
 from .domain.scope import Scene
 from .errors import UnavailableError
@@ -41,6 +41,7 @@ class StatusCollector:
             without_model=self._without_model(),
             dropped_messages=use.buffer.dropped,
             removed_messages=use.upkeep.removed,
+            restarts=tuple(restarts.items()),
         )
         return await self._with_figures(status)
 
@@ -84,10 +85,10 @@ class StatusCollector:
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 
     def _troubles(self) -> list[ErrorState]:
-        """Return the error states of all background components."""
+        """Return the error states of all background components, each once."""
         use = self.use_cases
-        return [
-            *(loop.trouble for loop in (*use.loops, *use.index_loops)),
+        every = (
+            *(loop.trouble for loop in (*use.loops, *use.learning_loops)),
             use.buffer.read_errors,
             use.buffer.crowding,
             use.name_observer.renaming.trouble,
@@ -96,7 +97,8 @@ class StatusCollector:
             *use.worker.error_states,
             *use.merging.error_states,
             *use.profile_indexer.error_states,
-        ]
+        )
+        return list(dict.fromkeys(every))
 
     def _without_model(self) -> tuple[str, ...]:
         has_embedding = bool(self.use_cases.settings.current.models.embedding.model_name)

@@ -21,11 +21,11 @@ from .config import setup
 from .lifecycle import get_memory, lifetime
 from .lines_kept_over_restarts import FILE, WaitingLinesFile, WaitingPlace
 from .pending_lines import LINES, PendingLines
-from .running_loops import IDLE, RunningLoops
 from .throttled_log import complain
 
 PLACES = 5_000  # more than any bot has groups; beyond it the place quiet longest is dropped
 ROOM = 100_000  # lines of all places together; beyond it a place keeps no more than one dialogue
+IDLE = 3600.0  # seconds of rest for a loop that has work only after a nudge
 RETRY = 60.0  # seconds after a refusal by the memory
 PAUSE = 0.5  # seconds between two writes of the file
 OPENING = 2.0  # seconds between two checks whether the memory is open
@@ -53,7 +53,6 @@ class Considerer:
         self._next = math.inf
         self._handing_over = core.BackgroundLoop("auto_consider", self._round, debounce=0.0, longest_pause=RETRY)
         self._keeping = core.BackgroundLoop(FILE, self._keep, debounce=0.0, spacing=PAUSE)
-        self._loops = RunningLoops(self._handing_over, self._keeping)
 
     def follow(self, capture: core.CaptureSettings) -> None:
         """Apply changed settings; lines that are due by them are handed over in the background."""
@@ -113,11 +112,12 @@ class Considerer:
 
     async def start(self) -> None:
         """Start the background loops."""
-        self._loops.start()
+        self._handing_over.start()
+        self._keeping.start()
 
     async def stop(self) -> None:
         """Hand over all collected lines; lines that the memory does not accept stay listed in the file."""
-        if not await self._loops.stop():
+        if not (await self._handing_over.stop() and await self._keeping.stop()):
             return
         for pending in list(self._pending.values()):
             await self._submit(pending, [line.message for line in pending.lines.values()])

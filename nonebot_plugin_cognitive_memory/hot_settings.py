@@ -19,7 +19,6 @@ from . import replies
 from .auto_consider import considerer
 from .config import ENV_FILES, FIELD, Setup, settings_again, setup
 from .lifecycle import get_memory
-from .running_loops import RunningLoops
 
 POLL = 2.0  # seconds between two looks at the files
 LONGEST_POLL = 60.0  # seconds between two looks while they fail
@@ -38,16 +37,16 @@ class HotSettings:
         self._one_at_a_time = asyncio.Lock()
         self._known = self._seen = _signatures(files)
         self._texts = tuple(map(_text, files))  # as they were when their settings were last used
-        self._loops = RunningLoops(core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL))
+        self._loop = core.BackgroundLoop("settings", self._round, longest_pause=LONGEST_POLL)
 
     async def start(self) -> None:
         """Begin to watch the files."""
         if self._setup.configuration is not None:
-            self._loops.start()
+            self._loop.start()
 
     async def stop(self) -> None:
         """Stop watching."""
-        await self._loops.stop()
+        await self._loop.stop()
 
     async def change(self, name: str, text: str) -> core.SettingsMoved:
         """Set one setting and store it; raises BadArgument, StorageRefused."""

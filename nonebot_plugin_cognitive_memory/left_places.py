@@ -24,7 +24,6 @@ from .erasure import erased_place, on_erased
 from .json_file import replace_json
 from .lifecycle import get_memory
 from .onebot import v11, v12
-from .running_loops import RunningLoops
 from .scene import agent_of, qq_id, scene_at, text_id
 from .throttled_log import complain
 
@@ -97,15 +96,15 @@ class Leaving:
     def __init__(self, departures: LeftPlaces) -> None:
         """Record departures in ``departures``."""
         self.departures = departures
-        self._loops = RunningLoops(core.BackgroundLoop("departures", self._round, longest_pause=EVERY))
+        self._loop = core.BackgroundLoop("departures", self._round, longest_pause=EVERY)
 
     async def start(self) -> None:
         """Start the background loop."""
-        self._loops.start()
+        self._loop.start()
 
     async def stop(self) -> None:
         """End the background loop."""
-        await self._loops.stop()
+        await self._loop.stop()
 
     async def note(self, scene: core.Scene) -> None:
         """Record that the bot left a place, and log it."""

@@ -21,7 +21,6 @@ from nonebot.exception import AdapterException
 import cognitive_memory_core as core
 
 from .onebot import v12
-from .running_loops import IDLE, RunningLoops
 
 NAME_LENGTH = 64
 NICKNAME = ("nickname", "user_name")  # the fields of a person's name outside of groups
@@ -63,7 +62,6 @@ class PlatformNames:
         self._asking: dict[_Key, _PlatformQuery] = {}
         self._on_named: list[Callable[[core.Scene, datetime], Awaitable[None]]] = []
         self._loop = core.BackgroundLoop("platform names", self._round)
-        self._loops = RunningLoops(self._loop)
 
     def find(self, agent: str, group_id: str, user_id: str = "") -> PlatformAnswer:
         """Return the answer about a person in a group (in private with group ""), or about the group without a person.
@@ -137,15 +135,15 @@ class PlatformNames:
 
     async def start(self) -> None:
         """Start the background loop."""
-        self._loops.start()
+        self._loop.start()
 
     async def stop(self) -> None:
         """End the background loop."""
-        await self._loops.stop()
+        await self._loop.stop()
 
     async def _round(self) -> float:
         await self.ask_waiting()
-        return IDLE
+        return AGAIN
 
     async def _asked(self, bot: Bot, key: _Key) -> PlatformAnswer:
         _, group_id, user_id = key

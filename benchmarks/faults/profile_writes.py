@@ -414,12 +414,12 @@ async def _merged_at_once(seed: int) -> Met:
         ledger = await Ledger.open(data / "ledger.db", clock=clock)
         mergers = [_SlowMerger(dice) for _ in range(2)]
         mergings = [ProfileMerging(_entity(merger, store, ledger, clock)) for merger in mergers]
-        tasks = [asyncio.create_task(merging.run()) for merging in mergings]
+        for merging in mergings:
+            merging.start()
         facts = await _told(ledger, mergings, clock, dice)
         stuck = await _settled(mergings, clock)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        for merging in mergings:
+            await merging.stop()
         await ledger.close()
         found = await opened(data, days=2).find(KEY)
     summary = found.summary.split("\n") if found else []

@@ -28,7 +28,7 @@ class BeliefIndexer:
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # ids, left alone until this time
         self.loop = BackgroundLoop("belief index", self._round)
-        self.nudge, self.wake_now, self.run = self.loop.nudge, self.loop.wake_now, self.loop.run
+        self.nudge, self.wake_now = self.loop.nudge, self.loop.wake_now
 
     async def has_lag(self) -> bool:
         """Return whether any active belief has no vector yet."""

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Protocol
 
 from .. import sentences
-from ..errors import BadAnswer, CognitiveMemoryError, UnavailableError
+from ..background import UNTIL_NUDGED, BackgroundLoop
 from ..ports.models import Calibration, CalibrationBook, Embedder, Vector
 from ..settings import Live
 
@@ -57,8 +57,9 @@ class Calibrating:
         self._embedder = embedder
         self._book = book
         self._current = current
-        self._first_pause = first_pause
         self._measured: Calibration | None = None  # kept, so that a failed write does not repeat the measurement
+        self._is_kept = False
+        self.loop = BackgroundLoop("calibration", self._round, first_pause=first_pause, longest_pause=LONGEST_PAUSE)
 
     async def recall(self) -> bool:
         """Apply a stored calibration; return whether there was one. Raises UnavailableError."""
@@ -67,15 +68,11 @@ class Calibrating:
             self._current.replace(kept)
         return kept is not None
 
-    async def run(self) -> None:
-        """Measure until it succeeds; a failed attempt costs one call and doubles the pause, up to an hour."""
-        failures = 0
-        while True:
-            try:
-                return await self.measure()
-            except CognitiveMemoryError as failure:
-                failures += 1
-                await asyncio.sleep(pause_after(failures, failure, self._first_pause))
+    async def _round(self) -> float:
+        """Measure, unless that has succeeded; a failed attempt costs one call."""
+        if not self._is_kept:
+            await self.measure()
+        return UNTIL_NUDGED
 
     async def measure(self) -> None:
         """Embed the pairs, apply and store the result; raises what the embedder or the ledger raises.
@@ -94,18 +91,13 @@ class Calibrating:
                     ),
                 )
         await self._book.keep(self._embedder.fingerprint, self._measured)
+        self._is_kept = True
 
     async def _medians(self) -> Calibration:
         pairs = await asyncio.to_thread(shipped)
         statements = await self._embedder.embed_documents([pair.statement for pair in pairs])
         questions = await self._embedder.embed_queries([pair.question for pair in pairs])
         return await asyncio.to_thread(calibration_of, pairs, questions, statements)
-
-
-def pause_after(failures: int, last: CognitiveMemoryError, first: float = FIRST_PAUSE) -> float:
-    """Return the seconds until the next try: doubling, at least the requested retry delay, at most an hour."""
-    requested_pause = last.retry_after if isinstance(last, UnavailableError | BadAnswer) else None
-    return min(max(first * 2.0 ** min(failures - 1, 20), requested_pause or 0.0), LONGEST_PAUSE)
 
 
 def shipped() -> list[Pair]:

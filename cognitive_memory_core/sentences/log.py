@@ -13,6 +13,7 @@ PARTS = {  # by the name of their loop; names that are public keywords stay
     "Indexer": "算向量",
     "accounts": "记模型用量",
     "belief index": "群记忆的索引",
+    "calibration": "量向量模型的尺度",
     "clock": "系统时钟",
     "clock watch": "看时钟",
     "housekeeping": "清理过期数据",
@@ -44,6 +45,7 @@ GROUPS_WAIT = "群记忆：今天的模型调用用完了，{all} 个群里还�
 EVOLVED = "群记忆演化了一个群：{message}"
 NOT_WORDED = "建议这一次没有请模型写，先照规则写：{reason}"
 NOT_EVOLVED = "群记忆这一次没能演进：{reason}"
+LOOP_CANCELLED = "后台的活被别处的代码取消了，自己重新开始"
 WORKS_AGAIN = "{name} 恢复了"
 PROFILE_LEFT_OUT = "导入：跳过一份侧写：{reason}"
 LINE_LEFT_OUT = "导入：跳过第 {number} 行：{reason}"

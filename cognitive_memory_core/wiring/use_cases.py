@@ -115,9 +115,11 @@ class UseCases:
         return [*own, *self.adapters.loops]
 
     @property
-    def index_loops(self) -> list[BackgroundLoop]:
-        """The loops that bring the vectors of events and beliefs, and the vector store, up to date."""
-        return [self.indexer.loop, self.belief_indexer.loop, *self.reconciler.loops]
+    def learning_loops(self) -> list[BackgroundLoop]:
+        """The loops that run while the memory forms new memories, beside those of worker and merging."""
+        calibrating = self.adapters.embedding.calibrating
+        own = self.takeover.loop, self.profile_indexer.loop, self.indexer.loop, self.belief_indexer.loop
+        return [*own, *self.reconciler.loops, *([calibrating.loop] if calibrating else [])]
 
     def pause(self) -> None:
         """Stop claiming jobs and starting merges."""

@@ -152,6 +152,7 @@ def stats_remarks(now: core.Status) -> list[Remark]:
         (now.refused, "没收下的轮次"),
         (now.dropped_messages, "没记下的消息"),
         (now.removed_messages, "按大小删掉的消息"),
+        (sum(count for _, count in now.restarts), "被取消后重新开始的后台循环"),
     )
     remarks = [
         *toned("plain", spent),

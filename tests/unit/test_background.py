@@ -29,18 +29,11 @@ class Work:
         return outcome
 
 
-async def stopped(task: asyncio.Task[None]) -> None:
-    """Cancel a loop and wait for its end."""
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-
 async def test_rounds_follow_each_other_while_there_is_work() -> None:
     """A round that did some work is followed by another at once; otherwise the loop waits until it is woken."""
     work = Work(0.0, 0.0, 3600.0)
     rounds = BackgroundLoop("work", work.round)
-    running = asyncio.create_task(rounds.run())
+    rounds.start()
     for _ in range(20):
         await asyncio.sleep(0)
     assert work.done == 3
@@ -49,22 +42,23 @@ async def test_rounds_follow_each_other_while_there_is_work() -> None:
     for nudged in (4, 5):
         rounds.wake_now()
         await until(lambda wanted=nudged: work.done == wanted)
-    await stopped(running)
+    await rounds.stop()
 
 
 async def test_a_rest_that_is_over_needs_no_nudge() -> None:
     """After the pause that a round returned, the next round runs without being woken."""
     work = Work(0.001, 0.001)
-    running = asyncio.create_task(BackgroundLoop("work", work.round).run())
+    rounds = BackgroundLoop("work", work.round)
+    rounds.start()
     await until(lambda: work.done == 3)
-    await stopped(running)
+    await rounds.stop()
 
 
 async def test_nudges_that_come_together_are_one_round() -> None:
     """Several wake-ups within a tenth of a second cause one round."""
     work = Work()
     rounds = BackgroundLoop("work", work.round)
-    running = asyncio.create_task(rounds.run())
+    rounds.start()
     await until(lambda: work.done == 1)
     for _ in range(5):
         rounds.nudge()
@@ -72,7 +66,7 @@ async def test_nudges_that_come_together_are_one_round() -> None:
     await until(lambda: work.done == 2)
     await asyncio.sleep(0.2)
     assert work.done == 2
-    await stopped(running)
+    await rounds.stop()
 
 
 @pytest.mark.parametrize("failure", [UnavailableError("away"), ZeroDivisionError("x"), asyncio.CancelledError("x")])
@@ -81,13 +75,13 @@ async def test_a_failure_is_said_once_and_outlived(failure: BaseException, caplo
     work = Work(failure, failure, 3600.0)
     rounds = BackgroundLoop("work", work.round, first_pause=0.05)
     with caplog.at_level(logging.WARNING):
-        running = asyncio.create_task(rounds.run())
+        rounds.start()
         await until(lambda: bool(rounds.last_error))
         assert rounds.last_error.endswith(str(failure)) or isinstance(failure, asyncio.CancelledError)
         await until(lambda: not rounds.last_error)
     assert work.done == 3
     assert len(caplog.records) == 1
-    await stopped(running)
+    await rounds.stop()
 
 
 async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
@@ -102,9 +96,10 @@ async def test_a_cancellation_ends_the_round_in_hand_first() -> None:
             ended.append("round")
         return 0.0
 
-    running = asyncio.create_task(BackgroundLoop("work", work).run())
+    rounds = BackgroundLoop("work", work)
+    rounds.start()
     await asyncio.sleep(0.01)
-    await stopped(running)
+    await rounds.stop()
     assert ended == ["round"]
 
 
@@ -112,13 +107,13 @@ async def test_an_error_asks_for_a_longer_pause() -> None:
     """If an error has a ``retry_after``, the next round waits that long."""
     work = Work(UnavailableError("away", retry_after=3600))
     rounds = BackgroundLoop("work", work.round, first_pause=0.001)
-    running = asyncio.create_task(rounds.run())
+    rounds.start()
     await until(lambda: bool(rounds.last_error))
     for _ in range(5):
         rounds.wake_now()
         await asyncio.sleep(0.01)
     assert work.done == 1
-    await stopped(running)
+    await rounds.stop()
 
 
 async def test_a_failure_is_told_to_whoever_must_know() -> None:
@@ -126,10 +121,10 @@ async def test_a_failure_is_told_to_whoever_must_know() -> None:
     told = list[int]()
     work = Work(ZeroDivisionError(), ZeroDivisionError())
     rounds = BackgroundLoop("work", work.round, first_pause=0.001, on_failure=lambda: told.append(work.done))
-    running = asyncio.create_task(rounds.run())
+    rounds.start()
     await until(lambda: work.done == 3)
     assert told == [1, 2]
-    await stopped(running)
+    await rounds.stop()
 
 
 def test_the_latest_trouble_is_shown_and_no_old_one_hides_it(caplog: pytest.LogCaptureFixture) -> None:

@@ -187,15 +187,14 @@ async def test_no_erasure_runs_while_it_is_read(tmp_path: Path) -> None:
 
     keep_summaries(tmp_path, Disk())
     taking_over = SummaryTakeover(tmp_path, "default", import_slowly, Disk())
-    running = asyncio.create_task(taking_over.loop.run())
+    taking_over.loop.start()
     await begun.wait()
     erasing = asyncio.create_task(erase())
     await asyncio.sleep(0.05)
     assert order == []
     may_end.set()
     await erasing
-    running.cancel()
-    await asyncio.wait({running})
+    await taking_over.loop.stop()
     assert order == ["imported", "erased"]
 
 

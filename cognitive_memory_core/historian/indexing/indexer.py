@@ -46,7 +46,7 @@ class Indexer:
         self._batch = max(batch, BATCH)
         self._most_failures = self._batch.bit_length() - 1 + TOLERATED_FAILURES
         self.loop = BackgroundLoop("Indexer", self._round)
-        self.nudge, self.wake_now, self.run = self.loop.nudge, self.loop.wake_now, self.loop.run
+        self.nudge, self.wake_now = self.loop.nudge, self.loop.wake_now
         self._unsaved: list[VectorRow] = []
         self._elapsed = elapsed
         self._refused: dict[str, float] = {}  # skipped until this time

@@ -88,7 +88,7 @@ class IndexReconciler:
         self.loop = BackgroundLoop(
             "vector index", self.round, debounce=DEBOUNCE, longest_pause=LONGEST_PAUSE, on_failure=self._stop_serving
         )
-        self.nudge, self.run = self.loop.nudge, self.loop.run
+        self.nudge = self.loop.nudge
         self.loops = (self.loop,)
 
     def wake_now(self) -> None:

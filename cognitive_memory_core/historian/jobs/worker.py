@@ -77,10 +77,10 @@ class HistorianWorker:
         self._is_nudged = True
         self.loop.nudge()
 
-    async def run(self) -> None:
-        """Process jobs until cancelled."""
+    def start(self) -> None:
+        """Process jobs in the background."""
         self._stopping = False
-        await self.loop.run()
+        self.loop.start()
 
     async def stop(self) -> None:
         """Wait up to ``shutdown_seconds`` for running jobs; requeue the rest without counting an attempt."""
@@ -88,13 +88,14 @@ class HistorianWorker:
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._historian.shutdown_seconds)
             await self._requeue_running()
+        await self.loop.stop()
         await self._try_to_return()
 
     @asynccontextmanager
     async def suspended(self) -> AsyncGenerator[None, None]:
         """Run no job during the ``with`` block; running ones are cancelled and requeued without counting an attempt."""
         async with self._claiming:
-            await self._requeue_running()
+            await completed(self._requeue_running())
             yield
         self.nudge()
 
@@ -142,21 +143,19 @@ class HistorianWorker:
         return True
 
     def _on_done(self, task: asyncio.Task[None]) -> None:
-        claim = self._hands.pop(task, None)
-        if claim is not None:
-            self._storing.discard(claim.ticket)
+        claim = self._hands.pop(task)
+        self._storing.discard(claim.ticket)
+        if task.cancelled():
+            self._unreturned.append(claim)
         self.nudge()
 
     async def _requeue_running(self) -> None:
         """Cancel the running jobs and put their claims back in the queue, which has no effect for completed jobs."""
-        in_hand = dict(self._hands)
-        for task in in_hand:
+        for task in self._hands:
             task.cancel()
-        try:
-            await asyncio.gather(*in_hand, return_exceptions=True)
-        finally:  # runs even if the caller is cancelled: every claim must return to the queue
-            self._unreturned += in_hand.values()
-            await completed(self._try_to_return())
+        if self._hands:
+            await asyncio.wait(self._hands)
+        await self._try_to_return()
 
     async def _try_to_return(self) -> None:
         """Put cancelled claims back in the queue; if it refuses, the loop retries or the next start recovers them."""

@@ -37,7 +37,6 @@ class LogPruning:
         self._horizon = horizon
         self.removed = 0  # messages deleted since the start because the log was too large
         self.loop = BackgroundLoop("housekeeping", self._round)
-        self.run = self.loop.run
 
     async def _round(self) -> float:
         """Delete old messages, then purge; if deleting fails, purge nevertheless and let the loop retry soon."""

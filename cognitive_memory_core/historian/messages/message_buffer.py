@@ -36,7 +36,6 @@ class MessageBuffer:
         self.read_errors = ErrorState("message log")
         self.crowding = ErrorState("messages")
         self.loop = BackgroundLoop("message log", self._round, spacing=PAUSE, debounce=0.0, longest_pause=LONGEST_PAUSE)
-        self.run = self.loop.run
 
     @property
     def dropped(self) -> int:

@@ -111,19 +111,17 @@ class ProfileMerging:
         failing = sum(1 for one in waiting if one.attempts)
         return MergeState(len(waiting), sum(one.facts for one in waiting), failing, self.last_error or error)
 
-    async def run(self) -> None:
-        """Merge until cancelled; raises nothing else."""
+    def start(self) -> None:
+        """Merge in the background."""
         self._stopping = False
-        try:
-            await self.loop.run()
-        finally:
-            await self._cancel_running()
+        self.loop.start()
 
     async def stop(self) -> None:
         """Wait up to ``shutdown_seconds`` for running merges, then cancel them; the next start repeats these."""
         self._stopping = True
         if self._hands:
             await asyncio.wait(self._hands, timeout=self._entity.settings.current.historian.shutdown_seconds)
+        await self.loop.stop()
         await self._cancel_running()
         with contextlib.suppress(UnavailableError):
             await self._conclude_ended()

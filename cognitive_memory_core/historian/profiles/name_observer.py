@@ -46,7 +46,6 @@ class NameObserver:
         self._clock = clock
         self._waiting: deque[Seen] = deque(maxlen=HELD)
         self.loop = BackgroundLoop("profile names", self._round, spacing=PAUSE, debounce=0.0)
-        self.run = self.loop.run
         self._groups: OrderedDict[Hashable, str] = OrderedDict()
         self._people: OrderedDict[Hashable, str] = OrderedDict()
 

@@ -48,7 +48,7 @@ class ProfileIndexer:
         self._embedder = embedder
         self._elapsed = elapsed
         self.loop = BackgroundLoop("profile index", self._round)
-        self.nudge, self.wake_now, self.run = self.loop.nudge, self.loop.wake_now, self.loop.run
+        self.nudge, self.wake_now = self.loop.nudge, self.loop.wake_now
         self._refused: dict[tuple[ProfileKey, str], float] = {}  # skipped until this time
         self._unread: dict[ProfileKey, str] = {}  # errors of unreadable profiles
         self._reading = ErrorState("profile index")

@@ -34,7 +34,6 @@ class SpendingMeter:
         self._calls: Counter[tuple[date, str]] = Counter()
         self._turn = asyncio.Lock()
         self.loop = BackgroundLoop("accounts", self._round, debounce=PAUSE, longest_pause=LONGEST_PAUSE)
-        self.run = self.loop.run
 
     async def load(self) -> None:
         """Load what was spent today before this process started."""

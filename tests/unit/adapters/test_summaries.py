@@ -188,7 +188,7 @@ async def test_a_list_that_cannot_be_kept_aside_is_not_cut(mirror: EndSummaries,
 
 async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk, path: Path):
     """Many memos at once cause few writes, and flushing writes the rest."""
-    running = asyncio.create_task(mirror.loop.run())
+    mirror.loop.start()
     for number in range(20):
         await mirror.copy(a_memo(number))
     await until(path.exists)
@@ -196,7 +196,7 @@ async def test_many_memos_are_few_writes(mirror: EndSummaries, disk: FaultyDisk,
         await mirror.copy(a_memo(number))
         await asyncio.sleep(0.001)
     assert [operation for operation, _ in disk.performed].count("replace") == 1
-    running.cancel()
+    await mirror.loop.stop()
     await mirror.flush()
     assert [operation for operation, _ in disk.performed].count("replace") == 2
     assert len(rows_of(path)) == 40
@@ -207,11 +207,11 @@ async def test_what_was_refused_once_is_written_without_another_memo(
 ):
     """A memo that could not be written is written later even without another memo."""
     disk.arm(Fault(1, errno.ENOSPC))
-    running = asyncio.create_task(mirror.loop.run())
+    mirror.loop.start()
     await mirror.copy(a_memo())
     await until(path.exists)
     await until(lambda: not mirror.loop.last_error)
-    running.cancel()
+    await mirror.loop.stop()
     assert len(rows_of(path)) == 1
     assert len(caplog.records) == 1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import timedelta
 
 from cognitive_memory_core.historian.clock_watch import NEVER, STEADY, ClockWatch
@@ -146,10 +145,10 @@ async def test_the_watch_runs_in_the_background() -> None:
     clock.instant += timedelta(days=YEARS)
     await ledger.eraser.forget_person("2000001", watch.now(), str)
     clock.instant = right + timedelta(minutes=1)
-    running = asyncio.create_task(watch.loop.run())
+    watch.loop.start()
 
     async def is_brought_back() -> bool:
         return not (await ledger.eraser.tombstones()).covers_person("2000001", clock.now())
 
     await until(is_brought_back)
-    running.cancel()
+    await watch.loop.stop()

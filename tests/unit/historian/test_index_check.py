@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import random
 from array import array
 from collections.abc import Sequence
@@ -168,10 +167,9 @@ async def test_the_follower_asks_by_itself() -> None:
     follower = follower_of(ledger, store)
     await follower.follow()
     await tear(store, events[33:37])
-    running = asyncio.create_task(follower.run())
+    follower.loop.start()
     await until(lambda: _again(follower, store))
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await follower.loop.stop()
 
 
 def _again(follower: IndexReconciler, store: Asked) -> bool:

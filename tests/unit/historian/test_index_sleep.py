@@ -245,7 +245,7 @@ async def test_a_wide_question_is_answered_from_the_ledger_and_starts_the_store(
     await world.slept()
     world.store.may_open.clear()
     vectors = NearestVectors(Exact(event), world.follower, world.ledger.events)
-    running = asyncio.create_task(world.follower.run())
+    world.follower.loop.start()
     assert [found for found, _ in await vectors.nearest(ASKED, EVERYTHING, 1)] == [event]
     await until(lambda: world.store.starts == 2)
     assert (await world.follower.state()).activity == "waking"
@@ -254,8 +254,7 @@ async def test_a_wide_question_is_answered_from_the_ledger_and_starts_the_store(
     await until(lambda: _is_awake(world.follower))
     assert await world.follower.nearest(ASKED, EVERYTHING, 1) == [(event.id, pytest.approx(1.0))]
     assert world.store.starts == 2
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await world.follower.loop.stop()
 
 
 async def test_the_store_answers_only_with_all_rows() -> None:
@@ -295,12 +294,11 @@ async def test_whoever_drains_gets_a_whole_index() -> None:
     """A drain completes the index even for one missing row, and starts nothing if none is missing."""
     world = World()
     await world.add(1)
-    running = asyncio.create_task(world.follower.run())
+    world.follower.loop.start()
     world.follower.wake_now()
     await until_not(world.follower.lag)
     assert world.store.starts == 1
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await world.follower.loop.stop()
     await world.slept()
     world.follower.wake_now()
     await world.lived(SECONDS_BEHIND)
@@ -395,7 +393,7 @@ async def test_a_store_that_does_not_wake_is_tried_again() -> None:
     await world.add(2)
     await world.slept()
     world.store.is_away = True
-    running = asyncio.create_task(world.follower.run())
+    world.follower.loop.start()
     with pytest.raises(UnavailableError):
         await world.follower.nearest(ASKED, EVERYTHING, 2)
     await until(lambda: bool(world.follower.loop.last_error))
@@ -405,8 +403,7 @@ async def test_a_store_that_does_not_wake_is_tried_again() -> None:
     world.store.is_away = False
     await until(lambda: _is_awake(world.follower))
     await until(lambda: not world.follower.loop.last_error)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await world.follower.loop.stop()
 
 
 async def _is_awake(follower: IndexReconciler) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -192,8 +191,7 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
 
     await some(ledger, "一")
     indexer = Indexer(Model(refuse), ledger.vectors, on_stored=lambda: None)
-    running = asyncio.create_task(indexer.run())
+    indexer.loop.start()
     await until(lambda: bool(indexer.last_error))
     await until_not(indexer.lag)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await indexer.loop.stop()

@@ -27,12 +27,11 @@ SOON = 0.35  # seconds within which a loop without a fixed clock would have acte
 @asynccontextmanager
 async def running(merging: ProfileMerging) -> AsyncIterator[ProfileMerging]:
     """Run the loop."""
-    task = asyncio.create_task(merging.run())
+    merging.start()
     try:
         yield merging
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await merging.stop()
 
 
 async def settled(merging: ProfileMerging) -> None:

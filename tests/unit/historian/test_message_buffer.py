@@ -76,7 +76,7 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
 
     ledger = a_ledger()
     journal = MessageBuffer(FailingOnce(), sightings_of(ledger))  # type: ignore[arg-type]
-    running = asyncio.create_task(journal.run())
+    journal.loop.start()
     journal.take(a_message("写一次写不进去"))
 
     async def is_written() -> bool:
@@ -85,7 +85,7 @@ async def test_what_was_refused_once_is_written_without_another_line(failure: Ba
     await until(lambda: bool(journal.loop.last_error))
     await until(is_written)
     await until(lambda: not journal.loop.last_error)
-    running.cancel()
+    await journal.loop.stop()
 
 
 async def test_a_log_that_answers_again_is_no_trouble() -> None:

@@ -97,7 +97,7 @@ async def test_what_was_refused_once_is_written_without_another_call(failure: Ba
     """After any failed write the count is written soon, even without another call."""
     accounts = FailingOnce(failure)
     meter = SpendingMeter(accounts, FrozenClock(), SHANGHAI)
-    running = asyncio.create_task(meter.run())
+    meter.loop.start()
     meter.count("embedding", 10)
 
     async def is_written() -> bool:
@@ -105,7 +105,7 @@ async def test_what_was_refused_once_is_written_without_another_call(failure: Ba
 
     await until(is_written)
     await until(lambda: not meter.loop.last_error)
-    running.cancel()
+    await meter.loop.stop()
 
 
 async def test_a_write_that_is_cancelled_loses_no_call_and_counts_none_twice() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from datetime import timedelta
 
@@ -67,14 +66,14 @@ async def names(profiles: InMemoryProfiles) -> list[str]:
 async def test_a_new_card_reaches_the_profile() -> None:
     """A new name of a person or group is soon on the profile, without a revision."""
     sightings, profiles, _ = await noted()
-    running = asyncio.create_task(sightings.run())
+    sightings.loop.start()
     await sightings.note([(replace(GROUP, user_name="齐师傅修船", group_name="新读书会"), NOON)])
 
     async def are_named() -> bool:
         return await names(profiles) == ["齐师傅修船", "新读书会"]
 
     await until(are_named)
-    running.cancel()
+    await sightings.loop.stop()
     assert [await profiles.revisions(key) for key in (MEMBER, PLACE)] == [[], []]
 
 
@@ -91,7 +90,7 @@ async def test_a_card_that_flips_is_written_once() -> None:
 async def test_a_profile_that_cannot_be_renamed_ends_nothing() -> None:
     """A profile that cannot be renamed keeps its name until the next observation."""
     sightings, profiles, _ = await noted()
-    running = asyncio.create_task(sightings.run())
+    sightings.loop.start()
     for refusal in (Overtaken("edited"), LimitReached("full"), KeyError("a bug")):
         before, profiles.refusal = profiles.renames, refusal
         await sightings.note([(replace(GROUP, user_name=f"新名{before}"), NOON)])
@@ -103,7 +102,7 @@ async def test_a_profile_that_cannot_be_renamed_ends_nothing() -> None:
         return (await names(profiles))[0] == "终于"
 
     await until(is_named)
-    running.cancel()
+    await sightings.loop.stop()
 
 
 async def test_nobody_is_seen_in_the_future() -> None:

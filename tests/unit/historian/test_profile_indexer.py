@@ -152,7 +152,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
     keys = [await world.portray(number) for number in range(4)]
     store = Unreadable(world.store, keys[1])
     indexer = ProfileIndexer(store, world.index, world.model, elapsed=world.clock.elapsed)
-    task = asyncio.create_task(indexer.run())
+    indexer.loop.start()
     try:
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == {keys[0], keys[2], keys[3]}
@@ -172,8 +172,7 @@ async def test_one_unreadable_file_holds_nobody_up(caplog: pytest.LogCaptureFixt
         await until_not(indexer.has_lag)
         assert set(await world.index.versions()) == set(keys)
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await indexer.loop.stop()
 
 
 async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
@@ -182,15 +181,14 @@ async def test_what_could_be_read_again_is_taken_in_unasked() -> None:
     key = await world.portray(1)
     store = Unreadable(world.store, key)
     indexer = ProfileIndexer(store, world.index, world.model, read_again=0.02)
-    task = asyncio.create_task(indexer.run())
+    indexer.loop.start()
     try:
         await until(lambda: indexer.last_error == "读不了")
         store.key = None
         await until(lambda: indexer.last_error == "")
         assert set(await world.index.versions()) == {key}
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await indexer.loop.stop()
 
 
 @pytest.mark.parametrize("error", [PermanentError("拒绝"), BadAnswer("坏")])
@@ -224,16 +222,14 @@ async def test_the_loop_outlives_a_model_that_is_away() -> None:
     world = World(react)
     await world.portray(1)
     assert await world.indexer.has_lag()
-    task = asyncio.create_task(world.indexer.run())
+    world.indexer.loop.start()
     await until_not(world.indexer.has_lag)
     key = await world.portray(2)
     await world.index.put(await world.store.find(key))
     world.indexer.wake_now()
     await until_not(world.indexer.has_lag)
     assert world.indexer.last_error == ""
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
+    await world.indexer.loop.stop()
 
 
 def test_a_profile_is_found_by_all_its_words() -> None:

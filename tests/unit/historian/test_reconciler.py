@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -192,7 +191,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     follower = follower_of(ledger, store)
     await some(ledger, 2)
     await follower.follow()
-    running = asyncio.create_task(follower.run())
+    follower.loop.start()
     store.is_away = True
     later = await some(ledger, 1, first=7)
     follower.wake_now()
@@ -203,8 +202,7 @@ async def test_a_store_that_is_away_is_caught_up_with() -> None:
     store.is_away = False
     await until_not(follower.lag)
     assert later[0].id in await found(follower)
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await follower.loop.stop()
 
 
 class Hiccuping(TroubledStore):
@@ -298,7 +296,7 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
     ledger, store, clock = a_ledger(), TroubledStore(), FrozenClock()
     follower = IndexReconciler(store, ledger.vectors, ledger.book, MODEL, clock.elapsed)
     events = await some(ledger, 20)
-    running = asyncio.create_task(follower.run())
+    follower.loop.start()
     follower.wake_now()
     await until_not(follower.lag)
     generation = await store.open()
@@ -310,8 +308,7 @@ async def test_a_busy_bot_compares_once_a_day() -> None:
         follower.wake_now()
         await until_not(follower.lag)
     await until(lambda: _holds(store, generation, events[0]))
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
+    await follower.loop.stop()
 
 
 async def _holds(store: InMemoryVectorStore, generation: Generation, event: Event) -> bool:

@@ -123,13 +123,11 @@ async def at_work(
         events=CommittingLater(ledger.events, committing) if committing else ledger.events,
     )
     worker = HistorianWorker(queue, pipeline, Live(settings), on_stored=lambda: None)
-    loop = asyncio.create_task(worker.run())
+    worker.start()
     try:
         yield queue, ledger, worker
     finally:
         await worker.stop()
-        loop.cancel()
-        await asyncio.gather(loop, return_exceptions=True)
 
 
 async def test_a_job_that_always_raises_is_buried_and_the_others_go_on() -> None:

@@ -6,6 +6,7 @@ import logging
 import math
 from array import array
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -13,22 +14,20 @@ from cognitive_memory_core.adapters.offline.hashing import HashingEmbedder
 from cognitive_memory_core.errors import (
     BadAnswer,
     CognitiveMemoryError,
-    PermanentError,
     StorageRefused,
     UnavailableError,
 )
 from cognitive_memory_core.ports.models import GUESS, Calibration, Vector
 from cognitive_memory_core.recall.calibration import (
-    LONGEST_PAUSE,
     Calibrating,
     Pair,
     calibration_of,
-    pause_after,
     shipped,
 )
 from cognitive_memory_core.settings import Live
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Wrapping
+from tests.support.waiting import until
 
 
 def at(degrees: float) -> Vector:
@@ -101,13 +100,24 @@ def test_the_shipped_pairs_are_whole() -> None:
     assert pairs == sorted(pairs, key=lambda pair: pair.language, reverse=True)
 
 
+async def measured_by(calibrating: Calibrating, book: Any, fingerprint: str) -> None:
+    """Run the loop until its result is stored."""
+
+    async def is_stored() -> bool:
+        return await book.find(fingerprint) is not None
+
+    calibrating.loop.start()
+    await until(is_stored)
+    await calibrating.loop.stop()
+
+
 async def test_what_is_measured_is_in_force_and_known_again() -> None:
     """The default calibration holds until one is measured, and the measured one also after a restart."""
     book, current, model = a_ledger().calibrations, Live(GUESS), Model()
     calibrating = Calibrating(model, book, current)
     assert not await calibrating.recall()
     assert current.current == GUESS
-    await calibrating.run()
+    await measured_by(calibrating, book, model.fingerprint)
     measured = current.current
     assert measured.is_usable
     assert measured != GUESS
@@ -121,7 +131,7 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
     """If paraphrases are no closer than unrelated texts, the default is kept, logged once, and not measured again."""
     book, current = a_ledger().calibrations, Live(GUESS)
     with caplog.at_level(logging.WARNING):
-        await Calibrating(Blind(), book, current).run()
+        await measured_by(Calibrating(Blind(), book, current), book, Blind().fingerprint)
         assert await Calibrating(Blind(), book, current).recall()
     assert current.current == GUESS
     assert len(caplog.records) == 1
@@ -130,24 +140,10 @@ async def test_a_model_that_tells_nothing_keeps_the_guess(caplog: pytest.LogCapt
 async def test_a_model_that_is_away_is_measured_when_it_is_back() -> None:
     """A failed attempt costs one call, and the model is measured once it is available."""
     model, current = Model(UnavailableError("away", retry_after=0.0), BadAnswer("<html>")), Live(GUESS)
-    await Calibrating(model, a_ledger().calibrations, current, first_pause=0.001).run()
+    book = a_ledger().calibrations
+    await measured_by(Calibrating(model, book, current, first_pause=0.001), book, model.fingerprint)
     assert (model.documents, model.questions) == (3, len(shipped()))
     assert current.current != GUESS
-
-
-@pytest.mark.parametrize(
-    ("failures", "last", "seconds"),
-    [
-        (1, UnavailableError("away"), 2.0),
-        (4, PermanentError("400"), 16.0),
-        (1, UnavailableError("429", retry_after=60.0), 60.0),
-        (1, BadAnswer("429", retry_after=7200.0), LONGEST_PAUSE),
-        (5000, UnavailableError("away", retry_after=1.0), LONGEST_PAUSE),
-    ],
-)
-def test_tries_become_rare(failures: int, last: CognitiveMemoryError, seconds: float) -> None:
-    """The pause grows with each failure, follows the model's own delay, and is at most an hour."""
-    assert pause_after(failures, last) == seconds
 
 
 class FullBook(Wrapping):
@@ -169,7 +165,7 @@ class FullBook(Wrapping):
 async def test_what_the_ledger_refused_is_not_measured_again() -> None:
     """If the ledger cannot store the calibration, it is used anyway and not measured again."""
     model, book, current = Model(), FullBook(), Live(GUESS)
-    await Calibrating(model, book, current, first_pause=0.001).run()
+    await measured_by(Calibrating(model, book, current, first_pause=0.001), book, model.fingerprint)
     assert (book.refused, model.documents) == (1, 1)
     assert await book.find(model.fingerprint) == current.current
 

@@ -1,0 +1,63 @@
+"""Tests of a memory whose background tasks are cancelled by somebody else."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+import cognitive_memory_core as core
+
+from ..support.waiting import until
+
+SCENE = core.Scene.group("20001", "10001", user_name="禾苗")
+EXACT = core.Settings.from_mapping({"vector_store": {"backend": "exact"}, "profile": {"merge_delay_seconds": 0}})
+
+
+def own_tasks(others: set[asyncio.Task[object]]) -> set[asyncio.Task[object]]:
+    """Return the loops, jobs and merges that run, which have names, without the ``others``."""
+    return {task for task in asyncio.all_tasks() - others if not task.get_name().startswith("Task-")}
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
+async def test_cancelled_background_tasks_begin_again(tmp_path: Path, seconds: float) -> None:
+    """Whoever cancels the memory's background tasks, its lines, jobs and merges are late but whole (row F34)."""
+    others = asyncio.all_tasks()
+    now = datetime.now(timezone.utc)
+    async with core.CognitiveMemory.open(EXACT, tmp_path) as memory:
+        for number in range(6):
+            line = core.Message(f"m{number}", SCENE, f"我在第{number}号仓库上班", now + timedelta(seconds=number))
+            await memory.observe(line)
+            await memory.consider(SCENE, [line])
+            await asyncio.sleep(seconds)
+            for task in own_tasks(others):
+                task.cancel()
+        assert await memory.drain(60)
+        said = await memory.recent_messages(SCENE)
+        events = await memory.events(SCENE)
+        profile = await memory.get_profile(SCENE, "user", "10001")
+        status = await memory.status()
+        assert len(said) == 6
+        assert {source for event in events for source in event.message_ids} == {f"m{number}" for number in range(6)}
+        assert profile is not None
+        assert not [number for number in range(6) if f"第{number}号仓库" not in profile.summary]
+        assert not status.failing
+        assert dict(status.restarts)["HistorianWorker"]
+    assert not own_tasks(others)
+
+
+async def test_each_loop_that_is_cancelled_runs_again(tmp_path: Path) -> None:
+    """No background loop stays dead when it is cancelled, and the status counts each that began again (row F34)."""
+    others = asyncio.all_tasks()
+    async with core.CognitiveMemory.open(EXACT, tmp_path) as memory:
+        assert await memory.drain(60)
+        names = {task.get_name() for task in own_tasks(others)}
+        before = dict((await memory.status()).restarts)
+        assert {"message log", "HistorianWorker", "historian_profile_merge", "Indexer"} <= names
+        for task in own_tasks(others):
+            task.cancel()
+        await until(lambda: {task.get_name() for task in own_tasks(others)} == names)
+        after = dict((await memory.status()).restarts)
+        assert not [name for name in names if after[name] <= before.get(name, 0)]
