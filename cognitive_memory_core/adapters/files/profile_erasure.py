@@ -18,7 +18,7 @@ from ...errors import LimitReached, PermanentError
 from ...text.identity.name_cleaning import clean_text
 from ...text.safety.redaction import LONG_ID
 from .profile_file import Hide, ProfileFile
-from .profile_paths import Ids, ProfileLocation, ProfilePaths
+from .profile_paths import Ids, ProfileLocation, ProfilePaths, stem_of
 
 _ENCODINGS = ("utf-8", "gb18030", "utf-16-le", "utf-16-be")  # encodings that editors commonly write
 
@@ -134,7 +134,7 @@ class ProfileErasure:
     def _current_files(self, location: ProfileLocation) -> Iterator[Path]:
         """Yield the profile's file, its drafts, and damaged copies beside it."""
         names = self.paths.listed(location.folder)
-        yield from (location.folder / name for name in names if name.partition(".")[0] == location.name)
+        yield from (location.folder / name for name in names if stem_of(name) == location.name)
 
     def _remove(self, path: Path) -> None:
         if path.is_dir() and not path.is_symlink():

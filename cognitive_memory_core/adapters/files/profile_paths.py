@@ -122,11 +122,16 @@ class ProfilePaths:
         if entity_type == "member":
             groups = sorted({*self.listed(base / folder), *self.listed(base / HISTORY / folder)})
         for group in groups:
-            stems = {name.partition(".")[0] for name in self.listed(base / folder / group)}
+            stems = {stem_of(name) for name in self.listed(base / folder / group)}
             pasts = self.listed(base / HISTORY / folder / group)
             yield from (
                 ProfileLocation(self.root, agent, entity_type, group, name) for name in sorted(stems.union(pasts))
             )
+
+
+def stem_of(name: str) -> str:
+    """Return the component that a file belongs to: of 1.md, 1.md~, .1.md.swp and #1.md# it is 1."""
+    return name.lstrip(".#~").partition(".")[0]
 
 
 def _base(root: Path, agent: str) -> Path:

@@ -325,6 +325,9 @@ async def test_a_forgotten_person_leaves_no_byte(tmp_path: Path, file: Path) -> 
         ("keep.txt", "留"),
     ):
         (there / name).write_text(words, "utf-8")
+    for name in (".2000001.md.swp", ".2000001.md.swo", "#2000001.md#", "2000001.md~", ".2000008.md.swp"):
+        (there / name).write_bytes(b"b0VIM\0\xff\x13" + "阿棠的住址".encode() + b"\0\xfe")
+    (there / ".2000001.md.kate-swp").write_bytes(b"\xffown words without a name")
     (there / "2000005.damaged-x").write_bytes("阿棠".encode("gb18030"))
     (there / "2000006.md").write_bytes(b"x")
     (tmp_path / "profiles" / "history" / "users" / "2000007").mkdir()
