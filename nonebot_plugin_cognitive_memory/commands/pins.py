@@ -38,8 +38,11 @@ async def list_pins(bot: Bot, event: Event, here: Here) -> None:
 async def _pinned(scene: core.Scene, text: str, subcommand: str) -> str:
     if not text:
         return replies.usage.usage(subcommand)
-    pin = await get_memory().pin(scene, text, for_group=subcommand == "pin")
-    return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=subcommand == "pin")
+    for_group = subcommand == "pin"
+    pin = await get_memory().pin(scene, text, for_group=for_group)
+    asker = await get_memory().listings.person(core.Scene.operator(scene.agent), scene.user_id)
+    is_hidden = asker.has_opted_out and not for_group
+    return replies.commands.pinned(pin.text, is_cut=len(pin.text) < len(text), for_group=for_group, is_hidden=is_hidden)
 
 
 async def _pinned_for_group(bot: Bot, event: Event, scene: core.Scene, text: str) -> str:

@@ -76,9 +76,10 @@ PAUSED = "整理停下了；说过的话照样收着，发送 /记忆 启 继续
 RESUMED = "继续整理了；还排着多少，看 /记忆 队列"
 
 
-def pinned(text: str, *, is_cut: bool, for_group: bool) -> str:
-    """Confirm a pin."""
+def pinned(text: str, *, is_cut: bool, for_group: bool, is_hidden: bool) -> str:
+    """Confirm a pin; ``is_hidden``: its owner opted out."""
     whose = "和这个群里的人说话时都会想起" if for_group else "以后和你说话时会想起"
+    whose = "但你发过 /记忆 别记我，发送 /记忆 可以记我 以后才会想起" if is_hidden else whose
     cut = f"（太长了，只留下前 {len(text)} 个字）" if is_cut else ""
     return f"记住了{cut}，{whose}：{short(text)}"
 

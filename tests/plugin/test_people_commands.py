@@ -725,3 +725,13 @@ async def test_opting_out_hides_the_nickname_beside_the_card(stage: Stage, group
     await stage.hear(message("/记忆 别记我", 2000061, group, sender=sender))
     lines = await get_memory().recent_messages(core.Scene.group(str(group), "2000001"), 5)
     assert [line.text for line in lines] == ["某位成员下周去冰岛"] * 2
+
+
+async def test_a_pin_of_somebody_who_opted_out_is_said_not_to_be_recalled(stage: Stage, group: int) -> None:
+    """Whoever opted out is told that what they pin is not recalled until they opt in again."""
+    user = new_id()
+    await stage.ask("/记忆 别记我", user, group)
+    said = await stage.ask("/记忆 记住 我对花生过敏", user, group)
+    assert "可以记我 以后才会想起" in said
+    await stage.ask("/记忆 可以记我", user, group)
+    assert "以后和你说话时会想起" in await stage.ask("/记忆 记住 我怕猫", user, group)
