@@ -174,18 +174,30 @@ def superseded(belief: Belief) -> Belief:
     return replace(belief, status="deprecated", is_current=False)
 
 
-def without_message(belief: Belief, message_id: str, reason: str, at: datetime) -> BeliefEdit:
-    """Return the edit that removes a withdrawn message from a belief, and retires it if no message remains."""
+def without_message(
+    belief: Belief, message_id: str, reason: str, at: datetime, senders: Mapping[str, str]
+) -> BeliefEdit:
+    """Return the edit that removes a withdrawn message from a belief, and retires it if no message remains.
+
+    ``senders`` maps known messages to their senders; the withdrawer is no supporter any more without another message.
+    """
     left = tuple(one for one in belief.message_ids if one != message_id)
-    reduced = replace(belief, message_ids=left)
+    gone = {senders.get(message_id)} - {senders.get(one) for one in left}
+    backers = tuple(one for one in belief.supporters if one not in gone)
+    reduced = replace(belief, message_ids=left, supporters=backers or belief.supporters)
     if left or belief.status != "active":
         return BeliefEdit(reduced, belief)
     retired = replace(reduced, status="deprecated", updated_at=at)
     return BeliefEdit(retired, belief, logged("delete", retired, belief, reason, at))
 
 
-def without_supporter(belief: Belief, user_id: str, hide: Callable[[str], str]) -> Belief | None:
-    """Return a belief without a forgotten person in texts and supporters; None if it has no other supporter."""
+def without_supporter(
+    belief: Belief, user_id: str, hide: Callable[[str], str], logged_ids: Collection[str]
+) -> Belief | None:
+    """Return a belief without a forgotten person in texts and supporters; None if it has no other supporter.
+
+    Only messages in ``logged_ids`` are kept: the others may be the person's.
+    """
     if belief.supporters == (user_id,):
         return None
     return replace(
@@ -194,6 +206,7 @@ def without_supporter(belief: Belief, user_id: str, hide: Callable[[str], str]) 
         change_summary=hide(belief.change_summary),
         tags=tuple(dict.fromkeys(map(hide, belief.tags))),
         supporters=tuple(one for one in belief.supporters if one != user_id),
+        message_ids=tuple(one for one in belief.message_ids if one in logged_ids),
     )
 
 

@@ -120,10 +120,17 @@ def withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime
     """Remove a withdrawn message from the sources of beliefs; a belief that loses its last source is retired."""
     resting = "b.scope = ? AND EXISTS (SELECT 1 FROM json_each(b.message_ids) WHERE value = ?)"
     for _, belief in found(connection, (resting, bound(scope.key, message_id))):
-        edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at)
+        senders = senders_of(connection, belief)
+        edit = without_message(belief, message_id, sentences.stored_text.BELIEF_WITHDRAWN, at, senders)
         _put(connection, edit.belief)
         if edit.change:
             _log(connection, edit.change)
+
+
+def senders_of(connection: Connection, belief: Belief) -> dict[str, str]:
+    """Return the senders of those messages of a belief that are in the log, by message id."""
+    query = select("id, sender_id", "messages", f"scope = ? AND id IN {LISTED}")
+    return dict(connection.execute(query, (belief.scope.key, listed(bound(*belief.message_ids)))).fetchall())
 
 
 def erase(connection: Connection, beliefs: Sequence[Belief]) -> None:

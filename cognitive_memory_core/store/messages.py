@@ -141,9 +141,9 @@ def _learned(connection: Connection, scope: Scope, message_ids: Collection[str])
 def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
     place = bound(scope.key, message_id)
     connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
+    beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
     known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
     drop(connection, [row[0] for row in known])
-    beliefs.withdraw(connection, scope, message_id, at)
     resting = connection.execute(
         "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
         place[::-1],

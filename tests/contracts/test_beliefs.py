@@ -9,8 +9,9 @@ import pytest
 
 from cognitive_memory_core.domain.belief import Belief, BeliefEdit, logged, superseded
 from cognitive_memory_core.ports.beliefs import GroupActivity
-from tests.support.beliefs import LIN, TEA, a_belief, a_chat, begun
-from tests.support.builders import GROUP, OTHER_GROUP
+from cognitive_memory_core.text.safety.redaction import Redaction
+from tests.support.beliefs import LIN, MO, TEA, a_belief, a_chat, begun
+from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, archived, later
 
@@ -202,3 +203,17 @@ async def test_what_was_read_is_not_new(ledger: Ledger) -> None:
     assert [one.scope for one in await ledger.beliefs.unread()] == [GROUP.scope]
     await ledger.beliefs.note(GROUP.scope, [])
     assert [one.messages for one in await ledger.beliefs.unread()] == [1]
+
+
+async def test_a_withdrawer_supports_no_belief_and_an_erased_person_leaves_no_message_id(ledger: Ledger) -> None:
+    """Who withdraws the only own message is no supporter any more; ids of messages of erased people are dropped."""
+    lines = [a_message("别剧透", replace(GROUP, user_id=one), NOON, id=f"m{one}") for one in (TEA[0], LIN[0], MO[0])]
+    await ledger.log.append(lines)
+    said = a_belief("不要剧透", supporters=(TEA[0], LIN[0], MO[0]), message_ids=tuple(line.id for line in lines))
+    await ledger.beliefs.commit([begun(said)])
+    await ledger.log.withdraw(GROUP.scope, f"m{MO[0]}", later(hours=1))
+    [left] = await ledger.beliefs.history("b1")
+    assert left.supporters == (TEA[0], LIN[0])
+    await ledger.eraser.forget_person(LIN[0], later(hours=2), Redaction.of([LIN[0]], ()))
+    [left] = await ledger.beliefs.history("b1")
+    assert (left.supporters, left.message_ids) == ((TEA[0],), (f"m{TEA[0]}",))

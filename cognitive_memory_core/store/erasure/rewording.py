@@ -90,7 +90,10 @@ class Rewording:
         said = "EXISTS (SELECT 1 FROM json_each(e.supporters) WHERE value = ?)"
         source = row_deletion.seqs_of(connection, "beliefs e", (f"{named} OR {said}", (*values, *bound(self.user_id))))
         resting = [one for _, one in beliefs.found(connection, (f"b.seq IN {LISTED}", (listed(source),)))]
-        after = [(one, without_supporter(one, self.user_id, self._hiding(one))) for one in resting]
+        after = [
+            (one, without_supporter(one, self.user_id, self._hiding(one), beliefs.senders_of(connection, one)))
+            for one in resting
+        ]
         for belief, left in after:
             if left is not None and left != belief:
                 beliefs.reword(connection, left)
