@@ -6,14 +6,16 @@ from collections.abc import Awaitable, Collection, Sequence
 from sqlite3 import Connection
 
 from ..domain.erasure_rules import stays_out
+from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.scope import Scope
 from .database.database import Database
-from .database.rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, pin_of, pin_values
-from .database.statements import LISTED, bounded, insert, listed, select
+from .database.rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, micros, pin_of, pin_values
+from .database.statements import LISTED, bounded, delete, insert, listed, select
 from .tombstones import tombstones_of
 
 _WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
+SHORTEST_QUOTE = 5  # characters; a shorter line is quoted by a memo that has no other words
 
 
 class SqliteNotes:
@@ -38,6 +40,10 @@ class SqliteNotes:
     async def memo_ids(self, user_id: str) -> list[str]:
         """Return the ids of the memos of a person's turns."""
         return await self._database.read(_memo_ids, user_id)
+
+    async def erase_copies(self, line: Message) -> list[str]:
+        """Delete the memos of a line's place, written since, that quote it; return their ids."""
+        return await self._database.write(_erase_copies, line)
 
     async def write_pin(self, pin: Pin) -> None:
         """Store a pin, or replace text and author of the pin with this id."""
@@ -89,6 +95,12 @@ def _latest(connection: Connection, limit: int) -> list[Memo]:
 
 def _memo_ids(connection: Connection, user_id: str) -> list[str]:
     return [row[0] for row in connection.execute(select("id", "memos", "user_id = ?"), bound(user_id))]
+
+
+def _erase_copies(connection: Connection, line: Message) -> list[str]:
+    copies = "scope = ?1 AND at_us >= ?2 AND (text = ?3 OR length(?3) >= ?4 AND instr(text, ?3))"
+    values = bound(line.scene.scope.key, micros(line.sent_at), line.text.strip(), SHORTEST_QUOTE)
+    return [row[0] for row in connection.execute(f"{delete('memos', copies)} RETURNING id", values).fetchall()]
 
 
 def _write_pin(connection: Connection, pin: Pin) -> None:

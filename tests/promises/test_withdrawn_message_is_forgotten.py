@@ -14,6 +14,8 @@ from tests.support.puppet import MERGE, Puppet, Question, careful, shaped
 from tests.support.telling import READING, READING_MILI, a_memory, recalled, tell
 from tests.support.waiting import PATIENCE, until
 
+from .test_forgotten_is_gone_and_restorable import bytes_of
+
 CODE, CAT = "阿禾(2156083317) 家门锁密码是七零四二", "阿禾(2156083317) 养了一只三花猫"
 
 
@@ -86,3 +88,24 @@ async def test_a_model_that_keeps_it_shows_it_to_nobody(tmp_path: Path, trouble:
         shown = await profile_heading(memory)
         assert "七零四二" not in shown
         assert "三花猫" in shown
+
+
+async def test_its_words_leave_the_disk_with_the_next_purge(tmp_path: Path) -> None:
+    """After the next purge no byte of the event is left, nor of the line in the bot's memo and its copy in a file."""
+    said = "我家门锁密码是七零四二"
+    async with a_memory(tmp_path) as memory:
+        await memory.observe(Message("m0", READING, "好", NOON))
+        await tell(memory, READING, CAT, memo="说了声好")
+        await memory.observe(Message("m1", READING, said, NOON))
+        await tell(memory, READING, CODE, message_ids=("m1",), memo=f"阿禾说：{said}")
+        assert "七零四二" in str(await memory.memos(READING))
+        await memory.recall_message(READING, "m0")
+        await memory.recall_message(READING, "m1")
+        assert [memo.text for memo in await memory.memos(READING)] == ["说了声好"]
+        assert await memory.drain(PATIENCE)
+    async with a_memory(tmp_path) as memory:  # its hourly housekeeping runs at the start
+
+        async def is_gone() -> bool:
+            return "七零四二" not in bytes_of(tmp_path)
+
+        await asyncio.wait_for(until(is_gone), PATIENCE)

@@ -104,7 +104,14 @@ class Intake:
             return await self._considered(dialogue)
 
     async def withdraw(self, scope: Scope, message_id: str) -> None:
-        """Remove a message from the log and from waiting jobs, and retire the events that have no other source."""
+        """Remove a message from log, waiting jobs and memos, and retire the events that have no other source."""
+        try:
+            for line in await self.buffer.find(scope, [message_id]):
+                await self.memos.withdraw(line)
+        finally:
+            await self._withdraw(scope, message_id)
+
+    async def _withdraw(self, scope: Scope, message_id: str) -> None:
         try:
             await self.buffer.withdraw(scope, message_id, self.clock.now())
         finally:

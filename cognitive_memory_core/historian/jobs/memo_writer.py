@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ...domain.message import Message
 from ...domain.note import Memo
 from ...errors import UnavailableError
 from ...ports.ledger import NoteBook
@@ -25,6 +26,12 @@ class MemoWriter:
         """Store a memo, then copy it."""
         await self.notes.write_memo(memo)
         await self.mirror.copy(memo)
+
+    async def withdraw(self, line: Message) -> None:
+        """Delete the memos that quote a withdrawn line."""
+        for memo_id in await self.notes.erase_copies(line):
+            nowhere = replace(line.scene.scope, place_id=memo_id)  # no place has the id of a memo
+            await self.mirror.erase([memo_id], nowhere, str)
 
     async def copy_latest(self) -> None:
         """Copy the latest memos again, because the copy lacks some if a process was killed between the two writes.

@@ -145,7 +145,7 @@ class EventEraser(Protocol):
         ...
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the events that were retired before an instant, for whatever reason."""
+        """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
         ...
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:

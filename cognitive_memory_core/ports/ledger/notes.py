@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Collection
 from typing import Protocol
 
+from ...domain.message import Message
 from ...domain.note import Memo, Pin
 from ...domain.scope import Scope
 
@@ -42,6 +43,13 @@ class NoteBook(PinBook, Protocol):
 
     async def latest_memos(self, limit: int) -> list[Memo]:
         """Return the newest memos of all places, newest last."""
+        ...
+
+    async def erase_copies(self, line: Message) -> list[str]:
+        """Delete the memos of a line's place, written since, that quote it; return their ids.
+
+        A line of few characters is quoted only by a memo without other words.
+        """
         ...
 
     async def memo_ids(self, user_id: str) -> list[str]:

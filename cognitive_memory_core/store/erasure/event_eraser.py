@@ -58,9 +58,8 @@ class SqliteEventEraser:
         return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
 
     async def expired(self, before: datetime) -> list[Event]:
-        """Return the events that were retired before an instant: forgotten, withdrawn or corrected."""
-        found = await self._database.read(_retired)
-        return [event for event in found if event.retired_at is not None and event.retired_at < before]
+        """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
+        return await self._database.read(_expired, before)
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the lines hidden with them, in one transaction."""
@@ -83,9 +82,12 @@ def _forgotten(connection: Connection, user_id: str) -> list[Event]:
     return [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
 
 
-def _retired(connection: Connection) -> list[Event]:
-    query = select(_FIELDS, "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
-    return [event_of(row) for row in connection.execute(query)]
+def _expired(connection: Connection, before: datetime) -> list[Event]:
+    told = select("1", "facts f", "f.event_seq = e.seq AND f.merged")
+    is_over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
+    query = select(f"{_FIELDS}, ({is_over})", "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
+    found = [(event_of(row[:-1]), row[-1]) for row in connection.execute(query)]
+    return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
 
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
