@@ -15,9 +15,9 @@ from ..domain.log_fields import log_fields
 from ..domain.message import Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
-from ..ports.ledger import EmbeddedEvent, LineSearch, WordIndex
 from ..ports.models import Ask, Chat, Reranker, Vector
-from ..ports.vectors import Generation, SleepingStore
+from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
+from ..ports.words import LineSearch, WordIndex
 
 log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]

@@ -14,7 +14,7 @@ from ..domain.message import Passage
 from ..domain.read_filter import ReadFilter
 from ..errors import PermanentError, TransientError, UnavailableError
 from ..ports.clock import Clock
-from ..ports.ledger import LineSearch, PassageIndex
+from ..ports.words import LineSearch, PassageIndex
 from ..settings import Decay
 from .borrowed_terms import REACH
 from .deadlines import with_deadline, with_timeout

@@ -13,8 +13,8 @@ from ..domain.message import Message
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from ..ports.clock import Clock
-from ..ports.ledger import MessageLog
 from ..settings import Decay
+from ..store.messages import MessageLog
 from .message_search import ASKING, MessageSearch
 from .query import Query
 from .talk_lines import PAUSE

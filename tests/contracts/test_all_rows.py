@@ -7,20 +7,14 @@ from dataclasses import replace
 
 import pytest
 
+from cognitive_memory_core.domain.figures import Activity, DayCount, Totals
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import (
-    Activity,
-    Alias,
-    ArchiveRow,
-    DayCount,
-    EmbeddedEvent,
-    OptOut,
-    Shared,
-    Totals,
-)
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
+from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON

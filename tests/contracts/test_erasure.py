@@ -10,23 +10,18 @@ from datetime import datetime, timedelta
 import pytest
 
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import (
-    Alias,
-    ArchiveRow,
-    Checkpoint,
-    Copy,
-    EmbeddedEvent,
-    ErasedRows,
-    OptOut,
-    PurgeState,
-    Shared,
-    Totals,
-    VectorRow,
-)
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
+from cognitive_memory_core.store.database.copies import Copy
+from cognitive_memory_core.store.erasure.eraser import ErasedRows
+from cognitive_memory_core.store.names import Alias
+from cognitive_memory_core.store.search.checkpoints import Checkpoint
+from cognitive_memory_core.store.search.vectors import VectorRow
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event

@@ -14,9 +14,9 @@ from cognitive_memory_core.domain.message import Message, Passage
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.open_memory import OpenMemory
-from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
+from cognitive_memory_core.ports.words import LineSearch
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 

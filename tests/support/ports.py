@@ -13,8 +13,8 @@ from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.ledger import LineSearch
 from cognitive_memory_core.ports.models import Calibration, Vector
+from cognitive_memory_core.ports.words import LineSearch
 
 
 class Away:

@@ -14,7 +14,7 @@ from ...domain.event import Event
 from ...domain.message import Message, Passage
 from ...domain.read_filter import ReadFilter
 from ...errors import UnavailableError
-from ...ports.ledger import LineSearch
+from ...ports.words import LineSearch
 from ..database.database import Database
 from ..database.statements import bounded, select
 from .corpus import EVENTS, MESSAGES, Corpus
