@@ -144,12 +144,13 @@ def _import_rows(connection: Connection, rows: Sequence[ArchiveRow], told: Seque
     new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision, lengths = next_revision(connection), _lengths(connection, rows)
-    admitted, named = (
-        [row for row in some if left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)]
-        for some in ([row for row in rows if not isinstance(row, OptOut)], told)
-    )
+
+    def is_admitted(row: _Owned) -> bool:
+        return left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)
+
+    admitted = [row for row in rows if not isinstance(row, OptOut) and is_admitted(row)]
     new += sum(_import_row(connection, _with_usable_vector(row, lengths), revision, erased) for row in admitted)
-    add_told(connection, named)
+    add_told(connection, [alias for alias in told if is_admitted(alias)])
     return new
 
 
