@@ -237,15 +237,22 @@ def _asked() -> Iterator[tuple[str, Mapping[str, Any]]]:
             for one in (PERSON, GROUP_ID, f"{GROUP_ID}/{PERSON}", f"../{GROUP_ID}/{PERSON}", f"x({PERSON})")
         ),
         *(
-            ("search_profiles", {"query": CANARY, "entity_type": kind, **everywhere})
+            ("search_profiles", {"query": CANARY, "entity_type": kind, **part})
+            for part in ({}, everywhere)
             for kind in ("user", "member", "group")
         ),
-        ("context", {"query": CANARY, **everywhere}),
-        ("beliefs", {"query": CANARY, **everywhere}),
-        ("beliefs", everywhere),
-        ("memory_list", everywhere),
-        ("memory_update", {"id": PIN, "fact": "改掉", **everywhere}),
-        ("memory_delete", {"id": PIN, **everywhere}),
+        *(
+            (name, {**arguments, **part})
+            for part in ({}, everywhere)  # arguments that a tool does not have are refused
+            for name, arguments in (
+                ("context", {"query": CANARY}),
+                ("beliefs", {"query": CANARY}),
+                ("beliefs", {}),
+                ("memory_list", {}),
+                ("memory_update", {"id": PIN, "fact": "改掉"}),
+                ("memory_delete", {"id": PIN}),
+            )
+        ),
     )
     for name, arguments in calls:
         yield "tools/call", {"name": name, "arguments": dict(arguments)}

@@ -8,6 +8,7 @@ from .. import sentences
 from ..errors import CognitiveMemoryError, NotPermitted
 from .actions import Answer, ToolCaller
 from .agent_actions import AGENT_ACTIONS
+from .schemas import AGENT_TOOLS
 from .tool_arguments import Arguments, BadToolArgument
 
 log = logging.getLogger(__name__)
@@ -21,6 +22,7 @@ async def agent_answer(caller: ToolCaller, name: str, written: object) -> Answer
         return failure(sentences.tools.UNKNOWN_TOOL)
     try:
         arguments = await Arguments.read(written, repair=name not in STRICT)
+        arguments.require_bounded(AGENT_TOOLS[name])
         return {"ok": True, **await action(caller, arguments)}
     except NotPermitted as refused:
         scene = caller.scene

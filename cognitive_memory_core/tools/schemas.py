@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import sentences
 from ..errors import BadArgument
+from .tool_arguments import ITEMS, MOST, TEXT_LENGTH
 
 Schema = dict[str, Any]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}", re.ASCII)
@@ -36,7 +37,7 @@ _TOOLS: Mapping[str, Mapping[str, Schema]] = {
     "memory_delete": {"id": _TEXT},
     "memory_list": {},
 }
-_AGENT_TOOLS: Mapping[str, Mapping[str, Schema]] = {
+AGENT_TOOLS: Mapping[str, Mapping[str, Schema]] = {
     **{name: kinds for name, kinds in _TOOLS.items() if name != "end"},
     "remember": {
         "observations": {"type": "array", "items": {"type": "string"}},
@@ -55,6 +56,11 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "memory_delete": ("id",),
     "remember": ("observations",),
     "context": ("query",),
+}
+_BOUNDS: Mapping[str, Schema] = {  # of an agent's arguments; not every provider of models knows these keywords
+    "string": {"maxLength": TEXT_LENGTH},
+    "integer": {"minimum": 1, "maximum": MOST},
+    "array": {"maxItems": ITEMS, "items": {"type": "string", "maxLength": TEXT_LENGTH}},
 }
 _WRITING = frozenset({"remember", "memory_add", "memory_update", "memory_delete"})
 
@@ -75,10 +81,13 @@ def agent_schemas() -> list[Schema]:
         {
             "name": name,
             "description": sentences.tools.TOOL_TEXTS[name],
-            "inputSchema": _parameters(name, kinds),
+            "inputSchema": {
+                **_parameters(name, {key: {**kind, **_BOUNDS.get(kind["type"], {})} for key, kind in kinds.items()}),
+                "additionalProperties": False,
+            },
             "annotations": {"readOnlyHint": name not in _WRITING, "destructiveHint": name == "memory_delete"},
         }
-        for name, kinds in _AGENT_TOOLS.items()
+        for name, kinds in AGENT_TOOLS.items()
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
@@ -45,6 +45,18 @@ class Arguments:
         if len(written) > JSON_LENGTH:
             raise BadToolArgument(sentences.tools.ARGUMENTS_TOO_LONG.format(limit=JSON_LENGTH))
         return cls(await _object(written, repair=repair) if written.strip() else {})
+
+    def require_bounded(self, known: Collection[str]) -> None:
+        """Reject arguments of other names, and what reading would cut: long texts and long lists."""
+        for name, value in self._values.items():
+            if name not in known:
+                refusal = sentences.tools.ARGUMENT_UNKNOWN.format(name=name[:64], known="、".join(known) or "（无）")
+                raise BadToolArgument(refusal)
+            items = _listed(value)
+            if len(items) > ITEMS or any(isinstance(item, str) and len(item) > TEXT_LENGTH for item in items):
+                raise BadToolArgument(
+                    sentences.tools.ARGUMENT_TOO_LONG.format(name=name, items=ITEMS, limit=TEXT_LENGTH)
+                )
 
     def text(self, name: str) -> str:
         """Return a text, "" if it is missing; a number is converted to text."""

@@ -6,7 +6,6 @@ import json
 import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +87,7 @@ async def use_pins(agent: Agent) -> None:
 async def try_to_leave(agent: Agent, foreign: list[str]) -> str:
     """Ask by every tool for other places and people; return all answers as one text."""
     targets: list[Mapping[str, Any]] = [
+        {},
         {"target_group_id": ELSEWHERE},
         {"target_user_id": OTHER},
         {"target_group_id": "*"},
@@ -97,7 +97,8 @@ async def try_to_leave(agent: Agent, foreign: list[str]) -> str:
         await agent.call_with("search_events", {"query": "canary 侦探小说 口令", "top_k": 10**9, **target})
         for target in targets
     ]
-    for name in ("context", "search_profiles", "beliefs", "memory_list"):
+    answers.append(await agent.call("memory_list"))
+    for name in ("context", "search_profiles", "beliefs"):
         answers += [await agent.call_with(name, {"query": "canary 口令", **target}) for target in targets]
     for kind, ids in {
         "user": (OTHER,),
@@ -108,8 +109,10 @@ async def try_to_leave(agent: Agent, foreign: list[str]) -> str:
             answers.append(await agent.call("get_profile", entity_type=kind, entity_id=one))
             with pytest.raises(Exception, match="侧写"):  # the SDK's versions differ in its class
                 await agent.read(f"memory://profiles/{kind}/{one}")
-    for name, pin in product(("memory_update", "memory_delete"), foreign):
-        assert not (await agent.call_with(name, {"id": pin, "fact": "x", "user_id": OTHER}))["ok"]
+    for pin in foreign:
+        for more in ({}, {"user_id": OTHER}):
+            assert not (await agent.call_with("memory_update", {"id": pin, "fact": "x", **more}))["ok"]
+            assert not (await agent.call_with("memory_delete", {"id": pin, **more}))["ok"]
     return str(answers)
 
 

@@ -63,9 +63,9 @@ async def test_a_token_opens_one_place(port: int) -> None:
     """Pins of an agent's place are its own: headers and arguments change neither the place nor the person."""
     lying = {**ACCEPT, "X-Memory-User": "2000009", "X-Memory-Group": "10009", "X-Memory-Agent": "other"}
     async with client(port, AGENT) as one, client(port, OTHER) as other:
-        answer_of(
-            await one.post("/mcp", json=call("memory_add", fact="群里的置顶", user="x", group="y"), headers=lying)
-        )
+        answer_of(await one.post("/mcp", json=call("memory_add", fact="群里的置顶"), headers=lying))
+        named = await one.post("/mcp", json=call("memory_list", user="x", group="y"), headers=ACCEPT)
+        assert "user" in answer_of(named)["error"]
         for headers in (ACCEPT, lying):
             listed = answer_of(await one.post("/mcp", json=call("memory_list"), headers=headers))["memories"]
             assert [pin["fact"] for pin in listed] == ["群里的置顶"]

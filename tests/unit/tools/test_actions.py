@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
+from cognitive_memory_core.tools.tool_arguments import ITEMS, TEXT_LENGTH
 from tests.support.clock import FrozenClock
 
 SCENE = core.Scene.group("10001", "2000001", user_name="阿棠")
@@ -26,11 +27,43 @@ ASKED: Mapping[str, Mapping[str, object]] = {
 @pytest.mark.parametrize("name", [*ASKED, "context"])
 async def test_a_ledger_that_refuses_reads_is_no_empty_answer(tmp_path: Path, name: str) -> None:
     """While the ledger refuses reads, every tool answers with an error, and ``context`` names what was away."""
+    asked = ASKED.get(name, {"query": "部署密钥"})
     settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
     async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock()) as memory:
         caller = core.tools.ToolCaller(memory, SCENE, settings)
         if name not in ("memory_add", "memory_update", "memory_delete"):
-            assert (await core.tools.agent_answer(caller, name, {"query": "部署密钥", **ASKED.get(name, {})}))["ok"]
+            assert (await core.tools.agent_answer(caller, name, asked))["ok"]
         await memory._opened.adapters.ledger.close()
-        answer = await core.tools.agent_answer(caller, name, {"query": "部署密钥", **ASKED.get(name, {})})
+        answer = await core.tools.agent_answer(caller, name, asked)
         assert answer.get("degraded") if name == "context" else (answer["ok"], bool(answer["error"])) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "written", "told"),
+    [
+        ("memory_list", {"group": "10002"}, "group"),
+        ("search_events", '{"query": "茶", "target_grup_id": "10002"}', "target_grup_id"),
+        ("memory_add", {"fact": "长" * (TEXT_LENGTH + 1)}, str(TEXT_LENGTH)),
+        ("remember", {"observations": ["短", "长" * (TEXT_LENGTH + 1)]}, str(TEXT_LENGTH)),
+        ("remember", {"observations": ["短"] * (ITEMS + 1)}, str(ITEMS)),
+    ],
+)
+async def test_what_would_be_ignored_or_cut_is_refused(tmp_path: Path, name: str, written: object, told: str) -> None:
+    """An unknown argument, or one over its bound, is named and nothing is done; at the bound it is taken."""
+    settings = core.Settings.from_mapping({"vector_store": {"backend": "exact"}})
+    async with core.CognitiveMemory.open(settings, tmp_path / "data", clock=FrozenClock()) as memory:
+        caller = core.tools.ToolCaller(memory, SCENE, settings)
+        answer = await core.tools.agent_answer(caller, name, written)
+        assert (answer["ok"], told in str(answer["error"])) == (False, True)
+        assert await memory.pins(SCENE) == []
+        assert (await core.tools.agent_answer(caller, "memory_add", {"fact": "长" * TEXT_LENGTH}))["ok"]
+
+
+def test_an_agent_is_told_the_bounds() -> None:
+    """Schemas that MCP lists allow no other argument and name the greatest length and number of each."""
+    schemas = {one["name"]: one["inputSchema"] for one in core.tools.agent_schemas()}
+    assert all(schema["additionalProperties"] is False for schema in schemas.values())
+    search, handed = schemas["search_events"]["properties"], schemas["remember"]["properties"]["observations"]
+    assert search["query"]["maxLength"] == handed["items"]["maxLength"] == TEXT_LENGTH
+    assert handed["maxItems"] == ITEMS
+    assert (search["top_k"]["minimum"], search["top_k"]["maximum"]) == (1, 50)
