@@ -13,9 +13,8 @@ from .settings import Live, Settings
 
 if TYPE_CHECKING:
     from .context.explanation import Explanation
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.event import Event
-    from .domain.figures import Activity
     from .domain.hit import Hit
     from .domain.job import FailedJob
     from .domain.message import Message
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
     from .domain.scope import Scene
     from .domain.suggestion import Suggestion
     from .domain.turn import Turn
+    from .ports.beliefs import Listing
+    from .ports.ledger import Activity
     from .status import Status
 
 
@@ -178,7 +179,7 @@ class AbsentMemory:
 
     async def activity(self, scene: Scene, days: int) -> Activity:
         """Return no activity."""
-        from .domain.figures import Activity  # noqa: PLC0415  # the same
+        from .ports.ledger import Activity  # noqa: PLC0415  # the same
 
         return Activity()
 

@@ -17,8 +17,7 @@ from .domain.scope import Scene
 from .domain.tombstones import RESTORABLE
 from .errors import CognitiveMemoryError, UnknownEvent
 from .permanent_erasure import ErasureSurroundings
-from .store.erasure.event_eraser import EventEraser
-from .store.events import EventLedger
+from .ports.ledger import EventEraser, EventLedger
 from .text.safety.retold_events import untelling
 
 log = logging.getLogger(__name__)

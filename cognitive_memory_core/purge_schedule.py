@@ -9,10 +9,9 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from . import sentences
-from .domain.figures import PurgeState
 from .errors import CognitiveMemoryError
 from .ports.clock import Clock
-from .store.erasure.eraser import Eraser
+from .ports.ledger import Eraser, PurgeState
 from .text import caches
 
 log = logging.getLogger(__name__)

@@ -22,15 +22,13 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
+from ..ports.beliefs import BeliefBook, BeliefVectors, EvolutionBook
 from ..ports.clock import Clock
+from ..ports.ledger import MessageLog, NameBook, TracedEvents
 from ..ports.models import Chat, Embedder, Vector
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
-from ..store.beliefs import BeliefBook
-from ..store.events import EventLedger
-from ..store.messages import MessageLog
-from ..store.names import NameBook
 from ..text.failures import described
 from ..text.identity.name_cleaning import clean_name
 from ..text.statements.bare_statements import character_pairs, outspoken
@@ -66,10 +64,10 @@ class EvolverLedger:
     """The ports of the ledger that a run reads or writes."""
 
     beliefs: BeliefBook
-    vectors: BeliefBook
-    book: BeliefBook
+    vectors: BeliefVectors
+    book: EvolutionBook
     log: MessageLog
-    events: EventLedger
+    events: TracedEvents
     names: NameBook
 
 

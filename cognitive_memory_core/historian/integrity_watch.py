@@ -6,8 +6,7 @@ import logging
 
 from .. import sentences
 from ..background import BackgroundLoop, ErrorState
-from ..domain.figures import LEDGER_ROWS
-from ..store.database.integrity import LedgerExaminer
+from ..ports.ledger import LEDGER_ROWS, LedgerExaminer
 
 AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
 LONGEST = 120.0  # seconds of one examination

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from ..consent import Consent
-from ..domain.figures import Spending
 from ..domain.job import QueueCounts
 from ..domain.quality import (
     Backlog,
@@ -26,12 +25,17 @@ from ..domain.quality import (
 )
 from ..domain.scope import Scope
 from ..ports.clock import Clock
-from ..ports.tally import REFUSED, RETRIED
+from ..ports.ledger import FactBook, MissedBook, NameBook, Spending
+from ..ports.quality import (
+    REFUSED,
+    RETRIED,
+    ExaminedEvent,
+    LineCount,
+    LoggedDay,
+    QualityLedger,
+    StoredCount,
+)
 from ..settings import Live, Settings
-from ..store.facts import FactBook
-from ..store.missed_events import MissedBook
-from ..store.names import NameBook
-from ..store.quality import ExaminedEvent, LineCount, LoggedDay, QualityLedger, StoredCount
 from .comparing import FREED, examined
 from .counting import BOUNDS, TOOK
 

@@ -16,12 +16,10 @@ from ..domain.hit import Hit
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..ports.clock import Clock
+from ..ports.ledger import NameBook, TracedEvents, WordIndex
 from ..ports.models import Embedder, Reranker, Vector
 from ..ports.vectors import NearbyEvents
-from ..ports.words import LexicalIndex
 from ..settings import Decay, Live, Settings
-from ..store.events import EventLedger
-from ..store.names import NameBook
 from .deadlines import AWAY, finished, shielded, with_deadline
 from .naming import KnownNames
 from .query import Query, query_of
@@ -113,8 +111,8 @@ class Retriever:
 
     def __init__(
         self,
-        events: EventLedger,
-        lexical: LexicalIndex,
+        events: TracedEvents,
+        lexical: WordIndex,
         vectors: NearbyEvents,
         embedder: Embedder,
         settings: Live[Settings],

@@ -12,8 +12,7 @@ from ...domain.people import JobContext
 from ...domain.read_filter import ReadFilter
 from ...domain.turn import Dialogue, shortened_line
 from ...errors import UnavailableError
-from ...store.events import EventLedger
-from ...store.messages import MessageLog
+from ...ports.ledger import EventLedger, HidingLog
 
 EARLIER = 6  # lines before a dialogue
 WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
@@ -29,7 +28,7 @@ class DialogueContext:
     If a store is unavailable, nothing is added.
     """
 
-    log: MessageLog
+    log: HidingLog
     events: EventLedger
     consent: Consent
 
