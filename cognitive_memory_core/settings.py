@@ -401,10 +401,27 @@ class Settings(_Group):
         try:
             return cls.model_validate(dict(mapping))
         except ValidationError as refused:
-            first = refused.errors()[0]
-            key = ".".join(str(part) for part in first["loc"])
-            reason = sentences.settings.refusal(first["type"], first.get("ctx", {}))
-            raise BadSetting(key, first.get("input"), reason) from None
+            raise _bad_settings(refused)[0] from None
+
+
+def bad_settings(mapping: Mapping[str, Any]) -> list[BadSetting]:
+    """Return an error for each value in nested settings of .env that cannot be used."""
+    try:
+        Settings.model_validate(dict(mapping))
+    except ValidationError as refused:
+        return _bad_settings(refused)
+    return []
+
+
+def _bad_settings(refused: ValidationError) -> list[BadSetting]:
+    return [
+        BadSetting(
+            ".".join(map(str, one["loc"])),
+            one.get("input"),
+            sentences.settings.refusal(one["type"], one.get("ctx", {})),
+        )
+        for one in refused.errors()
+    ]
 
 
 def unknown_keys(mapping: Mapping[str, Any]) -> tuple[str, ...]:

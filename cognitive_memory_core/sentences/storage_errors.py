@@ -43,6 +43,8 @@ VECTOR_WITH_DIRECTION = "有限的数，且不全为零"
 VECTOR_OF_LENGTH = " {dimensions} 个有限且不全为零的数"
 VECTOR_STORE_LOCKED = "另一个进程还占着 {folder}，向量索引先不开，稍后再试"
 VECTOR_STORE_REFUSED = "Chroma 没有做成（{reason}），稍后再试"
+VECTOR_SERVER_REFUSES = "Chroma 服务不接受令牌，请检查 COGNITIVE_MEMORY__VECTOR_STORE__TOKEN"
+VECTOR_SERVER_AWAY = "连不上 Chroma 服务，请检查它是否开着，和 COGNITIVE_MEMORY__VECTOR_STORE__URL"
 VECTOR_STORE_FOREIGN = (
     "Chroma 服务上的数据库 {database} 里有另一个机器人的向量，为免互相删掉，这里先不用它："
     "请给每个机器人各设一个 COGNITIVE_MEMORY__VECTOR_STORE__DATABASE；若那是这个机器人搬家之前留下的，"

@@ -157,6 +157,14 @@ PAIRS: tuple[tuple[str, str], ...] = (
         "另一个进程还占着 {folder}，向量索引先不开，稍后再试",
         "Another process holds {folder}; the vector index is tried again later",
     ),
+    (
+        "Chroma 服务不接受令牌，请检查 COGNITIVE_MEMORY__VECTOR_STORE__TOKEN",
+        "The Chroma server refuses the token; check COGNITIVE_MEMORY__VECTOR_STORE__TOKEN",
+    ),
+    (
+        "连不上 Chroma 服务，请检查它是否开着，和 COGNITIVE_MEMORY__VECTOR_STORE__URL",
+        "The Chroma server cannot be reached; check that it runs, and COGNITIVE_MEMORY__VECTOR_STORE__URL",
+    ),
     ("Chroma 没有做成（{reason}），稍后再试", "Chroma failed ({reason}); it is tried again later"),
     (
         "Chroma 的进程结束了（状态 {status}），会重新启动",

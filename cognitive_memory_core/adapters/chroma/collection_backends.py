@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
-from urllib.parse import urlsplit
 
 import chromadb
 import httpx
@@ -18,14 +17,13 @@ from chromadb.config import Settings
 from chromadb.errors import AuthorizationError, ChromaAuthError, NotFoundError, RateLimitError
 
 from .collection_owner import Foreign, Owner
-from .protocol import Start
+from .protocol import PORT, Start
 
 VERSION: str = chromadb.__version__
 EVENTS = "cognitive_events"
 COLLECTIONS = (EVENTS, "cognitive_profiles", "group_memories")
 DELETED_AT_ONCE = 3_000
 ROWS_OF_A_DELETE = 300
-PLAIN, PORT = "http", 8000  # used if the configuration names no other
 _FOLDER = re.compile(r"[0-9]{4,9}")
 _COLLECTION = re.compile(rf"(?:{'|'.join(COLLECTIONS)})-([0-9]{{4,9}})")
 _HNSW = {"space": "cosine", "ef_search": 1000}  # ten times the default: a search costs more, a write does not
@@ -275,28 +273,12 @@ def _emptied(collection: Collection) -> bool:
 def _connected(start: Start) -> _Client:
     settings = _settings()
     settings.chroma_api_impl = "chromadb.api.fastapi.FastAPI"
-    settings.chroma_server_host = address_of(start.url)
+    settings.chroma_server_host = start.address
     settings.chroma_server_http_port = PORT  # Chroma asks for one, and then reads the address
-    settings.chroma_server_headers = _headers(start.token)
-    tenant, database = start.tenant or "default_tenant", database_of(start)
+    settings.chroma_server_headers = start.headers
+    tenant, database = start.tenant_name, start.database_name
     _create_database(settings, tenant, database)
     return cast("_Client", Client(tenant, database, settings))
-
-
-def database_of(start: Start) -> str:
-    """Return the database's name, Chroma's default if none is set."""
-    return start.database or "default_database"
-
-
-def address_of(url: str) -> str:
-    """Return a server's full address; a bare host gets Chroma's default port."""
-    parts = urlsplit(url if "://" in url else f"{PLAIN}://{url}")
-    port = f":{PORT}" if "://" not in url and parts.port is None else ""
-    return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")
-
-
-def _headers(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}", "X-Chroma-Token": token} if token else {}
 
 
 def _create_database(settings: Settings, tenant: str, database: str) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...ports.vectors import Generation
-from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend, database_of
+from .collection_backends import VERSION, Collection, CollectionBackend, FolderBackend, ServerBackend
 from .collection_owner import Foreign
 from .generation_in_use import Pointer, digest_of
 from .generations_on_disk import clear_generations
@@ -69,7 +69,7 @@ class GenerationRequests:
         self._folder, self._pointer = root, Pointer(root)
         self._server = digest_of(start.url, start.tenant, start.database)
         self._backend: CollectionBackend = ServerBackend(start) if start.url else FolderBackend(root)
-        self._database = database_of(start)
+        self._database = start.database_name
         self._opened: dict[int, _OpenGeneration] = {}
         self._last = 0
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from ...ports.vectors import Generation
 from .frames import BadFrame, Frame
 from .read_filter_where import Where
 
+PLAIN, PORT = "http", 8000  # used if the configuration names no other
 RowMetadata = dict[str, str | float | bool | list[str] | None]  # a row's metadata; None removes the key's earlier value
 
 
@@ -22,6 +24,28 @@ class Start:
     database: str = ""
     token: str = field(default="", repr=False)
     patience: float = 15.0
+
+    @property
+    def address(self) -> str:
+        """Return the server's full address; a bare host gets Chroma's default port."""
+        parts = urlsplit(self.url if "://" in self.url else f"{PLAIN}://{self.url}")
+        port = f":{PORT}" if "://" not in self.url and parts.port is None else ""
+        return f"{parts.scheme}://{parts.netloc}{port}{parts.path}".rstrip("/")
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Return the headers that carry the token."""
+        return {"Authorization": f"Bearer {self.token}", "X-Chroma-Token": self.token} if self.token else {}
+
+    @property
+    def tenant_name(self) -> str:
+        """Return the tenant's name, Chroma's default if none is set."""
+        return self.tenant or "default_tenant"
+
+    @property
+    def database_name(self) -> str:
+        """Return the database's name, Chroma's default if none is set."""
+        return self.database or "default_database"
 
 
 @dataclass(frozen=True)

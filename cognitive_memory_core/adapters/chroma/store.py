@@ -8,8 +8,11 @@ from array import array
 from collections import Counter
 from collections.abc import Awaitable, Iterable, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import quote, urlsplit
 
 from ... import sentences
 from ...cancellation import seen
@@ -248,6 +251,27 @@ class ChromaStore:
             self._open[generation.number] = (self._supervisor.incarnation, generation.build_id)
             self._supervisor.record_normal_memory()
         return generation
+
+
+def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
+    """Ask the server for its tenant; return why it cannot be used, "" if it can. Blocks for some ``seconds``."""
+    start = _start(Path(), settings, Bounds())
+    try:
+        parts = urlsplit(start.address)
+        connect = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        connection = connect(parts.hostname or "", parts.port, timeout=seconds)
+        try:
+            connection.request("GET", f"{parts.path}/api/v2/tenants/{quote(start.tenant_name)}", headers=start.headers)
+            status = connection.getresponse().status
+        finally:
+            connection.close()
+    except (OSError, ValueError, HTTPException):
+        return sentences.storage_errors.VECTOR_SERVER_AWAY
+    if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        return sentences.storage_errors.VECTOR_SERVER_REFUSES
+    if status >= HTTPStatus.BAD_REQUEST and status != HTTPStatus.NOT_FOUND:  # a missing tenant is created
+        return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=f"HTTP {status}")
+    return ""
 
 
 def _start(folder: Path, settings: VectorStoreSettings, bounds: Bounds) -> protocol.Start:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import runpy
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from ..bot_directory import PLUGIN, shared_dir
 from .findings import ExaminedBot, Finding
 
 DISTRIBUTION = "nonebot-plugin-cognitive-memory"
+_BRIDGE = re.compile(r'^COMPANION = Companion\(\s*"([a-z-]+)"', re.MULTILINE)
 OLDEST_PYTHON = (3, 10)
 WRITTEN = datetime(2026, 1, 1, tzinfo=timezone.utc)  # no clock that is right shows an earlier time
 
@@ -92,6 +94,22 @@ def chinese_fonts(examined: ExaminedBot) -> list[Path] | None:
     if not script.is_file():
         return None
     return list(runpy.run_path(str(script))["found_fonts"](_own_fonts(examined)).chinese)
+
+
+def bridges(examined: ExaminedBot) -> Iterator[Finding]:
+    """Yield a finding for each name in ``bridges`` that no bridge has; without the plugin nothing is known of them.
+
+    The plugin's files are read, because importing the package needs a running bot.
+    """
+    found = find_spec(PLUGIN)
+    if examined.configuration is None or found is None or found.origin is None:
+        return
+    texts = [path.read_text("utf-8") for path in sorted((Path(found.origin).parent / "bridges").glob("*.py"))]
+    known = [match[1] for text in texts if (match := _BRIDGE.search(text))]
+    for name in examined.configuration.settings.bridges:
+        if name not in known and not re.match("openai:.", name):
+            advice = sentences.doctor.UNKNOWN_BRIDGE_ADVICE.format(known="、".join(known))
+            yield Finding("fault", sentences.doctor.UNKNOWN_BRIDGE.format(name=name), advice)
 
 
 def _own_fonts(examined: ExaminedBot) -> Path:

@@ -1,16 +1,18 @@
-"""Tries each model that is set with one short request: address, key, name, and the length of vectors."""
+"""Tries each model and the Chroma server that are set with one short request: address, key, name, length of vectors."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
 
 from ... import sentences
+from ...adapters.chroma import server_refusal
 from ...adapters.openai.client import ModelClient, PostedRequest
 from ...adapters.openai.embedder import OpenAIEmbedder
 from ...adapters.openai.metered_requests import answered
 from ...adapters.openai.rerank import HttpReranker
 from ...errors import CognitiveMemoryError
-from ...settings import ChatRole, ModelSettings, RerankSettings, Settings
+from ...settings import ChatRole, EmbeddingSettings, ModelSettings, ModelsSettings, RerankSettings, Settings
 from ...wiring.lost_ledger import LEDGER
 from ...wiring.read_only import opened_reader
 from .findings import ExaminedBot, Finding
@@ -18,6 +20,7 @@ from .storage import dimensions_changed
 
 ROLES: tuple[ChatRole, ...] = ("historian", "triage", "merge", "evolution")
 SECONDS = 30.0
+AnyModel = ModelSettings | EmbeddingSettings | RerankSettings
 
 
 async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
@@ -27,15 +30,34 @@ async def try_models(examined: ExaminedBot) -> AsyncIterator[Finding]:
     settings = examined.configuration.settings
     if not settings.models.historian.model_name:
         yield Finding("hint", sentences.doctor.NO_MODEL, sentences.doctor.NO_MODEL_ADVICE)
+    for finding in _half_set(settings.models):
+        yield finding
     if examined.is_offline:
         yield Finding("hint", sentences.doctor.OFFLINE)
         return
     for role, wanted in _chat_models(settings).items():
         yield await _chat(role, wanted)
-    if settings.models.embedding.model_name:
+    if _is_whole(settings.models.embedding):
         yield await _embedding(examined, settings)
-    if settings.models.rerank.model_name:
+    if _is_whole(settings.models.rerank):
         yield await _rerank(settings.models.rerank)
+
+
+def _is_whole(wanted: AnyModel) -> bool:
+    return bool(wanted.model_name and wanted.api_url)
+
+
+def _half_set(models: ModelsSettings) -> Iterator[Finding]:
+    """Yield a fault for each model of which a part is set and the name or the address is missing."""
+    wanted: dict[str, AnyModel] = {role: models.of(role) for role in ROLES}
+    for role, full in (wanted | {"embedding": models.embedding, "rerank": models.rerank}).items():
+        own = getattr(models, role).model_fields_set
+        given = next((key for key in ("api_key", "api_url", "model_name") if key in own), "")
+        if given and not _is_whole(full):
+            names = given, "api_url" if full.model_name else "model_name"
+            given, missing = (sentences.settings.model_setting(role, name.upper()) for name in names)
+            what = sentences.doctor.HALF_MODEL.format(given=given, missing=missing)
+            yield Finding("fault", what, sentences.doctor.HALF_MODEL_ADVICE.format(given=given, missing=missing))
 
 
 def _chat_models(settings: Settings) -> Mapping[str, ModelSettings]:
@@ -43,7 +65,7 @@ def _chat_models(settings: Settings) -> Mapping[str, ModelSettings]:
     found: dict[str, ModelSettings] = {}
     for role in ROLES:
         wanted = settings.models.of(role)
-        if wanted.model_name and wanted not in found.values():
+        if _is_whole(wanted) and wanted not in found.values():
             found[role] = wanted
     return found
 
@@ -103,6 +125,21 @@ async def _rerank(wanted: RerankSettings) -> Finding:
     finally:
         await client.close()
     return Finding("fine", sentences.doctor.MODEL_ANSWERS.format(role="rerank", name=wanted.model_name))
+
+
+async def try_vector_server(examined: ExaminedBot) -> AsyncIterator[Finding]:
+    """Ask the Chroma server, if one is set."""
+    if examined.configuration is None or examined.is_offline:
+        return
+    wanted = examined.configuration.settings.vector_store
+    if wanted.backend != "chroma" or not wanted.url:
+        return
+    refusal = await asyncio.to_thread(server_refusal, wanted, SECONDS)
+    yield (
+        Finding("fault", refusal, sentences.doctor.CHROMA_ADVICE)
+        if refusal
+        else Finding("fine", sentences.doctor.CHROMA_ANSWERS)
+    )
 
 
 def _fault(role: str, refused: CognitiveMemoryError) -> Finding:

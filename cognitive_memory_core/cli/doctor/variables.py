@@ -11,7 +11,7 @@ from ... import sentences
 from ...configuration import found_key, setting_keys
 from ...env_variables import FIELD, decoded
 from ...errors import BadArgument
-from ...settings import Settings, dormant_keys, unknown_keys
+from ...settings import SHORTEST_TOKEN, Settings, bad_settings, dormant_keys, unknown_keys
 from .findings import ExaminedBot, Finding
 
 PREFIX = FIELD + "__"
@@ -57,12 +57,10 @@ def values(examined: ExaminedBot) -> Iterator[Finding]:
     given = examined.bot.given
     for key in unknown_keys(given):
         yield Finding("fault", sentences.doctor.UNKNOWN_KEY.format(name=sentences.settings.env_name(key)), _near(key))
-    try:
-        settings = Settings.from_mapping(given)
-    except BadArgument as refused:
-        yield Finding("fault", str(refused), sentences.doctor.CORRECT_ENV)
-        return
-    for key in dormant_keys(settings):
+    refused = bad_settings(given)
+    for one in refused:
+        yield Finding("fault", str(one), sentences.doctor.CORRECT_ENV)
+    for key in () if refused else dormant_keys(Settings.from_mapping(given)):
         yield Finding("hint", sentences.doctor.DORMANT.format(name=sentences.settings.env_name(key)))
 
 
@@ -93,8 +91,7 @@ def superusers(examined: ExaminedBot) -> Iterator[Finding]:
 
 def driver(examined: ExaminedBot) -> Iterator[Finding]:
     """Yield a finding if the driver cannot connect any OneBot WebSocket."""
-    named = examined.bot.value("driver") or _DRIVER
-    parts = [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
+    named, parts = _drivers(examined)
     missing = [name for name in parts if name != "none" and find_spec(name) is None]
     if missing:
         what = sentences.doctor.DRIVER_MISSING.format(driver=named, names="、".join(missing))
@@ -108,6 +105,28 @@ def driver(examined: ExaminedBot) -> Iterator[Finding]:
         yield Finding("fault", sentences.doctor.NO_SOCKETS.format(driver=named), sentences.doctor.NO_SOCKETS_ADVICE)
     elif is_server and not any(find_spec(name) for name in _SOCKETS_OF_UVICORN):
         yield Finding("fault", sentences.doctor.SERVER_WITHOUT_SOCKETS, sentences.doctor.SERVER_WITHOUT_SOCKETS_ADVICE)
+
+
+def _drivers(examined: ExaminedBot) -> tuple[str, list[str]]:
+    """Return DRIVER as written, and the names in it."""
+    named = examined.bot.value("driver") or _DRIVER
+    return named, [part.strip().rpartition("~")[2].rpartition(".")[2] for part in named.split("+")]
+
+
+def http(examined: ExaminedBot) -> Iterator[Finding]:
+    """Yield findings on the HTTP interface: tokens that can be guessed, and a driver that cannot serve it."""
+    if examined.configuration is None:
+        return
+    settings, (named, parts) = examined.configuration.settings.http, _drivers(examined)
+    for key in ("token", "metrics_token"):
+        name = sentences.settings.env_name(f"http.{key}")
+        length = len(getattr(settings, key).get_secret_value().strip())
+        if 0 < length < SHORTEST_TOKEN:
+            what = sentences.doctor.GUESSABLE.format(name=name, length=length)
+            yield Finding("fault", what, sentences.doctor.GUESSABLE_ADVICE)
+        if length and "fastapi" not in parts:
+            what = sentences.doctor.HTTP_WITHOUT_FASTAPI.format(name=name, driver=named)
+            yield Finding("fault", what, sentences.doctor.HTTP_WITHOUT_FASTAPI_ADVICE.format(name=name))
 
 
 def open_door(examined: ExaminedBot) -> Iterator[Finding]:

@@ -6,8 +6,11 @@ import asyncio
 import json
 import os
 import shutil
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +105,36 @@ def test_wrong_keys_and_values(home: BotHome, line: str, told: str) -> None:
     home.write_env(*ENV, line)
     one = the_only(home, "values", "--offline")
     assert told in one["what"] + one["advice"]
+
+
+def test_all_bad_values_at_once(home: BotHome) -> None:
+    """Every value that cannot be used is named in one run, not one after each correction."""
+    home.write_env(*ENV, "COGNITIVE_MEMORY__QUERY__AUTO_TOP_K=很多", "COGNITIVE_MEMORY__TIMEZONE=Mars/Base")
+    told = " ".join(one["what"] for one in found(home, "values", "--offline"))
+    assert "AUTO_TOP_K" in told
+    assert "Mars/Base" in told
+
+
+def test_unknown_bridges(home: BotHome) -> None:
+    """A bridge that no chat plugin has is named with the ones that there are."""
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__BRIDGES=["llmchat", "openai:my_plugin", "ai-groupmate"]')
+    assert not found(home, "bridges", "--offline")
+    home.write_env(*ENV, 'COGNITIVE_MEMORY__BRIDGES=["llmchat", "lmchat", "openai"]')
+    first, second = found(home, "bridges", "--offline")
+    assert ("lmchat" in first["what"], "openai" in second["what"]) == (True, True)
+    assert "suggarchat" in first["advice"]
+
+
+def test_the_http_interface(home: BotHome) -> None:
+    """A token that can be guessed, and a driver that cannot serve the interface, are faults."""
+    home.write_env(*ENV, "DRIVER=~fastapi", "COGNITIVE_MEMORY__HTTP__TOKEN=0123456789abcdef")
+    assert not found(home, "http", "--offline")
+    home.write_env(*ENV, "DRIVER=~fastapi", "COGNITIVE_MEMORY__HTTP__TOKEN=short")
+    one = the_only(home, "http", "--offline")
+    assert "HTTP__TOKEN" in one["what"]
+    assert "short" not in one["what"] + one["advice"]
+    home.write_env(*ENV, "DRIVER=~websockets", "COGNITIVE_MEMORY__HTTP__TOKEN=0123456789abcdef")
+    assert "~fastapi" in the_only(home, "http", "--offline")["advice"]
 
 
 def test_changed_settings_are_shown(home: BotHome) -> None:
@@ -313,6 +346,66 @@ def test_a_model_that_is_not_there(home: BotHome) -> None:
     """An address at which nothing listens is told from a refused key."""
     home.write_env(*ENV, *model("historian", "http://127.0.0.1:9/v1"))
     assert "地址" in the_only(home, "models")["advice"]
+
+
+@pytest.mark.parametrize(
+    ("role", "given", "missing"),
+    [
+        ("HISTORIAN", "API_KEY", "MODEL_NAME"),
+        ("HISTORIAN", "MODEL_NAME", "API_URL"),
+        ("EVOLUTION", "API_URL", "MODEL_NAME"),
+        ("EMBEDDING", "MODEL_NAME", "API_URL"),
+        ("RERANK", "API_KEY", "MODEL_NAME"),
+    ],
+)
+def test_a_model_that_is_half_set(home: BotHome, role: str, given: str, missing: str) -> None:
+    """A model with a key and no name, or a name and no address, is not used, and doctor says what is missing."""
+    home.write_env(*ENV, f"COGNITIVE_MEMORY__MODELS__{role}__{given}=sk-canary")
+    for words in ((), ("--offline",)):
+        [one] = [one for one in found(home, "models", *words) if one["level"] == "fault"]
+        assert f"{role}__{missing}" in one["what"]
+        assert "canary" not in one["what"] + one["advice"]
+
+
+@pytest.mark.parametrize(("answer", "told"), [(401, "TOKEN"), (403, "TOKEN"), (503, "503"), (None, "URL")])
+def test_a_chroma_server_that_refuses(home: BotHome, answer: int | None, told: str) -> None:
+    """A Chroma server that is away, or refuses the token, is a fault; the token is not shown."""
+    keys = "COGNITIVE_MEMORY__VECTOR_STORE__{}={}".format
+    with chroma_answering(answer or 200) as url:
+        home.write_env(*ENV, keys("BACKEND", "chroma"), keys("URL", url), keys("TOKEN", "sk-canary"))
+        found_there = found(home, "vectors")
+        assert not found(home, "vectors", "--offline")
+    assert bool(found_there) == bool(answer)
+    [one] = found_there or found(home, "vectors")
+    assert told in one["what"]
+    assert "重启" in one["advice"]
+    assert "canary" not in one["what"] + one["advice"]
+
+
+@contextmanager
+def chroma_answering(answer: int) -> Iterator[str]:
+    """Run a server that answers every request with one status; yield its address."""
+
+    class Answering(BaseHTTPRequestHandler):
+        """Answers with the status."""
+
+        def do_GET(self) -> None:
+            """Answer."""
+            self.send_response(answer)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_request(self, code: object = "-", size: object = "-") -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answering) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def test_models_that_answer(home: BotHome) -> None:
