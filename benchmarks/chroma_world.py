@@ -23,8 +23,7 @@ from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.ledger import EmbeddedEvent
-from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
 from cognitive_memory_core.settings import VectorStoreSettings
 
 from .workload import NOW

@@ -33,8 +33,9 @@ from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
-from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow
-from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
+from cognitive_memory_core.store.search.checkpoints import Checkpoint
+from cognitive_memory_core.store.search.vectors import VectorRow
 from tests.support.ledgers import Ledger, a_ledger
 
 from .chroma_world import (

@@ -24,7 +24,7 @@ from cognitive_memory_core.adapters.chroma.read_filter_where import chroma_filte
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search.read_filter_sql import scene_filter
 from tests.support.where import matches

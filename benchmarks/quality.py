@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.ledger import EmbeddedEvent
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 
 from .answers_modes import MODES, Trial, life

@@ -25,8 +25,8 @@ import numpy as np
 import psutil
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Calibration
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
 
 from .family import MB, children_resident, resident

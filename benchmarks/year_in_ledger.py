@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.ledger import Alias, EmbeddedEvent
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.names import Alias
 
 from .topics import batches, event_of
 from .workload import Line, TextVectors, vector_of

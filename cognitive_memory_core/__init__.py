@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
     from .domain.context import Context, Section
     from .domain.event import Event
+    from .domain.figures import Activity, DayCount
     from .domain.hit import Hit
     from .domain.interval import Interval
     from .domain.job import FailedJob
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
         UnknownSuggestion,
     )
     from .memory import CognitiveMemory
-    from .ports.ledger import Activity, DayCount
     from .quality.figures import report_figures
     from .quality.markdown import report_markdown
     from .quality.page import report_page
@@ -199,7 +199,7 @@ __getattr__ = loaded_on_use(
             "UnknownBelief UnknownEvent UnknownPin UnknownRevision UnknownSuggestion"
         ),
         "memory": "CognitiveMemory",
-        "ports.ledger": "Activity DayCount",
+        "domain.figures": "Activity DayCount",
         "quality.figures": "report_figures",
         "quality.markdown": "report_markdown",
         "quality.page": "report_page",

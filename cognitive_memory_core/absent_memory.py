@@ -13,8 +13,9 @@ from .settings import Live, Settings
 
 if TYPE_CHECKING:
     from .context.explanation import Explanation
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
     from .domain.event import Event
+    from .domain.figures import Activity
     from .domain.hit import Hit
     from .domain.job import FailedJob
     from .domain.message import Message
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from .domain.scope import Scene
     from .domain.suggestion import Suggestion
     from .domain.turn import Turn
-    from .ports.beliefs import Listing
-    from .ports.ledger import Activity
     from .status import Status
 
 
@@ -179,7 +178,7 @@ class AbsentMemory:
 
     async def activity(self, scene: Scene, days: int) -> Activity:
         """Return no activity."""
-        from .ports.ledger import Activity  # noqa: PLC0415  # the same
+        from .domain.figures import Activity  # noqa: PLC0415  # the same
 
         return Activity()
 

@@ -19,7 +19,10 @@ from .domain.profile import Profile
 from .domain.scope import Scene, Scope
 from .domain.tombstones import Tombstones
 from .domain.turn import Dialogue, Turn
-from .ports.ledger import ConsentBook, Eraser, IncognitoBook, NameBook
+from .store.consent import ConsentBook
+from .store.erasure.eraser import Eraser
+from .store.incognito import IncognitoBook
+from .store.names import NameBook
 from .text.safety.redaction import Redaction
 
 RECORDING: frozenset[Switch] = frozenset({"on", "record_only"})

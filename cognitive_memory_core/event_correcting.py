@@ -17,8 +17,8 @@ from .domain.scope import Scene
 from .domain.turn import TurnLimits, shortened
 from .errors import NotPermitted, UnknownEvent
 from .historian.jobs.own_words_into_profiles import group_fact, own_key
-from .ports.ledger import EventLedger
 from .settings import Live, Settings
+from .store.events import EventLedger
 from .text.identity.name_cleaning import clean_text
 from .text.statements.lexicon import offences
 from .text.statements.unvouched_claims import is_unvouched, speaks_for_all

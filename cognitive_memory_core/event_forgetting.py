@@ -17,7 +17,8 @@ from .domain.scope import Scene
 from .domain.tombstones import RESTORABLE
 from .errors import CognitiveMemoryError, UnknownEvent
 from .permanent_erasure import ErasureSurroundings
-from .ports.ledger import EventEraser, EventLedger
+from .store.erasure.event_eraser import EventEraser
+from .store.events import EventLedger
 from .text.safety.retold_events import untelling
 
 log = logging.getLogger(__name__)

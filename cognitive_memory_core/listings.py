@@ -17,11 +17,14 @@ from .domain.read_filter import ReadFilter
 from .domain.scope import Scene
 from .errors import NotPermitted, UnknownEvent
 from .ports.clock import Clock
-from .ports.ledger import EventLedger, MessageLog, MissedBook, OperatorLists
 from .read_access import ReadAccess
 from .recall.current_names import CurrentNames
 from .recall.retriever import SearchResult
 from .recall.search import Search
+from .store.events import EventLedger
+from .store.listings import OperatorLists
+from .store.messages import MessageLog
+from .store.missed_events import MissedBook
 
 QUESTION = 400  # characters of a noted question
 LONGEST = 4_000  # characters of a text that is searched for

@@ -27,8 +27,9 @@ from .stopwatches import Durations, Stopwatches
 
 if TYPE_CHECKING:
     from .context.explanation import Explanation
-    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution
+    from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Evolution, Listing
     from .domain.context import Context
+    from .domain.figures import Activity
     from .domain.job import FailedJob
     from .domain.message import Message
     from .domain.note import Memo, Pin
@@ -39,9 +40,7 @@ if TYPE_CHECKING:
     from .domain.turn import Turn
     from .listings import Listings
     from .open_memory import OpenMemory
-    from .ports.beliefs import Listing
     from .ports.clock import Clock
-    from .ports.ledger import Activity
     from .ports.models import Chat, Embedder, Reranker
     from .status import Status
     from .wiring import UseCases
@@ -58,7 +57,7 @@ CLOCKS_APART = timedelta(seconds=2)  # the platform's clock and ours
 
 @checks_arguments(
     {
-        "Listing": "ports.beliefs",
+        "Listing": "domain.belief",
         "Message": "domain.message",
         "Switch": "domain.place_switch",
         "Turn": "domain.turn",
@@ -550,7 +549,7 @@ class CognitiveMemory:
         The file is complete or unchanged. Raises BadArgument for a path inside the data directory or of anything but a
         new or regular file, StorageRefused if the disk refuses.
         """
-        from .ports.ledger import Copy  # noqa: PLC0415  # only needed for export
+        from .store.database.copies import Copy  # noqa: PLC0415  # only needed for export
 
         opened, transfer = self._opened, await asyncio.to_thread(_transfer)
         target = await asyncio.to_thread(transfer.checked_target, Path(path), opened.adapters.data_dir)

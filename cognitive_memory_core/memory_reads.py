@@ -11,7 +11,7 @@ from functools import partial
 from . import sentences
 from .context.builder import ContextBuilder
 from .context.explanation import Explanation
-from .domain.belief import Belief, BeliefHit, BeliefPage, Change
+from .domain.belief import Belief, BeliefHit, BeliefPage, Change, Listing
 from .domain.context import NOTHING, Context
 from .domain.event import Event
 from .domain.hit import Hit
@@ -27,9 +27,7 @@ from .evolution.belief_keeping import BeliefKeeping, group_of
 from .evolution.suggesting import Suggesting
 from .historian.messages.message_buffer import MessageBuffer
 from .pinboard import Pinboard
-from .ports.beliefs import Listing
-from .ports.ledger import EventEraser, EventLedger
-from .ports.quality import Tally, Untallied
+from .ports.tally import Tally, Untallied
 from .profile_history import ProfileHistory
 from .read_access import ReadAccess
 from .recall.belief_search import BeliefSearch
@@ -37,6 +35,8 @@ from .recall.current_names import CurrentNames
 from .recall.profile_reader import ProfileReader
 from .recall.search import Search
 from .settings import Settings
+from .store.erasure.event_eraser import EventEraser
+from .store.events import EventLedger
 
 
 @dataclass(frozen=True)

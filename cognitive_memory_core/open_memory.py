@@ -10,13 +10,13 @@ from . import sentences
 from .cancellation import completed
 from .context.compression import Compressor, admitted, checked_dialogue
 from .domain.belief import Evolution
+from .domain.figures import Activity
 from .domain.job import FailedJob
 from .domain.scope import Scene
 from .draining import Draining
 from .evolution.belief_keeping import group_of
 from .historian.jobs.intake import Intake
 from .memory_reads import Reads
-from .ports.ledger import Activity
 from .ports.supplied_components import SuppliedParts
 from .settings import Live, Settings
 from .status import Status

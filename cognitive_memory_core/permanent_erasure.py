@@ -20,21 +20,16 @@ from .domain.tombstones import Erasure
 from .errors import NotPermitted
 from .historian.messages.message_buffer import MessageBuffer
 from .ports.clock import Clock
-from .ports.ledger import (
-    MOST_NAMES,
-    Alias,
-    Archive,
-    EmbeddedEvent,
-    ErasedRows,
-    Eraser,
-    FactBook,
-    NameBook,
-    NoteBook,
-)
 from .ports.memo_mirror import MemoMirror
 from .ports.profiles import ProfileEraser
 from .ports.queue import QueueEraser
+from .ports.vectors import EmbeddedEvent
 from .purge_schedule import Purge
+from .store.all_rows import Archive
+from .store.erasure.eraser import ErasedRows, Eraser
+from .store.facts import FactBook
+from .store.names import MOST_NAMES, Alias, NameBook
+from .store.notes import NoteBook
 from .text.identity.name_cleaning import clean_name
 from .text.safety.redaction import Redaction
 

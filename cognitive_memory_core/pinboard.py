@@ -12,7 +12,7 @@ from .domain.scope import Scene
 from .domain.turn import shortened
 from .errors import BadArgument, LimitReached, UnknownPin
 from .ports.clock import Clock
-from .ports.ledger import PinBook
+from .store.notes import NoteBook
 from .text.identity.name_cleaning import clean_text
 
 PIN_LENGTH = 500
@@ -24,7 +24,7 @@ class Pinboard:
     An operator sees all pins of the scene's group; without a group an operator changes any pin of the agent by its id.
     """
 
-    def __init__(self, notes: PinBook, clock: Clock) -> None:
+    def __init__(self, notes: NoteBook, clock: Clock) -> None:
         """Create over a book of pins."""
         self._notes = notes
         self._clock = clock

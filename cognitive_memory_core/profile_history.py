@@ -12,10 +12,11 @@ from .domain.scope import Scene
 from .errors import NotPermitted
 from .historian.profiles.profile_indexer import taken_in
 from .ports.clock import Clock
-from .ports.ledger import EventEraser, ProfileIndex
 from .ports.profiles import ProfileStore
 from .read_access import ReadAccess
 from .recall.profile_reader import ProfileReader
+from .store.erasure.event_eraser import EventEraser
+from .store.profile_index import ProfileIndex
 from .text.safety.retold_events import untelling
 
 

@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 
 from . import sentences
+from .domain.figures import PurgeState
 from .errors import CognitiveMemoryError
 from .ports.clock import Clock
-from .ports.ledger import Eraser, PurgeState
+from .store.erasure.eraser import Eraser
 from .text import caches
 
 log = logging.getLogger(__name__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from .domain.backlog import IndexState, MergeState
+from .domain.figures import LEDGER_ROWS, PurgeState, Spending, Totals
 from .domain.job import QueueCounts
-from .ports.ledger import LEDGER_ROWS, PurgeState, Spending, Totals
 
 
 @dataclass(frozen=True)

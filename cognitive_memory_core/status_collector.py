@@ -8,10 +8,10 @@ from datetime import datetime, time, timedelta
 from itertools import pairwise
 
 from .background import ErrorState, restarts
+from .domain.figures import Activity
 from .domain.interval import Interval
 from .domain.scope import Scene
 from .errors import UnavailableError
-from .ports.ledger import Activity
 from .status import Status
 from .wiring import UseCases
 

@@ -14,8 +14,9 @@ import cognitive_memory_core as core
 from cognitive_memory_core.adapters.chroma.store import ChromaStore
 from cognitive_memory_core.domain.event import Draft
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
-from cognitive_memory_core.ports.ledger import EmbeddedEvent, VectorRow
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.search.vectors import VectorRow
 
 from ..chroma_world import MODEL, known_rows
 from ..fault_row import Extent, Row

@@ -28,7 +28,7 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
-from cognitive_memory_core.ports.ledger import ArchiveRow, EmbeddedEvent
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.settings import (
     CaptureSettings,
     HistorianSettings,
@@ -36,6 +36,7 @@ from cognitive_memory_core.settings import (
     Settings,
     VectorStoreSettings,
 )
+from cognitive_memory_core.store.all_rows import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=timezone(timedelta(hours=8)))

@@ -16,7 +16,7 @@ from ..adapters.files.directory_owner import DirectoryOwner
 from ..domain.ids import checked_id
 from ..errors import CognitiveMemoryError
 from ..memory import CognitiveMemory
-from ..ports.ledger import Copy
+from ..store.database.copies import Copy
 from ..store.ledger import Ledger
 from ..wiring.lost_ledger import LEDGER
 from .bot_directory import BotDirectory, declare_directory

@@ -17,8 +17,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
-from ..ports.ledger import NoteBook
-from ..ports.quality import Tally, Untallied
+from ..ports.tally import Tally, Untallied
 from ..read_access import ReadAccess
 from ..recall.belief_search import BeliefSearch, TurnBeliefs
 from ..recall.current_names import NO_PLACES, CurrentNames, KnownPlaces
@@ -31,6 +30,7 @@ from ..recall.ranking import followed, newer_first
 from ..recall.retriever import BegunReads, Retriever
 from ..recall.trace import NO_TRACE, LineCandidate, SearchTrace, candidates_of, lines_of
 from ..settings import Live, Settings
+from ..store.notes import NoteBook
 from ..text.lexical.tokens import token_count
 from .explanation import Explanation
 from .parts import PartRead, PartReader, TurnEvents

@@ -12,6 +12,7 @@ from .ids import derived_id
 from .scope import Scope
 
 BeliefStatus = Literal["active", "deprecated"]
+Listing = Literal["active", "deprecated", "all"]
 ChangeAction = Literal["create", "update", "delete", "restore", "strength"]
 ASLEEP = 0.2  # strength below which a belief is not shown to a model, though it stays active
 STATEMENT_LENGTH = 300  # characters

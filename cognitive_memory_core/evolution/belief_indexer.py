@@ -8,8 +8,8 @@ from collections.abc import Callable
 from ..background import BackgroundLoop
 from ..domain.belief import Belief
 from ..errors import BadAnswer, BadArgument, PermanentError
-from ..ports.beliefs import BeliefVectors
 from ..ports.models import Embedder
+from ..store.beliefs import BeliefBook
 
 BATCH = 32
 SKIPPED_FOR = 3600.0  # seconds until a refused statement is tried again
@@ -20,7 +20,7 @@ class BeliefIndexer:
     """Embeds the beliefs that have no vector, in batches; a belief that the model refused is retried after an hour."""
 
     def __init__(
-        self, vectors: BeliefVectors, embedder: Embedder, *, elapsed: Callable[[], float] = time.monotonic
+        self, vectors: BeliefBook, embedder: Embedder, *, elapsed: Callable[[], float] = time.monotonic
     ) -> None:
         """Create an indexer of the beliefs of a ledger; ``elapsed`` returns seconds of a monotonic clock."""
         self._vectors = vectors

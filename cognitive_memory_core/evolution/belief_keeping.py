@@ -11,8 +11,8 @@ from ..domain.belief import Belief, BeliefEdit, ChangeAction, logged
 from ..domain.ids import derived_id
 from ..domain.scope import Scene, Scope
 from ..errors import BadArgument, MistakeError, UnknownBelief
-from ..ports.beliefs import BeliefBook
 from ..ports.clock import Clock
+from ..store.beliefs import BeliefBook
 
 OPERATOR = "operator"  # who changed a belief, where an operator did
 

@@ -22,13 +22,15 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..domain.turn import Dialogue
 from ..errors import AlreadyEvolving, BadAnswer, PermanentError, UnavailableError
-from ..ports.beliefs import BeliefBook, BeliefVectors, EvolutionBook
 from ..ports.clock import Clock
-from ..ports.ledger import MessageLog, NameBook, TracedEvents
 from ..ports.models import Chat, Embedder, Vector
 from ..prompts.answers import Proposals
 from ..prompts.library import PromptLibrary
 from ..settings import Live, Settings
+from ..store.beliefs import BeliefBook
+from ..store.events import EventLedger
+from ..store.messages import MessageLog
+from ..store.names import NameBook
 from ..text.failures import described
 from ..text.identity.name_cleaning import clean_name
 from ..text.statements.bare_statements import character_pairs, outspoken
@@ -64,10 +66,10 @@ class EvolverLedger:
     """The ports of the ledger that a run reads or writes."""
 
     beliefs: BeliefBook
-    vectors: BeliefVectors
-    book: EvolutionBook
+    vectors: BeliefBook
+    book: BeliefBook
     log: MessageLog
-    events: TracedEvents
+    events: EventLedger
     names: NameBook
 
 

@@ -13,9 +13,9 @@ from ..consent import Consent
 from ..domain.log_fields import log_fields
 from ..domain.scope import Scene
 from ..errors import AlreadyEvolving
-from ..ports.beliefs import EvolutionBook, GroupActivity
 from ..ports.clock import Clock
 from ..settings import Live, Settings
+from ..store.beliefs import BeliefBook, GroupActivity
 from .evolver import Evolver
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class EvolutionRounds:
     """
 
     evolver: Evolver
-    book: EvolutionBook
+    book: BeliefBook
     consent: Consent
     settings: Live[Settings]
     clock: Clock

@@ -17,13 +17,13 @@ from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..domain.suggestion import Suggestion, SuggestionDecision
 from ..errors import UnavailableError, UnknownSuggestion
-from ..ports.beliefs import BeliefBook
 from ..ports.clock import Clock
-from ..ports.ledger import EventLedger
 from ..ports.models import Embedder, Vector
-from ..ports.suggestions import DecisionBook
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
+from ..store.beliefs import BeliefBook
+from ..store.events import EventLedger
+from ..store.suggestion_decisions import DecisionBook
 from ..text.failures import described
 from ..text.identity.name_cleaning import one_line
 from ..text.statements.problems import ProblemReading

@@ -11,7 +11,7 @@ from .. import sentences
 from ..background import BackgroundLoop, ErrorState
 from ..errors import UnavailableError
 from ..ports.clock import Clock
-from ..ports.ledger import ClockState, ClockStore
+from ..store.clock_state import ClockState, ClockStore
 
 JUMP = timedelta(days=2)  # a larger difference means that the clock was set, or that nothing ran for as long
 STEADY = 86_400.0  # seconds that a clock must run steadily after a jump before it is trusted

@@ -6,7 +6,8 @@ import logging
 
 from .. import sentences
 from ..background import BackgroundLoop, ErrorState
-from ..ports.ledger import LEDGER_ROWS, LedgerExaminer
+from ..domain.figures import LEDGER_ROWS
+from ..store.database.integrity import LedgerExaminer
 
 AFTER = 20.0  # seconds: a bot that starts has more urgent things to read
 LONGEST = 120.0  # seconds of one examination

@@ -29,7 +29,8 @@ from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision
 from ..domain.scope import DEFAULT_AGENT, Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, CognitiveMemoryError
-from ..ports.ledger import Alias, EmbeddedEvent
+from ..ports.vectors import EmbeddedEvent
+from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name
 from ..transfer.export_format import HEAD, ExportedRow, row_of, written
 from .json_list import DAMAGED, rows_of

@@ -44,18 +44,6 @@ class Calibration:
 GUESS = Calibration(unrelated=0.2, paraphrase=0.75)  # between what current models show; their own medians differ
 
 
-class CalibrationBook(Protocol):
-    """Measured calibrations by the embedder's fingerprint."""
-
-    async def find(self, fingerprint: str) -> Calibration | None:
-        """Return the stored calibration; None if there is none."""
-        ...
-
-    async def keep(self, fingerprint: str, calibration: Calibration) -> None:
-        """Store a calibration, replacing an earlier one."""
-        ...
-
-
 class Embedder(Protocol):
     """An embedding model: returns one finite, non-zero unit vector per text, all of one length.
 

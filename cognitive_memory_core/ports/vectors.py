@@ -8,8 +8,16 @@ from typing import Protocol
 
 from ..domain.event import Event
 from ..domain.read_filter import ReadFilter
-from .ledger import EmbeddedEvent
 from .models import Vector
+
+
+@dataclass(frozen=True)
+class EmbeddedEvent:
+    """An event with its vector; ``fingerprint`` is that of the embedding model, "" if there is no vector."""
+
+    event: Event
+    fingerprint: str = ""
+    vector: Vector | None = None
 
 
 class VectorIndex(Protocol):

@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from ..domain.event import duplicate_key
 from ..domain.quality import EventPair, Examination, Flaw, FlawCount, QuotedEvent
 from ..domain.scope import Scope
-from ..ports.quality import ExaminedEvent
+from ..store.quality import ExaminedEvent
 from ..text.statements.bare_statements import character_pairs, outspoken, unquoted
 from ..text.statements.lexicon import offences
 from ..text.statements.sameness import may_be_same

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 from ..consent import Consent
+from ..domain.figures import Spending
 from ..domain.job import QueueCounts
 from ..domain.quality import (
     Backlog,
@@ -25,17 +26,12 @@ from ..domain.quality import (
 )
 from ..domain.scope import Scope
 from ..ports.clock import Clock
-from ..ports.ledger import FactBook, MissedBook, NameBook, Spending
-from ..ports.quality import (
-    REFUSED,
-    RETRIED,
-    ExaminedEvent,
-    LineCount,
-    LoggedDay,
-    QualityLedger,
-    StoredCount,
-)
+from ..ports.tally import REFUSED, RETRIED
 from ..settings import Live, Settings
+from ..store.facts import FactBook
+from ..store.missed_events import MissedBook
+from ..store.names import NameBook
+from ..store.quality import ExaminedEvent, LineCount, LoggedDay, QualityLedger, StoredCount
 from .comparing import FREED, examined
 from .counting import BOUNDS, TOOK
 

@@ -10,9 +10,9 @@ from functools import lru_cache
 
 from ..domain.belief import Belief, BeliefHit
 from ..domain.scope import Scope
-from ..ports.beliefs import BeliefVectors
 from ..ports.models import Embedder, Vector
 from ..settings import Live, Settings
+from ..store.beliefs import BeliefBook
 from ..text.caches import cleared_on_erasure
 from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import index_terms, query_terms
@@ -41,7 +41,7 @@ class TurnBeliefs:
 class BeliefSearch:
     """Finds beliefs by meaning and by words; without an embedder by words alone."""
 
-    vectors: BeliefVectors
+    vectors: BeliefBook
     embedder: Embedder
     settings: Live[Settings]
 

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from .. import sentences
 from ..background import UNTIL_NUDGED, BackgroundLoop
-from ..ports.models import Calibration, CalibrationBook, Embedder, Vector
+from ..ports.models import Calibration, Embedder, Vector
 from ..settings import Live
+from ..store.similarity_calibrations import CalibrationBook
 
 log = logging.getLogger(__name__)
 FIRST_PAUSE, LONGEST_PAUSE = 2.0, 3600.0

@@ -14,7 +14,7 @@ from ..domain.people import Person
 from ..domain.profile import Profile
 from ..domain.scope import Scope
 from ..errors import UnavailableError
-from ..ports.ledger import NameBook
+from ..store.names import NameBook
 from ..text.name_rendering import labelled, with_current_names
 
 KnownPlaces = Mapping[Scope, Mapping[str, Person]]

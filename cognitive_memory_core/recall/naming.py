@@ -13,7 +13,7 @@ from itertools import islice
 from ..domain.people import Person
 from ..domain.scope import Scene, Scope
 from ..errors import CognitiveMemoryError
-from ..ports.ledger import NameBook
+from ..store.names import NameBook
 from ..text.caches import cleared_on_erasure, register_cache
 from ..text.identity.callnames import callname, callnames, characters, parts, titled
 from ..text.identity.written_ids import BARE_ID

@@ -9,9 +9,9 @@ from typing import Protocol
 from ..domain.event import Event
 from ..domain.read_filter import ReadFilter
 from ..errors import BadArgument, UnavailableError
-from ..ports.ledger import EventLedger
 from ..ports.models import Vector
 from ..ports.vectors import NearbyEvents, VectorIndex
+from ..store.events import EventLedger
 
 
 class ExactSearch(NearbyEvents, Protocol):

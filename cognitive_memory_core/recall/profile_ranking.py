@@ -10,9 +10,9 @@ from operator import mul
 
 from ..domain.profile import EntityType, Profile, ProfileHit
 from ..domain.scope import Scene
-from ..ports.ledger import IndexedProfile
 from ..ports.models import Calibration, Vector
 from ..settings import Settings
+from ..store.profile_index import IndexedProfile
 from ..text.identity.name_cleaning import clean_name
 from ..text.lexical.terms import index_terms
 from .term_coverage import covered, saturated

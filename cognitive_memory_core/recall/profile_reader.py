@@ -14,11 +14,12 @@ from ..cancellation import seen
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError
-from ..ports.ledger import FactBook, IndexedProfile, ProfileIndex
 from ..ports.models import Embedder, Vector
 from ..ports.profiles import ProfileStore
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
+from ..store.facts import FactBook
+from ..store.profile_index import IndexedProfile, ProfileIndex
 from ..text.identity.name_cleaning import clean_text
 from ..text.lexical.terms import query_terms
 from .current_names import CurrentNames

@@ -16,10 +16,12 @@ from ..domain.hit import Hit
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene, Scope
 from ..ports.clock import Clock
-from ..ports.ledger import NameBook, TracedEvents, WordIndex
 from ..ports.models import Embedder, Reranker, Vector
 from ..ports.vectors import NearbyEvents
+from ..ports.words import LexicalIndex
 from ..settings import Decay, Live, Settings
+from ..store.events import EventLedger
+from ..store.names import NameBook
 from .deadlines import AWAY, finished, shielded, with_deadline
 from .naming import KnownNames
 from .query import Query, query_of
@@ -111,8 +113,8 @@ class Retriever:
 
     def __init__(
         self,
-        events: TracedEvents,
-        lexical: WordIndex,
+        events: EventLedger,
+        lexical: LexicalIndex,
         vectors: NearbyEvents,
         embedder: Embedder,
         settings: Live[Settings],

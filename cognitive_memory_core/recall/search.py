@@ -10,8 +10,8 @@ from ..domain.event import Event
 from ..domain.hit import Hit
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
-from ..ports.ledger import TracedEvents
 from ..settings import Live, Settings
+from ..store.events import EventLedger
 from .deadlines import AWAY
 from .message_search import MessageSearch
 from .query import Query
@@ -30,7 +30,7 @@ class Search:
         events: Retriever,
         messages: MessageSearch,
         settings: Live[Settings],
-        sources: TracedEvents | None = None,
+        sources: EventLedger | None = None,
     ) -> None:
         """Combine the two searches; ``sources`` finds the events that were made from a line."""
         self._events = events

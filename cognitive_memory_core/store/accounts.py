@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from sqlite3 import Connection
 
-from ..ports.ledger import Spending
+from ..domain.figures import Spending
 from .database.database import Database
 from .database.rows import bound
 from .database.statements import insert, select
@@ -14,15 +14,15 @@ _COLUMNS = ("purpose", "calls", "tokens", "unreachable", "bad", "answered")
 _ADDED = ", ".join(f"{name} = {name} + excluded.{name}" for name in _COLUMNS[1:])
 
 
-class SqliteAccounts:
-    """Stores how many calls and tokens were spent, by day and purpose."""
+class Accounts:
+    """Daily accounts of model calls and tokens, by purpose."""
 
     def __init__(self, database: Database) -> None:
         """Keep accounts in a database."""
         self._database = database
 
     async def spend(self, day: date, spending: Spending) -> None:
-        """Add to a day's spending."""
+        """Add the cost of one purpose to a day."""
         await self._database.write(_spend, day, spending)
 
     async def spent(self, day: date) -> list[Spending]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.belief import Belief, Change
 from ..domain.erasure_rules import is_covered, names_erased, stays_out
+from ..domain.figures import Activity, DayCount, Totals
 from ..domain.interval import Interval
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
@@ -16,7 +18,7 @@ from ..domain.place_switch import PlaceSwitch
 from ..domain.scope import Scope
 from ..domain.suggestion import SuggestionDecision
 from ..domain.tombstones import Tombstones
-from ..ports.ledger import Activity, Alias, ArchiveRow, DayCount, EmbeddedEvent, OptOut, Shared, Totals
+from ..ports.vectors import EmbeddedEvent
 from ..text.time.instants import EARLIEST
 from . import beliefs, duplicates, event_rows
 from . import suggestion_decisions as decisions
@@ -44,15 +46,36 @@ from .database.rows import (
 )
 from .database.statements import next_revision, select
 from .messages import append
-from .names import add_alias, add_told
+from .names import Alias, add_alias, add_told
 from .notes import add_memo, add_pin
 from .search.read_filter_sql import GONE
 from .search.vector_changes import dimensions_of
 from .search.vectors import has_direction, put
 from .tombstones import tombstones_of
 
-_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
 PAGE = 500  # rows read at a time
+
+
+@dataclass(frozen=True)
+class OptOut:
+    """One person's opt-out, as exported."""
+
+    user_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Shared:
+    """One person's consent to show their own profile in every place, as exported."""
+
+    user_id: str
+    at: datetime
+
+
+ArchiveRow = (
+    EmbeddedEvent | Message | Memo | Pin | Alias | OptOut | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
+)
+_Owned = EmbeddedEvent | Message | Memo | Pin | Alias | Shared | PlaceSwitch | Belief | Change | SuggestionDecision
 
 
 @dataclass(frozen=True)
@@ -73,15 +96,18 @@ class _ArchiveTable:
         return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
 
 
-class SqliteArchive:
-    """All rows of a database."""
+class Archive:
+    """Reads, counts and imports all rows of the ledger."""
 
     def __init__(self, database: Database) -> None:
         """Read and import rows of a database."""
         self._database = database
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream rows page by page; no transaction stays open between pages, so an idle stream blocks no writer."""
+        """Stream all active rows in batches, or only what one person said and the pins that they own or wrote.
+
+        Opt-outs come first, because an import must apply them before all other rows.
+        """
         for table in _TABLES:
             after = 0
             while user_id is None or table.person:
@@ -93,15 +119,23 @@ class SqliteArchive:
                 after = page[-1][0]
 
     async def import_rows(self, rows: Sequence[ArchiveRow], told: Sequence[Alias] = ()) -> int:
-        """Import rows, and names that they told, in one transaction."""
+        """Write rows in one transaction; return the number of new rows.
+
+        Rows are skipped if their id exists, if their person opted out or was erased, or if they are texts of other
+        people that contain the id of an erased person. Names that the rows only ``told`` are written if their person
+        has them nowhere, and not counted.
+        """
         return await self._database.write(_import_rows, rows, told)
 
     async def totals(self) -> Totals:
-        """Count the rows."""
+        """Return the row counts."""
         return await self._database.read(_totals)
 
     async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
-        """Count the rows of a place by day."""
+        """Count the active events and logged messages of a place (None: all places), in total and on each of the days.
+
+        ``days`` must follow each other without a gap.
+        """
         return await self._database.read(_activity, scope, days)
 
 
@@ -110,12 +144,13 @@ def _import_rows(connection: Connection, rows: Sequence[ArchiveRow], told: Seque
     new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
     left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
     revision, lengths = next_revision(connection), _lengths(connection, rows)
-    admitted, named = (
-        [row for row in some if left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)]
-        for some in ([row for row in rows if not isinstance(row, OptOut)], told)
-    )
+
+    def is_admitted(row: _Owned) -> bool:
+        return left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)
+
+    admitted = [row for row in rows if not isinstance(row, OptOut) and is_admitted(row)]
     new += sum(_import_row(connection, _with_usable_vector(row, lengths), revision, erased) for row in admitted)
-    add_told(connection, named)
+    add_told(connection, [alias for alias in told if is_admitted(alias)])
     return new
 
 

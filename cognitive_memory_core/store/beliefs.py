@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from sqlite3 import Connection
@@ -18,6 +18,7 @@ from ..domain.belief import (
     BeliefEdit,
     BeliefPage,
     Change,
+    Listing,
     is_applicable,
     relinked,
     superseded,
@@ -27,7 +28,6 @@ from ..domain.event import duplicate_key
 from ..domain.scope import Scope
 from ..domain.tombstones import Tombstones
 from ..errors import BadArgument
-from ..ports.beliefs import EmbeddedBelief, GroupActivity, Listing
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
 from .database.database import Database
@@ -54,23 +54,47 @@ _LOGGED = ", ".join(CHANGE_COLUMNS)
 _OF_OTHER_MODELS = "(b.embedded_as < ?1 OR b.embedded_as > ?1)"  # equivalent to <>, in a form that uses an index
 
 
-class SqliteBeliefs:
-    """Stores beliefs, their versions and their change log."""
+@dataclass(frozen=True)
+class EmbeddedBelief:
+    """A belief with its vector by the model of the requested fingerprint; ``vector`` is None until there is one."""
+
+    belief: Belief
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True)
+class GroupActivity:
+    """How many lines of people a group has after its last evolution; ``since`` is the time of the oldest of them.
+
+    ``run`` is the number of the group's last run; runs of all groups share one sequence. It is 0 before the first.
+    """
+
+    scope: Scope
+    messages: int
+    since: datetime
+    run: int = 0
+
+
+class BeliefBook:
+    """Beliefs with their versions, and the log of changes."""
 
     def __init__(self, database: Database) -> None:
         """Keep beliefs in a database."""
         self._database = database
 
     async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
-        """Write the edits that still apply, in one transaction; return these."""
+        """Write edits in one transaction; skip those that no longer apply (:func:`is_applicable`), return the others.
+
+        An edit whose messages are all withdrawn is skipped, too. The changes of the returned edits are logged.
+        """
         return await self._database.write(_commit, edits)
 
     async def find(self, belief_id: str) -> Belief | None:
-        """Return any version of a belief."""
+        """Return any version of a belief; None if there is none."""
         return await self._database.read(_find, belief_id)
 
     async def page(self, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
-        """Return current versions of a place, strongest first."""
+        """Return the current versions of the beliefs of a place, strongest first."""
         return await self._database.read(_page, scope, status, bounded(limit), bounded(offset))
 
     async def history(self, chain_id: str) -> list[Belief]:
@@ -78,7 +102,7 @@ class SqliteBeliefs:
         return await self._database.read(_chain, chain_id)
 
     async def changes(self, scope: Scope, since: datetime) -> list[Change]:
-        """Return the change log of a place from an instant on, oldest first."""
+        """Return the change log of a place's beliefs from an instant on, oldest first."""
         return await self._database.read(_changes, scope, since)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
@@ -86,7 +110,7 @@ class SqliteBeliefs:
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
-        """Store a vector unless the statement has changed since; raises BadArgument for a vector without direction."""
+        """Store a vector; do nothing if the belief was deleted or has another statement by now."""
         if not has_direction(vector):
             raise BadArgument(
                 sentences.caller.bad_value("vector", belief.id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
@@ -94,19 +118,22 @@ class SqliteBeliefs:
         await self._database.write(_store, fingerprint, belief, vector)
 
     async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
-        """Return the active beliefs of a place with their vectors."""
+        """Return the active beliefs of a place, each with its vector of this fingerprint, if it has one."""
         return await self._database.read(_embedded, scope, fingerprint)
 
     async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
-        """Return the active beliefs of a place with their cosine to a unit vector."""
+        """Return the active beliefs of a place with their cosine to a unit vector.
+
+        The cosine is None if ``vector`` is None or the belief has no vector of this fingerprint (embedding model).
+        """
         return await self._database.read(_near, scope, fingerprint, vector)
 
     async def note(self, scope: Scope, read: Sequence[str]) -> None:
-        """Record that a run of evolution in a place has read these messages."""
+        """Record that a run read the messages with these ids; all older lines of the place count as read, too."""
         await self._database.write(_note, scope, read)
 
     async def unread(self) -> list[GroupActivity]:
-        """Return the groups with lines of people that evolution has not read, the longest waiting first."""
+        """Return the groups with unread lines of people, ordered by their last run, the earliest first."""
         return await self._database.read(_unread)
 
 

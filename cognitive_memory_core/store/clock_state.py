@@ -2,35 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
 import orjson
 
-from ..ports.ledger import ClockState
 from .database.database import Database
 from .database.rows import instant_of, micros
 
 _KEY = "clock"  # key in the table meta
 
 
-class SqliteClockBook:
-    """Stores the latest trusted instant of the clock, and corrects wrongly dated tombstones."""
+@dataclass(frozen=True)
+class ClockState:
+    """The latest trusted instant of the machine's clock (None before the first) and the instant seen last.
+
+    ``steady_seconds`` is how long the clock has run without a jump.
+    """
+
+    believed_at: datetime | None
+    seen_at: datetime
+    steady_seconds: float
+
+
+class ClockStore:
+    """The trust state of the machine's clock, and the correction of wrongly dated tombstones."""
 
     def __init__(self, database: Database) -> None:
         """Keep the clock state in a database."""
         self._database = database
 
     async def find(self) -> ClockState | None:
-        """Return the state that was stored last; None if none was stored yet."""
+        """Return the stored state; None before the first :meth:`keep`."""
         return await self._database.read(_find)
 
     async def keep(self, state: ClockState) -> None:
-        """Store the clock state."""
+        """Store the state."""
         await self._database.write(_keep, state)
 
     async def redate_tombstones(self, after: datetime, to: datetime) -> int:
-        """Set the instant of tombstones dated later than ``after`` to ``to``; return how many."""
+        """Redate the tombstones dated later than ``after`` to the instant ``to``; return how many."""
         if not await self._database.read(_has_later_than, after):
             return 0
         return await self._database.write(_redate_tombstones, after, to)

@@ -12,15 +12,15 @@ from .database.rows import Row, bound, instant_of, micros
 from .event_rows import opted_out
 
 
-class SqliteConsent:
-    """Stores opt-outs, sharing and the switches of places."""
+class ConsentBook:
+    """Opt-outs, sharing consents, and the switch of each place."""
 
     def __init__(self, database: Database) -> None:
         """Keep consent settings in a database."""
         self._database = database
 
     async def opt_out(self, user_id: str, at: datetime) -> None:
-        """Record a person's opt-out."""
+        """Record that a person opts out, in all places."""
         await self._database.write(add_opt_out, user_id, at)
 
     async def opt_in(self, user_id: str) -> None:
@@ -28,7 +28,7 @@ class SqliteConsent:
         await self._database.write(_opt_in, user_id)
 
     async def opted_out(self) -> frozenset[str]:
-        """Return the ids of all persons who opted out."""
+        """Return the ids of all people who opted out."""
         return await self._database.read(opted_out)
 
     async def set_switch(self, switch: PlaceSwitch) -> None:
@@ -40,14 +40,14 @@ class SqliteConsent:
         return await self._database.read(_switches)
 
     async def set_sharing(self, user_id: str, *, shared: bool, at: datetime) -> None:
-        """Record whether a person shares their own profile."""
+        """Record whether a person shares their own profile with all places."""
         if shared:
             await self._database.write(add_sharing, user_id, at)
         else:
             await self._database.write(_end_sharing, user_id)
 
     async def shared(self) -> frozenset[str]:
-        """Return the ids of all persons who share their profile."""
+        """Return the ids of all people who share their profile."""
         return await self._database.read(_shared)
 
 

@@ -24,8 +24,8 @@ from .tombstones import tombstones_of
 _FIELDS = ", ".join(EVENT_FIELDS)
 
 
-class SqliteEvents:
-    """Stores and reads events."""
+class EventLedger:
+    """Writes, reads, retires and restores events."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         """Keep events in a database; the clock dates the records of done jobs."""
@@ -33,11 +33,27 @@ class SqliteEvents:
         self._clock = clock
 
     async def commit(self, draft: Draft) -> None:
-        """Write a draft and mark its job done, in one transaction."""
+        """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.
+
+        * *Equal events.* If an active event has the :func:`duplicate_key`, scope and sender of a new event, the new one
+          is absorbed: the active event's count and last-seen time are raised, and the message ids of the new event are
+          added to its own. If one of the two has no message ids, the active event has none afterwards.
+        * *Known events.* A new event is ignored if an event of equal key, active or retired, has all its messages.
+        * *Repeats.* An event that ``draft.repeats`` maps to an active event of its scope and sender is absorbed by that
+          event, too. If only the new event is absolute, the stored one takes its text, kind, subjects and confidence,
+          unless another active event has that text.
+        * *Facts.* A fact is kept if its event was written as active. If its event was absorbed, the fact is kept only
+          if the stored event took the new text, and then as a fact of the stored event.
+        * *Corrections.* ``draft.corrects`` is retired if an event of the draft was written or absorbed; raises
+          UnknownEvent if it is retired already. A correction may repeat a retired event; its fact about the group is
+          kept only if the corrected event had one.
+        * Events of opted-out senders are skipped; one all of whose messages are withdrawn is written as retired.
+        * The ``draft.observations`` are recorded for :class:`FactBook`, also for absorbed events.
+        """
         await self._database.write(_commit, draft, self._clock.now())
 
     async def done(self, job_id: str) -> bool:
-        """Return whether the job's draft was committed."""
+        """Return whether the job's draft was committed within the ledger's retention time for done jobs."""
         return await self._database.read(_is_done, job_id)
 
     async def find(self, event_id: str) -> Event | None:
@@ -45,11 +61,11 @@ class SqliteEvents:
         return await self._database.read(_find, event_id)
 
     async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
-        """Return the active events among these, in the order of ``event_ids``."""
+        """Return those of the events that are active, in the given order."""
         return await self._database.read(_fetch, event_ids)
 
     async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
-        """List what the read filter admits, newest first."""
+        """Return events that the read filter admits, newest first by ``happened_at``."""
         return await self._database.read(_recent, read_filter, bounded(limit), bounded(offset))
 
     async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
@@ -65,11 +81,14 @@ class SqliteEvents:
         return self._database.read(_replaced_ids, bounded(limit))
 
     async def retire(self, event_id: str, at: datetime) -> None:
-        """Retire an event: no read returns it any more."""
+        """Exclude an event from every read of active events; nothing is erased."""
         await self._database.write(_retire, event_id, at)
 
     async def restore(self, event_id: str) -> Event | None:
-        """Restore a retired event and return it, or an equal active event; None if it is unknown or withdrawn."""
+        """Reactivate a retired event and return it, or return an active event that is equal to it.
+
+        None if the id is unknown or all messages of the event are withdrawn.
+        """
         return await self._database.write(_restore, event_id)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
@@ -11,7 +12,6 @@ from ..domain.fact import Fact
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
 from ..domain.tombstones import Tombstones
-from ..ports.ledger import PendingFacts
 from .database.database import Database
 from .database.rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
@@ -36,41 +36,69 @@ _FAILED_AGAIN = (
 )
 
 
-class SqliteFacts:
-    """Stores the facts of profiles and which of them wait for a merge."""
+@dataclass(frozen=True)
+class PendingFacts:
+    """How many facts wait for one profile and since when; ``attempts`` counts its failed merges, ``error`` is the last.
+
+    ``withdrawn`` counts the withdrawn facts among them: while there are any, the profile is not shown.
+    """
+
+    key: ProfileKey
+    facts: int
+    since: datetime
+    attempts: int = 0
+    failed_at: datetime | None = None
+    error: str = ""
+    withdrawn: int = 0
+
+
+class FactBook:
+    """Facts that wait for a merge, and the event that each observation became."""
 
     def __init__(self, database: Database) -> None:
         """Read waiting facts and record them as merged; facts are written with their events."""
         self._database = database
 
     async def waiting(self) -> list[PendingFacts]:
-        """List the profiles with waiting facts, longest waiting first."""
+        """Return the profiles with waiting facts, the longest waiting first.
+
+        A fact is valid while its event is active and no active event that feeds the same profile replaces that event. A
+        valid fact waits until it is recorded as merged (:meth:`mark_merged`). A merged fact that is no longer valid
+        waits as a withdrawn one, until its removal is recorded.
+        """
         return await self._database.read(_waiting)
 
     async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
-        """Return the facts that wait for one profile: the withdrawn ones first, then the new ones, oldest first."""
+        """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
         return await self._database.read(_facts, key, bounded(limit))
 
     async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
-        """Record which facts were merged into their profile or removed from it, and clear the profile's failures."""
+        """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
+
+        Each fact is recorded in the state in which :meth:`facts` returned it: if its event changed since, the fact
+        waits again. A removed fact whose event is restored later waits again, too.
+        """
         await self._database.write(_mark_merged, key, facts)
 
     async def keys_to_update(self) -> frozenset[ProfileKey]:
-        """Return the profiles that contain a fact whose event is retired."""
+        """Return the profiles that contain facts of retired events; they must not be shown until those are removed."""
         return await self._database.read(_keys_to_update)
 
     async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
-        """Record a failed merge; do nothing if the profile has no waiting facts, for example because it was erased."""
+        """Record a failed merge; the facts keep waiting. Does nothing if the profile has no waiting facts."""
         await self._database.write(_fail, key, error, at)
 
     async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
-        """Return the profiles with facts learned in a place."""
+        """Return the profiles that have facts, waiting or merged, from a place."""
         return await self._database.read(keys_with_facts_of, scope)
 
     async def events_of_observations(
         self, scope: Scope, sender_id: str, observations: Sequence[str]
     ) -> Mapping[str, Event]:
-        """Map observations to the active event that an equal earlier observation of the sender became in the scope."""
+        """Map observations to the active event made from an equal observation of the sender in this scope.
+
+        Observations without such an event are omitted. Observations are equal if their :func:`duplicate_key` is.
+        """
         return await self._database.read(_events_of_observations, scope, sender_id, observations)
 
 

@@ -14,15 +14,15 @@ from .database.rows import bound, micros
 from .database.statements import delete
 
 
-class SqliteIncognito:
-    """Stores incognito periods."""
+class IncognitoBook:
+    """Periods in which people asked not to be recorded in a place."""
 
     def __init__(self, database: Database) -> None:
         """Keep periods in a database."""
         self._database = database
 
     async def keep(self, period: Incognito) -> None:
-        """Store a period; if one of the same place, person and start is stored, replace its end."""
+        """Store a period, or replace the end of the one with the same place, person and start."""
         await self._database.write(_keep, period)
 
     async def periods(self) -> list[Incognito]:
@@ -34,7 +34,7 @@ class SqliteIncognito:
         await self._database.write(_drop, before)
 
     async def erase(self, periods: Collection[Incognito], at: datetime) -> None:
-        """Erase periods, in one transaction, and record that a purge is due."""
+        """Erase periods because their person or place was erased; a purge is due afterwards."""
         await self._database.write(_erase, periods, at)
 
 

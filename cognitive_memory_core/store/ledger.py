@@ -11,32 +11,32 @@ from sqlite3 import Connection
 from ..cancellation import completed
 from ..ports.clock import Clock
 from . import hidden_lines
-from .accounts import SqliteAccounts
-from .all_rows import SqliteArchive
-from .beliefs import SqliteBeliefs
-from .clock_state import SqliteClockBook
-from .consent import SqliteConsent
+from .accounts import Accounts
+from .all_rows import Archive
+from .beliefs import BeliefBook
+from .clock_state import ClockStore
+from .consent import ConsentBook
 from .database.database import Check, Database
-from .database.integrity import SqliteExaminer
-from .erasure.eraser import SqliteEraser
-from .erasure.event_eraser import SqliteEventEraser
-from .events import SqliteEvents
-from .facts import SqliteFacts
-from .incognito import SqliteIncognito
-from .listings import SqliteListings
-from .messages import SqliteLog
-from .missed_events import SqliteMissed
-from .names import SqliteNames
-from .notes import SqliteNotes
-from .profile_index import SqliteProfiles
-from .quality import SqliteQuality
+from .database.integrity import LedgerExaminer
+from .erasure.eraser import Eraser
+from .erasure.event_eraser import EventEraser
+from .events import EventLedger
+from .facts import FactBook
+from .incognito import IncognitoBook
+from .listings import OperatorLists
+from .messages import MessageLog
+from .missed_events import MissedBook
+from .names import NameBook
+from .notes import NoteBook
+from .profile_index import ProfileIndex
+from .quality import QualityLedger
 from .search import words
-from .search.checkpoints import SqliteCheckpoints
+from .search.checkpoints import CheckpointBook
 from .search.exact_search import SqliteExactSearch
 from .search.lexical import SqliteLexical
-from .search.vectors import SqliteVectors
-from .similarity_calibrations import SqliteCalibrations
-from .suggestion_decisions import SqliteDecisions
+from .search.vectors import VectorLedger
+from .similarity_calibrations import CalibrationBook
+from .suggestion_decisions import DecisionBook
 
 
 class Ledger:
@@ -48,30 +48,30 @@ class Ledger:
         """Open a ledger, or create one if there is none; blocking, see :meth:`open`."""
         clock = clock or _MachineClock()
         self._database = database = Database(path, read_only=read_only, check=check)
-        self.events = SqliteEvents(database, clock)
+        self.events = EventLedger(database, clock)
         self.lexical = SqliteLexical(database)
         self.index = SqliteExactSearch(database)
-        self.vectors = SqliteVectors(database, self.index)
-        self.book = SqliteCheckpoints(database)
-        self.log = SqliteLog(database)
-        self.notes = SqliteNotes(database)
-        self.clock_book = SqliteClockBook(database)
-        self.examiner = SqliteExaminer(database)
-        self.consent = SqliteConsent(database)
-        self.incognito = SqliteIncognito(database)
-        self.names = SqliteNames(database)
-        self.facts = SqliteFacts(database)
-        self.profiles = SqliteProfiles(database)
-        self.beliefs = SqliteBeliefs(database)
-        self.listings = SqliteListings(database)
-        self.missed = SqliteMissed(database)
-        self.decisions = SqliteDecisions(database)
-        self.quality = SqliteQuality(database)
-        self.accounts = SqliteAccounts(database)
-        self.archive = SqliteArchive(database)
-        self.calibrations = SqliteCalibrations(database)
-        self.eraser = SqliteEraser(database, self.index, self.lexical)
-        self.event_eraser = SqliteEventEraser(database, self.index, self.lexical)
+        self.vectors = VectorLedger(database, self.index)
+        self.book = CheckpointBook(database)
+        self.log = MessageLog(database)
+        self.notes = NoteBook(database)
+        self.clock_book = ClockStore(database)
+        self.examiner = LedgerExaminer(database)
+        self.consent = ConsentBook(database)
+        self.incognito = IncognitoBook(database)
+        self.names = NameBook(database)
+        self.facts = FactBook(database)
+        self.profiles = ProfileIndex(database)
+        self.beliefs = BeliefBook(database)
+        self.listings = OperatorLists(database)
+        self.missed = MissedBook(database)
+        self.decisions = DecisionBook(database)
+        self.quality = QualityLedger(database)
+        self.accounts = Accounts(database)
+        self.archive = Archive(database)
+        self.calibrations = CalibrationBook(database)
+        self.eraser = Eraser(database, self.index, self.lexical)
+        self.event_eraser = EventEraser(database, self.index, self.lexical)
 
         with ExitStack() as undo:
             undo.callback(database.close_now)

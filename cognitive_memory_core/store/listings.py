@@ -25,8 +25,8 @@ _OF_KEY = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
 _LIKE = "LIKE '%' || ? || '%' ESCAPE '\\'"
 
 
-class SqliteListings:
-    """Lists events, places and people for the operator."""
+class OperatorLists:
+    """Lists of one agent's rows in pages, the latest first. Nothing is searched, and no scene narrows them."""
 
     def __init__(self, database: Database) -> None:
         """List the rows of a database."""
@@ -35,29 +35,41 @@ class SqliteListings:
     async def events(
         self, agent: str, listing: EventListing, limit: int, offset: int = 0, *, without: Collection[str] = ()
     ) -> list[Event]:
-        """Return the events of a listing, newest first."""
+        """Return the events of a listing, newest first; none said by or about the people ``without``."""
         return await self._database.read(_events, agent, listing, (bounded(limit), bounded(offset)), without)
 
     async def wordings(self, event: Event) -> list[Event]:
-        """Return the other wordings of an event: events with the same place, sender, time and messages."""
+        """Return the other wordings of an event: the same place, speaker, instant and messages, oldest first.
+
+        A correction keeps place, speaker, instant and messages, so these are the versions before or after a correction.
+        """
         return await self._database.read(_wordings, event)
 
     async def places(self, agent: str, listing: PlaceListing, limit: int, offset: int = 0) -> list[PlaceEntry]:
-        """Return places, the latest first."""
+        """Return places with an active event or a logged line, the one with the newest line or event first.
+
+        Events and lines are counted only for the places of the returned page.
+        """
         return await self._database.read(place_lists.places, agent, listing, (bounded(limit), bounded(offset)))
 
     async def people(self, agent: str, text: str, limit: int, offset: int = 0) -> list[PersonEntry]:
-        """Return the people whose names were seen, the last seen first."""
+        """Return the people whose names were seen, the last seen first; opt-out and sharing are not filled in.
+
+        With ``text``, only those whose id equals it or one of whose names contains it, ignoring case.
+        """
         return await self._database.read(_people, agent, text, (bounded(limit), bounded(offset)))
 
     async def names(self, agent: str, user_id: str) -> list[SeenName]:
-        """Return a person's names, the last seen first."""
+        """Return the names that a person had in any place, the last seen first."""
         return await self._database.read(_names, agent, user_id)
 
     async def profiles(
         self, agent: str, entity_type: EntityType | None, text: str, limit: int, offset: int = 0
     ) -> list[Profile]:
-        """Return profiles, the last updated first."""
+        """Return profiles, of a type or of all, the last updated first.
+
+        With ``text``, only those whose person or group has it as id, or whose name contains it, ignoring case.
+        """
         return await self._database.read(_profiles, (agent, entity_type, text), (bounded(limit), bounded(offset)))
 
     async def sources(self, key: ProfileKey, limit: int, offset: int = 0) -> list[ProfileSource]:

@@ -25,46 +25,58 @@ PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes 
 _FIELDS = ", ".join(MESSAGE_FIELDS)
 
 
-class SqliteLog:
-    """Stores and reads the lines of the message log."""
+class MessageLog:
+    """The recent-message log."""
 
     def __init__(self, database: Database) -> None:
         """Keep messages in a database."""
         self._database = database
 
     async def append(self, messages: Sequence[Message]) -> None:
-        """Store messages in one transaction; known, withdrawn and erased ones are skipped."""
+        """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
         if messages:
             await self._database.write(_append_all, messages)
 
     async def recent(
         self, scope: Scope, limit: int, *, before: datetime | None = None, without: Collection[str] = ()
     ) -> list[Message]:
-        """Return the newest messages of a place, oldest first; with ``before`` only older ones."""
+        """Return the newest messages of a place, oldest first; with ``before``, only older ones.
+
+        Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
+        """
         return await self._database.read(_recent, scope, bounded(limit), before, tuple(without))
 
     async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-        """Return those of the messages of a place that are in the log and not hidden, oldest first."""
+        """Return those of the given messages of a place that are in the log, oldest first."""
         return await self._database.read(_find, scope, message_ids)
 
     async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return those of ``message_ids`` that are sources of an event of the place."""
+        """Return which of the messages of a place are sources of an event, active or retired (forgotten, corrected)."""
         return await self._database.read(_learned, scope, message_ids)
 
     async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Return each message with the lines around it, as far as the read filter admits them."""
+        """Return each message with those of the ``reach`` lines before and after it that the read filter admits.
+
+        Overlapping passages are merged. A message that is gone or not admitted has no passage.
+        """
         return await self._database.read(passages_around, messages, read_filter, bounded(reach))
 
     async def shown(self, messages: Sequence[Message]) -> list[Message]:
-        """Return the lines without those that were withdrawn or retell a forgotten event."""
+        """Return those of the lines that are neither withdrawn nor hidden because they tell a forgotten event.
+
+        The lines need not be in the log; see :class:`EventEraser`.
+        """
         return await self._database.read(hidden_lines.shown, messages)
 
     async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
-        """Withdraw a message for good; return how many events were retired because they had no other source."""
+        """Remove a message, record it as withdrawn, and retire events all of whose messages are withdrawn.
+
+        Returns the number of retired events. Also accepts messages that are not in the log.
+        """
         return await self._database.write(_withdraw, scope, message_id, at)
 
     async def prune(self, before: datetime) -> int:
-        """Delete messages, withdrawals and done marks of jobs before an instant; returns the number of messages."""
+        """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""
         await self._database.write(_prune_marks, micros(before))
         pruned = 0
         while dropped := await self._database.write(_prune_some, micros(before)):
@@ -72,9 +84,10 @@ class SqliteLog:
         return pruned
 
     async def shrink(self, most: int, *, kept_per_place: int) -> int:
-        """Delete the oldest messages until the rest has at most ``most`` bytes; returns the number deleted.
+        """Delete the oldest messages until the rest weighs at most ``most`` bytes; return how many were deleted.
 
-        The ``kept_per_place`` newest messages of each place stay.
+        The ``kept_per_place`` newest messages of each place stay, however much they weigh. The weight of a message is
+        :attr:`Message.weight`. Records of withdrawals and done marks of jobs stay.
         """
         excess, place, shrunk = await self._weight() - most, log_size.BEGINNING, 0
         while excess > 0 and place is not None:

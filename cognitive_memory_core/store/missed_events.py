@@ -14,29 +14,36 @@ from .database.statements import bounded, select
 from .search.read_filter_sql import Filter, missed_filter
 
 
-class SqliteMissed:
-    """Stores cases of failed recall: a question, and the event that it should have found."""
+class MissedBook:
+    """Recall failures that an operator noted, as cases, and how often each event was shown.
+
+    A case is erased with its event, the person who asked, or its place.
+    """
 
     def __init__(self, database: Database) -> None:
         """Keep cases in a database."""
         self._database = database
 
     async def note(self, case: MissedEvent) -> None:
-        """Store a case if its event is stored."""
+        """Store a case; does nothing if its id is known or its event is not stored."""
         await self._database.write(_note, case)
 
     async def cases(
         self, agent: str | None, limit: int, offset: int = 0, *, without: Collection[str] = ()
     ) -> list[MissedEvent]:
-        """Return an agent's cases of active events, the latest first."""
+        """Return the cases of an agent, or of all, the latest first, each with its event's text.
+
+        A case is left out if its event is forgotten, or if one of the people ``without`` asked the question, said the
+        event, or is a subject of the event.
+        """
         return await self._database.read(_cases, missed_filter(agent, without), bounded(limit), bounded(offset))
 
     async def drop(self, case_id: str) -> None:
-        """Delete a case."""
+        """Delete a case; does nothing if there is none."""
         await self._database.write(_drop, case_id)
 
     async def recalled(self, event_id: str) -> tuple[int, datetime | None]:
-        """Return how often an event was shown, and when last."""
+        """Return how often an event was shown, and when last; 0 and None if it never was."""
         return await self._database.read(_recalled, event_id)
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
 
 from ..domain.erasure_rules import is_covered
 from ..domain.people import NamePeriod, Person, person_of
 from ..domain.scope import Scope
-from ..ports.ledger import MOST_ALIASES, MOST_NAMES, Alias
 from .database.database import Database
 from .database.rows import bound, micros
 from .database.statements import LISTED, insert, listed, select
 from .tombstones import tombstones_of
 
+MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
+MOST_ALIASES = 8  # of one person in one place that are returned beside their name
 _HOUR_US = 3_600_000_000
 _WORN = (
     7 * 24 * _HOUR_US,
@@ -46,8 +48,19 @@ SELECT DISTINCT w.name FROM worn w WHERE EXISTS (
 )) ORDER BY w.name"""  # with the id behind it, it is the name; who comes with a name may have had it before
 
 
-class SqliteNames:
-    """Stores the names under which people were seen."""
+@dataclass(frozen=True)
+class Alias:
+    """One name of a person in one place, as exported."""
+
+    scope: Scope
+    user_id: str
+    name: str
+    first_seen_at: datetime
+    last_seen_at: datetime
+
+
+class NameBook:
+    """Current and earlier names of people, by place."""
 
     def __init__(self, database: Database) -> None:
         """Keep names in a database."""
@@ -59,7 +72,10 @@ class SqliteNames:
             await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
 
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
-        """Record several names in one transaction; write nothing if all are known and were recorded within the hour."""
+        """Record several names; return whether anything was written.
+
+        To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
+        """
         named = [alias for alias in sightings if alias.name.strip()]
         is_news = await self._database.read(_has_news, named)
         if is_news:
@@ -67,15 +83,23 @@ class SqliteNames:
         return is_news
 
     async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
-        """Return the people of a place with their names."""
+        """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
+
+        ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is the
+        name used longest in recent time (:func:`longest_used_name`).
+        """
         return await self._database.read(_people, scope, list(user_ids))
 
     async def names_of(self, user_ids: Iterable[str]) -> list[str]:
-        """Return the names that these people have or had in any place, for each person the last :data:`MOST_NAMES`."""
+        """Return current and earlier names of these people in all places, at most :data:`MOST_NAMES` of each person."""
         return await self._database.read(_names_of, list(user_ids))
 
     async def shared(self, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
-        """Return those of their names that others in their places have or, ``with_words``, used as a word before."""
+        """Return those names of these people that another person has in a place where they were seen.
+
+        ``with_words`` adds names that others used there as a word before the name was first seen. A name with which
+        the person was first seen in a place is none, once they were seen for a week or on ten lines.
+        """
         return await self._database.read(_shared, list(user_ids), with_words)
 
 

@@ -18,19 +18,19 @@ _WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id
 SHORTEST_QUOTE = 5  # characters; a shorter line is quoted by a memo that has no other words
 
 
-class SqliteNotes:
-    """Stores memos and pins."""
+class NoteBook:
+    """Memos and pins."""
 
     def __init__(self, database: Database) -> None:
         """Keep notes in a database."""
         self._database = database
 
     async def write_memo(self, memo: Memo) -> None:
-        """Store a memo; a second one with the same id is ignored."""
+        """Store a memo; writing the same id twice stores one."""
         await self._database.write(_write_memo, memo)
 
     def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> Awaitable[list[Memo]]:
-        """Return the newest memos of a place, newest last."""
+        """Return the newest ``limit`` memos of a place, newest last, leaving out those of the people ``without``."""
         return self._database.read(_memos, scope, bounded(limit), tuple(without))
 
     async def latest_memos(self, limit: int) -> list[Memo]:
@@ -38,7 +38,7 @@ class SqliteNotes:
         return await self._database.read(_latest, bounded(limit))
 
     async def memo_ids(self, user_id: str) -> list[str]:
-        """Return the ids of the memos of a person's turns."""
+        """Return the ids of the memos of a person's turns, in all places."""
         return await self._database.read(_memo_ids, user_id)
 
     async def erase_copies(self, line: Message) -> list[str]:
@@ -50,15 +50,15 @@ class SqliteNotes:
         await self._database.write(_write_pin, pin)
 
     async def find_pin(self, pin_id: str) -> Pin | None:
-        """Return the pin of an id in any place; None if there is none."""
+        """Return a pin of any place; None if there is none."""
         return await self._database.read(_pin, pin_id)
 
     def pins(self, scope: Scope) -> Awaitable[list[Pin]]:
-        """Return all pins of a place, oldest first."""
+        """Return all pins of a place, of every owner, oldest first."""
         return self._database.read(_pins, scope)
 
     async def erase_pin(self, pin_id: str) -> None:
-        """Delete a pin, if it exists."""
+        """Delete a pin; does nothing if there is none."""
         await self._database.write(_erase_pin, pin_id)
 
 

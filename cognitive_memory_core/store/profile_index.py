@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from sqlite3 import Connection
 
 from .. import sentences
@@ -11,7 +12,6 @@ from ..domain.ids import derived_id
 from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene
 from ..errors import BadArgument
-from ..ports.ledger import IndexedProfile
 from ..ports.models import Vector
 from .database.database import Database
 from .database.rows import Row, bound, moment_of, vector_of
@@ -28,30 +28,35 @@ _OF_LISTED = " AND ".join(f"p.{name} = json_extract(k.value, '$[{at}]')" for at,
 _STORED = select("k.key", "json_each(?) k CROSS JOIN profiles p", _OF_LISTED)  # one statement for any number of keys
 
 
-class SqliteProfiles:
-    """Stores a searchable copy of each profile."""
+@dataclass(frozen=True)
+class IndexedProfile:
+    """A profile in the index, with its vector by the model of the requested fingerprint, or None."""
+
+    profile: Profile
+    vector: Vector | None = None
+
+
+class ProfileIndex:
+    """A searchable copy of the profiles. The profile files are the source of truth."""
 
     def __init__(self, database: Database) -> None:
         """Keep profiles in a database."""
         self._database = database
 
     async def put(self, profile: Profile) -> None:
-        """Store a profile; its vector is kept if its words are unchanged."""
+        """Insert or replace a profile; its vector is kept if its text is unchanged."""
         await self._database.write(_put, profile)
 
     async def remove(self, keys: Sequence[ProfileKey]) -> None:
-        """Delete profiles."""
+        """Remove profiles from the index."""
         await self._database.write(_remove, keys)
 
     async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
-        """Return profiles without a vector of this fingerprint (embedding model), in order of insertion."""
+        """Return profiles without a vector of this fingerprint (embedding model)."""
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
-        """Store the vector that the model ``fingerprint`` made of a profile, unless the stored profile has new text.
-
-        Raises BadArgument for a zero vector.
-        """
+        """Store a vector; does nothing if the profile's text has changed since."""
         if not has_direction(vector):
             raise BadArgument(
                 sentences.caller.bad_value("vector", profile.key, sentences.storage_errors.VECTOR_WITH_DIRECTION)
@@ -59,20 +64,19 @@ class SqliteProfiles:
         await self._database.write(_store, fingerprint, profile, vector)
 
     async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
-        """Return the profiles that a scene (place and asker) may read, each with its vector.
+        """Return the profiles that a scene may read (:meth:`ProfileKey.readable_by`).
 
-        In a group these include the profiles across all places of the asker and of people known there by name, if the
-        person is in ``shared`` (None means that all share). ``fingerprint`` names the embedding model; a profile
-        without a vector of this model has None.
+        ``shared`` holds the ids of people who share their profile; None means everybody. In a group a shared profile is
+        returned if its person asks or is known there by name; it is not returned in a private chat with another person.
         """
         return await self._database.read(_readable, scene, shared, fingerprint)
 
     async def versions(self) -> Mapping[ProfileKey, str]:
-        """Return the version of every profile in the index; it changes with every change of the profile's file."""
+        """Return the version of every indexed profile."""
         return await self._database.read(_versions)
 
     async def stored_keys(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-        """Return the keys among these that have a stored profile."""
+        """Return which of the keys are indexed; the cost grows with ``keys``, not with the index."""
         return await self._database.read(_stored_keys, keys)
 
 

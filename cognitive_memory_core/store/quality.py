@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from sqlite3 import Connection
 from typing import Any
 
+from ..domain.fact import EventKind
+from ..domain.figures import Spending
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ..domain.scope import Scope
-from ..ports.ledger import Spending
-from ..ports.quality import ExaminedEvent, LineCount, LoggedDay, StoredCount
 from .database.database import Database
 from .database.rows import Row, bound, micros, moment_of
 from .database.statements import bounded, insert, select
@@ -44,8 +45,60 @@ _SHOWN = (
 _Added = dict[tuple[Any, ...], tuple[int, ...]]
 
 
-class SqliteQuality:
-    """Reads and counts what the quality report shows."""
+@dataclass(frozen=True)
+class StoredCount:
+    """How many active events of a kind one speaker ("" if several) has in a place.
+
+    Of these, ``absolute`` events stand on their own and ``recalled`` events were shown at least once; ``repeats``
+    counts how often the events were said.
+    """
+
+    scope: Scope
+    sender_id: str
+    kind: EventKind
+    events: int = 0
+    absolute: int = 0
+    recalled: int = 0
+    repeats: int = 0
+
+
+@dataclass(frozen=True)
+class LineCount:
+    """How many lines one person has in the log of a place."""
+
+    scope: Scope
+    sender_id: str
+    lines: int
+
+
+@dataclass(frozen=True)
+class LoggedDay:
+    """The number of log lines of one day (UTC), and their estimated size on disk in bytes."""
+
+    day: date
+    lines: int
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExaminedEvent:
+    """The fields of one active event that the report examines."""
+
+    seq: int
+    id: str
+    scope: str
+    text: str
+    kind: EventKind
+    sender_id: str
+    subjects: tuple[str, ...]
+    is_absolute: bool
+    confidence: float
+    happened_at: datetime
+    replaces: str = ""
+
+
+class QualityLedger:
+    """Figures of the whole ledger. A read is made in slices, so that no other read waits long."""
 
     def __init__(self, database: Database) -> None:
         """Read and count in a database."""
@@ -57,7 +110,7 @@ class SqliteQuality:
         return await self._database.read(_stored_counts, found)
 
     async def line_counts(self) -> list[LineCount]:
-        """Count the lines of people by place and person."""
+        """Count the lines of people in the log by place and person; those of bots are left out."""
         found = await self._added("messages", _SPOKEN, 2)
         return await self._database.read(_line_counts, found)
 
@@ -67,7 +120,7 @@ class SqliteQuality:
         return [LoggedDay(_EPOCH + timedelta(days=day), *counts) for (day,), counts in sorted(found.items())]
 
     async def statements(self, before: int | None, limit: int) -> list[ExaminedEvent]:
-        """Return active events, the latest stored first."""
+        """Return active events, the latest stored first; with ``before``, those with a lower ``seq``."""
         return await self._database.read(_statements, before, limit)
 
     async def spent(self, since: date) -> list[tuple[date, Spending]]:
@@ -75,7 +128,7 @@ class SqliteQuality:
         return await self._database.read(_spent, since)
 
     async def tally(self, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime) -> None:
-        """Add counts in one transaction."""
+        """Add ``counts`` to a day, and ``recalled`` to how often each event was shown; deleted events are ignored."""
         await self._database.write(_tally, day, counts, recalled, at)
 
     async def tallies(self, since: date) -> list[tuple[date, str, int]]:

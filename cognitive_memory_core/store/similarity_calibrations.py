@@ -13,19 +13,19 @@ from .database.rows import bound
 _PREFIX = "calibration of "  # key prefix in the table meta
 
 
-class SqliteCalibrations:
-    """Stores, for each embedder, the cosines that are typical of unrelated texts and of paraphrases."""
+class CalibrationBook:
+    """Measured calibrations by the embedder's fingerprint."""
 
     def __init__(self, database: Database) -> None:
         """Keep calibrations in a database."""
         self._database = database
 
     async def find(self, fingerprint: str) -> Calibration | None:
-        """Return a calibration; None if there is none."""
+        """Return the stored calibration; None if there is none."""
         return await self._database.read(_find, fingerprint)
 
     async def keep(self, fingerprint: str, calibration: Calibration) -> None:
-        """Store a calibration, replacing the previous one."""
+        """Store a calibration, replacing an earlier one."""
         await self._database.write(_keep, fingerprint, calibration)
 
 

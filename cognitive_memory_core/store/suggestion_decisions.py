@@ -20,22 +20,19 @@ EVIDENCE = f"({select('json_group_array(id)', f'({_IN_ORDER})', 'TRUE')})"
 _FIELDS = ", ".join((*(f"r.{name}" for name in DECISION_COLUMNS), EVIDENCE))
 
 
-class SqliteDecisions:
-    """Stores what admins decided on suggestions."""
+class DecisionBook:
+    """What admins decided on suggestions. A decision is deleted with the last event that it rests on."""
 
     def __init__(self, database: Database) -> None:
         """Keep decisions in a database."""
         self._database = database
 
     async def decide(self, decision: SuggestionDecision) -> None:
-        """Store a decision and its links to those of its events that the ledger has, in one transaction.
-
-        Nothing is stored if the decision is stored already or the ledger has none of its events.
-        """
+        """Store a decision; does nothing if its id is known or none of its events is stored."""
         await self._database.write(add, decision)
 
     async def decisions(self, scope: Scope) -> list[SuggestionDecision]:
-        """Return the decisions of a place, oldest first."""
+        """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
         return await self._database.read(_decisions, scope)
 
 

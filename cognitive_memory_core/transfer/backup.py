@@ -12,9 +12,9 @@ from .. import sentences
 from ..cancellation import completed
 from ..durable_files import Disk, Vanished
 from ..errors import BadArgument, StorageRefused
-from ..ports.ledger import Eraser
 from ..ports.memo_mirror import MemoMirror
 from ..ports.queue import QueueEraser
+from ..store.erasure.eraser import Eraser
 from .targets import checked_place, draft_in, removed
 
 WAITING = ("end_summaries.takeover.json",)  # copied before the ledger, since it is removed once the ledger has it all

@@ -27,7 +27,9 @@ from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from ..domain.scope import DEFAULT_AGENT, Scene, Scope, checked_scene
 from ..domain.suggestion import SUGGESTION_KINDS, SuggestionDecision
 from ..errors import BadArgument
-from ..ports.ledger import Alias, ArchiveRow, EmbeddedEvent, OptOut, Shared
+from ..ports.vectors import EmbeddedEvent
+from ..store.all_rows import ArchiveRow, OptOut, Shared
+from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name
 
 ExportedRow = ArchiveRow | Profile | Revision

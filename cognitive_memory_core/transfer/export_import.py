@@ -6,7 +6,7 @@ import asyncio
 import codecs
 import logging
 import os
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import ExitStack
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +21,9 @@ from ..domain.profile import Profile, Revision
 from ..domain.scope import Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, MistakeError, StorageRefused
-from ..ports.ledger import Alias, Archive, ArchiveRow, EmbeddedEvent, OptOut, RowSource
+from ..ports.vectors import EmbeddedEvent
+from ..store.all_rows import Archive, ArchiveRow, OptOut
+from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
 from .profiles import ImportableProfileStore, IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
@@ -34,21 +36,22 @@ BATCH_BYTES = 4_000_000  # after which a batch of long lines ends
 
 
 async def exported(
-    archive: RowSource,
+    archive: Archive,
     path: Path,
     *,
     user_id: str | None = None,
     profiles: ImportableProfileStore | None = None,
     edited: ProfileEdit | None = None,
+    on_row: Callable[[], None] = lambda: None,
 ) -> int:
     """Write all rows and profiles, or one person's, to a file and return how many.
 
     The file is complete or unchanged: a draft beside it is renamed to it at the end; on failure an earlier file stays.
-    ``edited`` edits each profile before it is written.
+    ``edited`` edits each profile before it is written; ``on_row`` is called for each row of the ledger.
     """
     draft = await asyncio.to_thread(draft_in, path.parent)
     try:
-        count = await _filled(draft, _everything(archive, profiles, user_id, edited))
+        count = await _filled(draft, _everything(archive, profiles, user_id, edited, on_row))
         await completed(asyncio.to_thread(_put_in_place, draft, path))
     except OSError as refused:
         raise StorageRefused(
@@ -129,9 +132,14 @@ def _told_names(rows: Iterable[ExportedRow]) -> list[Alias]:
 
 
 async def _everything(
-    archive: RowSource, profiles: ImportableProfileStore | None, user_id: str | None, edited: ProfileEdit | None
+    archive: Archive,
+    profiles: ImportableProfileStore | None,
+    user_id: str | None,
+    edited: ProfileEdit | None,
+    on_row: Callable[[], None],
 ) -> AsyncIterator[ExportedRow]:
     async for row in archive.rows(user_id=user_id):
+        on_row()
         yield row
     if profiles:
         async for row in exported_profiles(profiles, user_id, edited):

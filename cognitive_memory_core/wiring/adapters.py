@@ -23,9 +23,9 @@ from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
 from ..migration.takeover import keep_summaries
 from ..ports.clock import Clock
-from ..ports.ledger import WordIndex
 from ..ports.supplied_components import SuppliedParts
 from ..ports.vectors import SleepingStore
+from ..ports.words import WordIndex
 from ..quality.counting import QualityTally
 from ..settings import Live, Settings, VectorStoreSettings
 from ..store.database.migrations import is_blank

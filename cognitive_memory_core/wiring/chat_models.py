@@ -25,7 +25,7 @@ from ..historian.rewriting.rewriter import ModelHistorian
 from ..historian.spending.call_budget import BackedHistorian, BackedMerger, Budget, BudgetedChat
 from ..historian.spending.meter import MeteredChat, SpendingMeter
 from ..ports.models import Chat, Historian, Merger
-from ..ports.quality import Tally
+from ..ports.tally import Tally
 from ..prompts.library import PromptLibrary
 from ..settings import ChatRole, Live, ModelSettings, Settings
 

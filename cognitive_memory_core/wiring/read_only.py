@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,12 +11,12 @@ from pathlib import Path
 from ..adapters.files.profiles import FileProfiles
 from ..adapters.files.queue_snapshot import counted_jobs, failed_jobs
 from ..consent import Consent
+from ..domain.figures import Spending, Totals
 from ..domain.hit import Hit
 from ..domain.job import FailedJob, QueueCounts
 from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
 from ..domain.read_filter import ReadFilter
-from ..ports.ledger import ArchiveRow, ClockState, LedgerExamination, Spending, Totals
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten
 from ..quality.reporting import Reporting
@@ -26,6 +26,8 @@ from ..recall.message_search import MessageSearch
 from ..recall.retriever import Retriever
 from ..recall.search import Search
 from ..settings import Live, Settings
+from ..store.clock_state import ClockState
+from ..store.database.integrity import LedgerExamination
 from ..store.ledger import Ledger
 from ..transfer import checked_target, exported
 from .adapters import SystemClock
@@ -137,11 +139,12 @@ class MemoryReader:
         target = await asyncio.to_thread(checked_target, path, self._data_dir)
         settings, events = self._settings.current, self._ledger.event_eraser
         return await exported(
-            _CountedRows(self._ledger, on_row),
+            self._ledger.archive,
             target,
             user_id=user_id,
             profiles=FileProfiles(self._data_dir, settings.profile.revision_keep, self._clock, settings.zone),
             edited=lambda profile: without_forgotten(profile, events),
+            on_row=on_row,
         )
 
 
@@ -163,20 +166,6 @@ class _Uncounted:
 
     def count(self, purpose: str, tokens: int, answered: int = 0) -> None:
         """Count nothing."""
-
-
-@dataclass(frozen=True)
-class _CountedRows:
-    """Streams the ledger's rows and calls ``on_row`` for each."""
-
-    ledger: Ledger
-    on_row: Callable[[], None]
-
-    async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
-        """Stream rows."""
-        async for row in self.ledger.archive.rows(user_id=user_id):
-            self.on_row()
-            yield row
 
 
 async def _settled() -> None:

@@ -10,23 +10,18 @@ from datetime import datetime, timedelta
 import pytest
 
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.figures import PurgeState, Totals
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import (
-    Alias,
-    ArchiveRow,
-    Checkpoint,
-    Copy,
-    EmbeddedEvent,
-    ErasedRows,
-    OptOut,
-    PurgeState,
-    Shared,
-    Totals,
-    VectorRow,
-)
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.store.all_rows import ArchiveRow, OptOut, Shared
+from cognitive_memory_core.store.database.copies import Copy
+from cognitive_memory_core.store.erasure.eraser import ErasedRows
+from cognitive_memory_core.store.names import Alias
+from cognitive_memory_core.store.search.checkpoints import Checkpoint
+from cognitive_memory_core.store.search.vectors import VectorRow
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_message, an_event
@@ -44,7 +39,6 @@ from tests.support.ledgers import (
     later,
     shown,
 )
-from tests.support.lines import lines_with
 
 GONE = "2000001"
 NAMES = ("阿棠", "海棠未眠")
@@ -64,7 +58,7 @@ async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[
     """Return the texts of events and messages found by words."""
     terms = query_terms(question)
     events = await ledger.lexical.events(terms, ReadFilter(scene), 99)
-    lines = await lines_with(ledger.lexical, terms, ReadFilter(scene), 99)
+    lines = await ledger.lexical.messages(terms, ReadFilter(scene), 99)
     return [event.text for event, _ in events] + [line.text for line, _ in lines]
 
 
@@ -501,7 +495,7 @@ async def everything(ledger: Ledger) -> list[object]:
         for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
             terms = query_terms(question)
             answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, read_filter, 99))]
-            answers += [sorted(line.id for line, _ in await lines_with(ledger.lexical, terms, read_filter, 99))]
+            answers += [sorted(line.id for line, _ in await ledger.lexical.messages(terms, read_filter, 99))]
         near = await ledger.index.nearest(a_vector(1, 3), read_filter, 99)
         answers += [sorted((one.id, round(cosine, 4)) for one, cosine in near)]
     return answers

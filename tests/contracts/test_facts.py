@@ -11,7 +11,8 @@ from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import PendingFacts, VectorRow
+from cognitive_memory_core.store.facts import PendingFacts
+from cognitive_memory_core.store.search.vectors import VectorRow
 from cognitive_memory_core.text.lexical.terms import query_terms
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_draft, an_event

@@ -6,9 +6,10 @@ from datetime import date
 
 import pytest
 
+from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import Alias, Spending
+from cognitive_memory_core.store.names import Alias
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, later

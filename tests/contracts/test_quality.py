@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import date
 
-from cognitive_memory_core.ports.ledger import Spending
-from cognitive_memory_core.ports.quality import LineCount, LoggedDay, StoredCount
+from cognitive_memory_core.domain.figures import Spending
+from cognitive_memory_core.store.quality import LineCount, LoggedDay, StoredCount
 from tests.support.builders import GROUP, OTHER_GROUP, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later

@@ -13,8 +13,10 @@ from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import BadArgument
-from cognitive_memory_core.ports.ledger import Checkpoint, EmbeddedEvent, VectorRow
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.ports.vectors import EmbeddedEvent
+from cognitive_memory_core.store.search.checkpoints import Checkpoint
+from cognitive_memory_core.store.search.vectors import VectorRow
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_vector, committed, embedded, later

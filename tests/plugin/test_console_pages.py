@@ -11,7 +11,7 @@ import pytest
 from nonebug import App
 
 import cognitive_memory_core as core
-from cognitive_memory_core.ports.ledger import Totals
+from cognitive_memory_core.domain.figures import Totals
 from tests.support.clock import NOON
 from tests.support.waiting import until
 

@@ -18,9 +18,10 @@ from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.ledger import ArchiveRow, VectorRow
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.all_rows import ArchiveRow
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.search.vectors import VectorRow
 
 from .builders import GROUP, a_draft
 from .clock import NOON

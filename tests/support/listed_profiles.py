@@ -8,8 +8,8 @@ from typing import Any
 
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.ports.ledger import IndexedProfile
 from cognitive_memory_core.ports.models import Vector
+from cognitive_memory_core.store.profile_index import IndexedProfile
 
 from .clock import NOON
 

@@ -13,9 +13,8 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.event import Event
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import BadArgument, UnavailableError
-from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import Generation
+from cognitive_memory_core.ports.vectors import EmbeddedEvent, Generation
 from cognitive_memory_core.store.search.vectors import has_direction
 
 

@@ -18,9 +18,8 @@ import psutil
 
 from cognitive_memory_core.adapters.chroma import ChromaStore
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.ports.ledger import EmbeddedEvent
 from cognitive_memory_core.ports.models import Vector
-from cognitive_memory_core.ports.vectors import SleepingStore
+from cognitive_memory_core.ports.vectors import EmbeddedEvent, SleepingStore
 from cognitive_memory_core.settings import VectorStoreSettings
 from tests.support.vector_store import InMemoryVectorStore
 

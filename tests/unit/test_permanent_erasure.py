@@ -27,9 +27,9 @@ from cognitive_memory_core.historian.messages.message_buffer import MessageBuffe
 from cognitive_memory_core.historian.profiles.name_observer import NameObserver
 from cognitive_memory_core.historian.profiles.renaming import Renaming
 from cognitive_memory_core.permanent_erasure import ErasureSurroundings, LedgerErasure, PermanentErasure
-from cognitive_memory_core.ports.ledger import Copy
 from cognitive_memory_core.purge_schedule import Purge
 from cognitive_memory_core.settings import Live, QueueSettings, Settings
+from cognitive_memory_core.store.database.copies import Copy
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_draft, a_job, a_message, an_event

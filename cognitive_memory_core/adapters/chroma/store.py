@@ -18,9 +18,8 @@ from ... import sentences
 from ...cancellation import seen
 from ...domain.read_filter import ReadFilter
 from ...errors import BadArgument, Busy, UnavailableError
-from ...ports.ledger import EmbeddedEvent
 from ...ports.models import Vector
-from ...ports.vectors import Generation
+from ...ports.vectors import EmbeddedEvent, Generation
 from ...settings import VectorStoreSettings
 from . import protocol
 from .generation_in_use import digest_of

@@ -12,8 +12,8 @@ from pathlib import Path
 from ... import sentences
 from ...adapters.files.directory_owner import is_owned
 from ...errors import BadArgument, CognitiveMemoryError
-from ...ports.ledger import LedgerExamination
 from ...settings import Settings
+from ...store.database.integrity import LedgerExamination
 from ...wiring.lost_ledger import LEDGER, refuse_lost_ledger
 from ...wiring.read_only import DirectorySnapshot, opened_reader
 from ..bot_directory import shared_dir

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from ... import sentences
 from ...background import BackgroundLoop
 from ...errors import BadAnswer, BadArgument, PermanentError, TooSlow, UnavailableError
-from ...ports.ledger import VectorLedger, VectorRow
 from ...ports.models import Embedder, Vector
+from ...store.search.vectors import VectorLedger, VectorRow
 from ...text.failures import described
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...background import BackgroundLoop
 from ...domain.backlog import IndexState
-from ...ports.ledger import VectorLedger
+from ...store.search.vectors import VectorLedger
 
 
 class NullReconciler:

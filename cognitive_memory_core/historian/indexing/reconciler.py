@@ -21,9 +21,11 @@ from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.backlog import IndexActivity, IndexState
 from ...domain.read_filter import ReadFilter
 from ...errors import Busy, UnavailableError
-from ...ports.ledger import Checkpoint, CheckpointBook, EmbeddedEvent, VectorChange, VectorLedger
 from ...ports.models import Vector
-from ...ports.vectors import Generation, SleepingStore
+from ...ports.vectors import EmbeddedEvent, Generation, SleepingStore
+from ...store.search.checkpoints import Checkpoint, CheckpointBook
+from ...store.search.vector_changes import VectorChange
+from ...store.search.vectors import VectorLedger
 from .index_check import CHECKED_A_DAY, IndexCheck
 from .index_sleep import IndexSleep
 

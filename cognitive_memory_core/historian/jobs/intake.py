@@ -17,9 +17,9 @@ from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
 from ...locks import KeyedLock
 from ...ports.clock import Clock
-from ...ports.ledger import EventLedger
 from ...ports.queue import WatchedQueue
 from ...settings import Live, Settings
+from ...store.events import EventLedger
 from ...text.identity.name_cleaning import clean_text
 from ..messages.message_buffer import MessageBuffer
 from .admission import Admission

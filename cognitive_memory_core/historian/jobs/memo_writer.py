@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from ...domain.message import Message
 from ...domain.note import Memo
 from ...errors import UnavailableError
-from ...ports.ledger import NoteBook
 from ...ports.memo_mirror import MemoMirror
+from ...store.notes import NoteBook
 
 log = logging.getLogger(__name__)
 COPIED_AGAIN = 200  # memos; far more than are made between two writes of the copy

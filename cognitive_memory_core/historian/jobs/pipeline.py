@@ -15,9 +15,10 @@ from ...domain.note import Memo
 from ...domain.people import JobContext, Person
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
-from ...ports.ledger import EventLedger, HidingLog
 from ...ports.models import Historian
 from ...settings import Live, Settings
+from ...store.events import EventLedger
+from ...store.messages import MessageLog
 from ...text.identity.name_cleaning import clean_name
 from ..profiles.name_observer import NameObserver
 from ..rewriting.attribution import repeated
@@ -47,7 +48,7 @@ class Pipeline:
 
     historian: Historian
     events: EventLedger
-    log: HidingLog
+    log: MessageLog
     memos: MemoWriter
     name_observer: NameObserver
     consent: Consent

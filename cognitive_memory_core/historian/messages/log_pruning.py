@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from ... import sentences
 from ...background import BackgroundLoop
-from ...ports.ledger import BoundedLog
 from ...settings import Live, Settings
+from ...store.messages import MessageLog
 
 EVERY = 3600.0  # seconds
 KEPT_PER_PLACE = 200  # newest messages: as many as one dialogue holds, so none that waits to be considered goes
@@ -22,7 +22,7 @@ class LogPruning:
 
     def __init__(
         self,
-        message_log: BoundedLog,
+        message_log: MessageLog,
         settings: Live[Settings],
         horizon: Callable[[], datetime],
         purge: Callable[[], Awaitable[object]] | None = None,

@@ -12,7 +12,7 @@ from ...background import UNTIL_NUDGED, BackgroundLoop, ErrorState
 from ...domain.message import Message
 from ...domain.scope import Scene, Scope
 from ...errors import UnavailableError
-from ...ports.ledger import HidingLog
+from ...store.messages import MessageLog
 from ..profiles.name_observer import NameObserver
 from .unwritten_messages import UnwrittenMessages
 
@@ -26,7 +26,7 @@ class MessageBuffer:
     """Buffers messages until they are written; taking one never raises. A full buffer drops and counts messages."""
 
     def __init__(
-        self, message_log: HidingLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
+        self, message_log: MessageLog, sightings: NameObserver, unwritten: UnwrittenMessages | None = None
     ) -> None:
         """Create for a log; ``sightings`` records the names of the senders."""
         self._log = message_log

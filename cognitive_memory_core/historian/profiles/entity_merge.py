@@ -13,10 +13,12 @@ from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...errors import BadAnswer
 from ...ports.clock import Clock
-from ...ports.ledger import FactBook, NameBook, ProfileIndex
 from ...ports.models import Merger, ProfileContent
 from ...ports.profiles import Overtaken, ProfileStore
 from ...settings import Live, Settings
+from ...store.facts import FactBook
+from ...store.names import NameBook
+from ...store.profile_index import ProfileIndex
 from ...text.identity.name_cleaning import clean_name
 from .profile_indexer import taken_in
 

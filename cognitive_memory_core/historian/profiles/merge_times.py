@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from ...ports.ledger import PendingFacts
 from ...settings import ProfileSettings
+from ...store.facts import PendingFacts
 
 FIRST_DELAY = 20.0  # seconds that facts wait if there is no profile yet
 PAUSES = (60.0, 3600.0, 86400.0)  # seconds after the first failure in a row, the second, and every further one

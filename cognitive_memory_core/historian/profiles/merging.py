@@ -18,7 +18,7 @@ from ...domain.log_fields import log_fields
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError, TransientError, UnavailableError
-from ...ports.ledger import PendingFacts
+from ...store.facts import PendingFacts
 from ...text.failures import described
 from .entity_merge import EntityMerge
 from .merge_times import due_at

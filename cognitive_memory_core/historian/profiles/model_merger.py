@@ -17,7 +17,7 @@ from ...domain.people import Person
 from ...domain.profile import Profile
 from ...errors import BadAnswer
 from ...ports.models import Chat, ProfileContent
-from ...ports.quality import REFUSED, Tally, Untallied
+from ...ports.tally import REFUSED, Tally, Untallied
 from ...prompts.answers import ProfileAnswer
 from ...prompts.library import PromptLibrary
 from ...prompts.rendering import dated_fact

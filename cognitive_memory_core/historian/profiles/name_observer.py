@@ -10,7 +10,7 @@ from ...background import UNTIL_NUDGED, BackgroundLoop
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scene, Scope
 from ...ports.clock import Clock
-from ...ports.ledger import Alias, NameBook
+from ...store.names import Alias, NameBook
 from ...text.identity.name_cleaning import clean_name
 from .renaming import Renaming
 

@@ -11,9 +11,9 @@ from ...background import BackgroundLoop, ErrorState, latest
 from ...cancellation import together
 from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
-from ...ports.ledger import ProfileIndex
 from ...ports.models import Embedder, Vector
 from ...ports.profiles import ProfileStore
+from ...store.profile_index import ProfileIndex
 from ...text.failures import described
 from ...text.statements.markdown_sections import sections_of
 

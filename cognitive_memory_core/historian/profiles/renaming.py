@@ -11,8 +11,9 @@ from ...background import ErrorState
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
-from ...ports.ledger import Alias, ProfileIndex
 from ...ports.profiles import ProfileStore
+from ...store.names import Alias
+from ...store.profile_index import ProfileIndex
 from ...text.identity.name_cleaning import clean_name
 from .profile_indexer import taken_in
 

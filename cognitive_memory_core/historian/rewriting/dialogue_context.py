@@ -12,7 +12,8 @@ from ...domain.people import JobContext
 from ...domain.read_filter import ReadFilter
 from ...domain.turn import Dialogue, shortened_line
 from ...errors import UnavailableError
-from ...ports.ledger import EventLedger, HidingLog
+from ...store.events import EventLedger
+from ...store.messages import MessageLog
 
 EARLIER = 6  # lines before a dialogue
 WITHIN = timedelta(hours=6)  # of its first line; what is older is another topic
@@ -28,7 +29,7 @@ class DialogueContext:
     If a store is unavailable, nothing is added.
     """
 
-    log: HidingLog
+    log: MessageLog
     events: EventLedger
     consent: Consent
 

@@ -14,7 +14,7 @@ from ...domain.read_filter import ReadFilter
 from ...domain.scope import Scene
 from ...domain.turn import Dialogue, Turn
 from ...errors import UnavailableError
-from ...ports.ledger import FactBook
+from ...store.facts import FactBook
 from ...text.caches import cleared_on_erasure
 from ...text.identity.persons import MYSELF, without_speaker
 from ...text.lexical.folding import folded

@@ -17,7 +17,7 @@ from ...domain.people import JobContext
 from ...domain.turn import Dialogue, Turn
 from ...errors import BadAnswer, PermanentError, TooSlow
 from ...ports.models import Chat, Historian
-from ...ports.quality import REFUSED, RETRIED, Tally, Untallied
+from ...ports.tally import REFUSED, RETRIED, Tally, Untallied
 from ...prompts.answers import StatementAnswer, TriageAnswer
 from ...prompts.library import PromptLibrary
 from ...settings import Live, Settings

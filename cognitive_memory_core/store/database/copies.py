@@ -5,16 +5,27 @@ from __future__ import annotations
 import os
 import sqlite3
 from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
+from typing import Literal
 
 from ... import sentences
 from ...durable_files import Disk, refusals
 from ...errors import StorageRefused
-from ...ports.ledger import Copy
 from .rows import bound, instant_of, micros
 
 PART = ".part"
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the memory made for people: an export or a backup."""
+
+    path: str
+    kind: Literal["export", "backup"]
+    at: datetime
 
 
 def write(connection: Connection, path: Path) -> None:

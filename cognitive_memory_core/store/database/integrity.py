@@ -12,13 +12,13 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
 
 from ...cancellation import completed, seen
 from ...errors import UnavailableError
-from ...ports.ledger import LedgerExamination
 from .database import Database, opened_for_reading
 from .statements import select
 
@@ -36,8 +36,16 @@ ROWS = {  # what holds for each row of a table, beyond what SQLite checks
 }
 
 
-class SqliteExaminer:
-    """Examines a database with a connection and a thread of its own; no other read or write waits for it."""
+@dataclass(frozen=True)
+class LedgerExamination:
+    """The damage found in the ledger's file, one line each in SQLite's words; ``is_complete``: all was examined."""
+
+    damages: tuple[str, ...] = ()
+    is_complete: bool = True
+
+
+class LedgerExaminer:
+    """Finds rows that are damaged although the file can be read."""
 
     def __init__(self, database: Database, rows: Mapping[str, str] = ROWS) -> None:
         """Examine the file of a database; ``rows`` is, by table, an SQL condition that must hold for each row."""
@@ -45,7 +53,7 @@ class SqliteExaminer:
         self._rows = rows
 
     async def examine(self, seconds: float) -> LedgerExamination:
-        """Examine every table, for at most ``seconds``; a cancellation ends it at once."""
+        """Compare tables with their indexes and rows with themselves, for at most ``seconds``; change nothing."""
         halt = threading.Event()
         until = time.monotonic() + seconds
         work = asyncio.ensure_future(asyncio.to_thread(_examined, self._path, self._rows, until, halt))

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Protocol
 
+from ...domain.figures import PurgeState
 from ...domain.scope import Scope
 from ...domain.tombstones import Tombstones
-from ...ports.ledger import Copy, ErasedRows, PurgeState
 from ...text.safety.redaction import hides_alone
 from .. import facts, tombstones
 from ..database import copies
+from ..database.copies import Copy
 from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.statements import delete, next_revision, select
@@ -32,6 +33,21 @@ _OF_PROFILES = ("facts", *_COPIES)
 _NAMED = (("name", "names", "user_id"), ("sender_name", "events", "sender_id"), ("user_name", "messages", "sender_id"))
 
 
+@dataclass(frozen=True)
+class ErasedRows:
+    """What was erased: counts by noun, the number of reworded texts of others, ids of erased events and memos."""
+
+    events: int = 0
+    messages: int = 0
+    memos: int = 0
+    pins: int = 0
+    names: int = 0
+    reworded: int = 0
+    event_ids: tuple[str, ...] = ()
+    memo_ids: tuple[str, ...] = ()
+    beliefs: int = 0
+
+
 class RowCache(Protocol):
     """A component that caches rows of the database in memory."""
 
@@ -40,11 +56,8 @@ class RowCache(Protocol):
         ...
 
 
-class SqliteEraser:
-    """Erasure of persons and places in a database.
-
-    A person's opt-out and the switch of a private chat are kept: neither would work without the person's id.
-    """
+class Eraser:
+    """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
 
     def __init__(self, database: Database, *caches: RowCache) -> None:
         """Erase from a database; after each erasure the ``caches`` are cleared."""
@@ -54,11 +67,27 @@ class SqliteEraser:
         self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is being read
 
     async def forget_person(self, user_id: str, at: datetime, hide: Callable[[str], str]) -> ErasedRows:
-        """Erase a person's rows and hide the person in what others said, in one transaction."""
+        """Erase a person for every agent.
+
+        Erased: what they said, their names, memos and sharing consent; pins that they own or wrote, also for a whole
+        group; their private chat; the indexed copies of their profiles, and the facts that wait for these profiles. An
+        event is erased if its sender is the person or it is of the person's private chat.
+
+        Everywhere else, in events, subjects, facts and profile copies of others, the person is hidden: ``hide`` returns
+        a text without them, and a reworded row loses its vector. Mentions by name instead of id are hidden only in
+        places where the person was seen.
+
+        A tombstone of the id (a keyed hash) permanently rejects data dated ``at`` or earlier; an existing tombstone
+        dated more than a day after ``at`` is attributed to a wrong clock and replaced.
+        """
         return await self._forget(lambda connection: _forget_person(connection, user_id, at, hide))
 
     async def forget_place(self, scope: Scope, at: datetime) -> ErasedRows:
-        """Erase everything of a place except its switch, in one transaction."""
+        """Erase everything of a place permanently, including the facts and copies of its profiles; its switch is kept.
+
+        A profile that also has facts from other places (:meth:`FactBook.keys_with_facts_of`) loses its indexed copy,
+        and its remaining facts wait again, so that it is rebuilt from them.
+        """
         return await self._forget(lambda connection: _forget_place(connection, scope, at))
 
     async def tombstones(self) -> Tombstones:
@@ -66,9 +95,9 @@ class SqliteEraser:
         return await self._database.read(tombstones.keyed)
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
-        """Remove the bytes of erased rows; raises UnavailableError while another process reads the file.
+        """Remove the bytes of erased data from every file of the ledger, including migration copies.
 
-        The purge remains due after an error, and if ``is_over`` is false.
+        If ``is_over`` is false, the purge stays due, because files outside the ledger still hold the bytes.
         """
         async with self._copying, self._erasing:
             await purge(self._database)
@@ -76,14 +105,13 @@ class SqliteEraser:
                 await self._database.write(tombstones.purged, at)
 
     async def purge_due(self) -> PurgeState:
-        """Return when the oldest erasure was whose bytes are still on disk, and when the last purge was."""
+        """Return since when erased bytes remain on disk, if any, and when the last purge was."""
         return await self._database.read(tombstones.purge_state)
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
-        """Write a consistent copy, readable by its owner only and without the bytes of erased rows.
+        """Write a consistent, durable copy of the ledger to a new file.
 
-        The copy is recorded as a backup before it is written, so that no copy goes unrecorded. If a purge is due, the
-        ledger's file is purged first; the purge remains due for the other files.
+        The copy is recorded under ``name``, if given: the path to which the caller renames it afterwards.
         """
         async with self._copying:
             if (await self.purge_due()).erased_at is not None:
@@ -93,7 +121,10 @@ class SqliteEraser:
             await self._database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
-        """Record the copy ``made``, remove the record of the path ``deleted``, then return all recorded copies."""
+        """Record the copy ``made``, remove the record of the path ``deleted``, and return the recorded copies.
+
+        For each path only its latest copy is returned.
+        """
         if made is not None:
             await self._database.write(copies.note, made)
         if deleted:

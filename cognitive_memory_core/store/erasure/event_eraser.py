@@ -8,7 +8,6 @@ from sqlite3 import Connection
 
 from ...domain.event import Event
 from ...domain.scope import Scope
-from ...ports.ledger import ErasedRows
 from .. import beliefs, event_rows, hidden_lines, tombstones
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
@@ -16,7 +15,7 @@ from ..database.statements import LISTED, listed, select
 from ..messages import drop
 from ..search.read_filter_sql import FORGOTTEN, GONE, RESTS_ON_NOTHING
 from . import row_deletion
-from .eraser import RowCache
+from .eraser import ErasedRows, RowCache
 
 _FIELDS = ", ".join(f"e.{name}" for name in EVENT_FIELDS)
 _WITHDRAWN = (
@@ -35,8 +34,13 @@ _PLACES = (
 )
 
 
-class SqliteEventEraser:
-    """Erasure of single events in a database."""
+class EventEraser:
+    """Forgetting of single events: hidden while they can be restored, erased afterwards.
+
+    While an event is forgotten, no port returns log lines that it was made from or that retell it (:func:`retells`),
+    including lines appended later; :meth:`MessageLog.append` still accepts them. :meth:`EventLedger.restore` shows them
+    again. A line that is appended while an equal event is active is not hidden.
+    """
 
     def __init__(self, database: Database, *caches: RowCache) -> None:
         """Erase from a database; after each erasure the ``caches`` are cleared."""
@@ -44,15 +48,21 @@ class SqliteEventEraser:
         self._caches = caches
 
     async def forget(self, event_id: str, at: datetime) -> None:
-        """Retire an event and hide the lines that retell it, in one transaction."""
+        """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
         await self._database.write(hidden_lines.forget, event_id, at)
 
     async def unrepeatable(self) -> list[Event]:
-        """Return the forgotten or withdrawn events, except those with an equal active event."""
+        """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
+
+        An event is left out if an equal one is active again.
+        """
         return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
 
     async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
-        """Return a person's events that were forgotten on request since an instant, the latest first."""
+        """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
+
+        These are events that the person said and events of their private chats, not corrected or withdrawn ones.
+        """
         found = await self._database.read(_forgotten, user_id)
         recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
         return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
@@ -62,7 +72,10 @@ class SqliteEventEraser:
         return await self._database.read(_expired, before)
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
-        """Erase retired events and the lines hidden with them, in one transaction."""
+        """Erase retired events and the lines hidden because of them; neither can be stored again.
+
+        Lines of an event that a correction retired are kept. Active events are skipped. A purge is due afterwards.
+        """
         try:
             return await self._database.write(_erase, event_ids, at)
         finally:

@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from sqlite3 import Connection
 
-from ...ports.ledger import Checkpoint
 from ..database.database import Database
 from ..database.rows import bound
 
 
-class SqliteCheckpoints:
-    """Stores the checkpoint of each vector index: the last change of the ledger that the index contains."""
+@dataclass(frozen=True, order=True)
+class Checkpoint:
+    """A position in the ledger's sequence of changes: all changes up to it are applied."""
+
+    revision: int = 0
+    seq: int = 0
+
+
+class CheckpointBook:
+    """The checkpoint of each generation of a vector store.
+
+    It is stored in the ledger, so that after a crash or a restored backup it is never ahead of the ledger's changes.
+    """
 
     def __init__(self, database: Database) -> None:
         """Keep checkpoints in a database."""
         self._database = database
 
     async def checkpoint(self, build_id: str) -> Checkpoint | None:
-        """Return how far a generation (one build of the vector index) has followed the ledger; None if unknown."""
+        """Return the checkpoint of the generation with this ``build_id``; None if none was stored."""
         return await self._database.read(_checkpoint, build_id)
 
     async def furthest(self) -> Checkpoint | None:
-        """Return the furthest checkpoint of all generations; None if there is none."""
+        """Return the furthest checkpoint of all generations; None if none was stored."""
         return await self._database.read(_furthest)
 
     async def note(self, build_id: str, checkpoint: Checkpoint) -> None:
-        """Store how far a generation (one build of the vector index) has followed the ledger."""
+        """Store a generation's checkpoint; those of other generations are kept."""
         await self._database.write(_note, build_id, checkpoint)
 
     async def keep_only(self, build_id: str) -> None:
-        """Delete the checkpoints of all generations but one."""
+        """Delete the checkpoints of all other generations."""
         await self._database.write(_keep_only, build_id)
 
 

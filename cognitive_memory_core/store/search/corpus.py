@@ -15,22 +15,19 @@ from ...domain.read_filter import ReadFilter
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
 from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
-from .lines import LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
-from .rows import EventRows, Rows
-from .words import EVENT_WORDS, MESSAGE_WORDS
+from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Rows)
 
 
 @dataclass(frozen=True)
-class Corpus(Generic[T, R]):
+class Corpus(Generic[T]):
     """Events, or messages: their tables, conversion and access rule.
 
-    ``standing`` is the SQL condition of rows that may be shown at all. ``rows`` makes the rows held of a place;
-    ``place_of`` returns the filter of the place whose rows are held for a read filter, or None if it spans all places
-    of an agent.
+    ``standing`` is the SQL condition of rows that may be shown at all. ``terms_of`` returns the terms of a row of the
+    columns ``words_from``. ``place_of`` returns the filter of the place whose postings are cached for a read filter, or
+    None if it spans all places of an agent.
     """
 
     table: str
@@ -39,7 +36,8 @@ class Corpus(Generic[T, R]):
     filter_of: Callable[[ReadFilter], Filter]
     read: Callable[[Row], T]
     admits: Callable[[ReadFilter, T], bool]
-    rows: Callable[[], R]
+    words_from: tuple[str, ...]
+    terms_of: Callable[[Row], list[str]]
     place_of: Callable[[ReadFilter], Filter | None]
     standing: str = "TRUE"
 
@@ -84,7 +82,8 @@ EVENTS = Corpus(
     sql_filter,
     found_event,
     ReadFilter.admits,
-    EventRows,
+    EVENT_WORDS_FROM,
+    event_terms,
     _place_of,
 )
 MESSAGES = Corpus(
@@ -94,7 +93,8 @@ MESSAGES = Corpus(
     message_filter,
     found_message,
     ReadFilter.admits_line,
-    LineRows,
+    MESSAGE_WORDS_FROM,
+    message_terms,
     _place_of,
     NOT_HIDDEN,
 )

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from sqlite3 import Connection
 
-from ...ports.ledger import Checkpoint, EmbeddedEvent, VectorChange
+from ...ports.vectors import EmbeddedEvent
 from ..database.rows import EVENT_FIELDS, Row, bound, event_of, vector_of
 from ..database.statements import select
+from .checkpoints import Checkpoint
 
 _BEGINNING = Checkpoint(1)  # events without any change have revision 0
 _FLOAT_BYTES = 4
 _LATER = "(e.revision, e.seq) > (?, ?)"
 _STANDING = "e.embedded_as = ? AND e.retired_at IS NULL"
 _COLUMNS = ", ".join(f"e.{name}" for name in ("revision", "seq", *EVENT_FIELDS))
+
+
+@dataclass(frozen=True)
+class VectorChange:
+    """A change of one event's vector; if ``row`` is None, vector search must no longer find the event."""
+
+    checkpoint: Checkpoint
+    event_id: str
+    row: EmbeddedEvent | None
 
 
 def dimensions_of(connection: Connection, fingerprint: str) -> int:

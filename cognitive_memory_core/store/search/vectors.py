@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from sqlite3 import Connection
 
 from ... import sentences
 from ...errors import BadArgument
-from ...ports.ledger import Checkpoint, VectorChange, VectorRow
 from ...ports.models import Vector
 from ..database.database import Database
 from ..database.rows import bound
 from ..database.statements import bounded, next_revision
 from . import vector_changes
+from .checkpoints import Checkpoint
 from .exact_search import SqliteExactSearch
+from .vector_changes import VectorChange
 
 
-class SqliteVectors:
-    """Stores one vector per event; a vector of another embedding model replaces the one before."""
+@dataclass(frozen=True)
+class VectorRow:
+    """A vector to be stored, with the text that it was made from (None if the text cannot have changed)."""
+
+    event_id: str
+    vector: Vector
+    text: str | None = None
+
+
+class VectorLedger:
+    """Vectors stored with their events, so that an index is rebuilt without embedding again."""
 
     def __init__(self, database: Database, index: SqliteExactSearch) -> None:
         """Keep vectors in a database; ``index`` follows the model whose vectors are stored."""
@@ -31,7 +42,7 @@ class SqliteVectors:
         return await self._database.read(_waiting, fingerprint, bounded(limit))
 
     async def store(self, fingerprint: str, rows: Sequence[VectorRow]) -> None:
-        """Store vectors; rows of missing events are dropped. Raises BadArgument for a vector without a direction."""
+        """Store vectors; drop rows whose event is gone or has another text now."""
         for row in rows:
             if not has_direction(row.vector):
                 raise BadArgument(
@@ -41,27 +52,28 @@ class SqliteVectors:
         await self._database.write(_store, fingerprint, rows)
 
     async def lag(self, fingerprint: str) -> int:
-        """Count the active events without a vector of this fingerprint (embedding model)."""
+        """Return the number of events that :meth:`waiting` would return without a limit."""
         self._index.follow(fingerprint)
         return await self._database.read(_lag, fingerprint)
 
     async def dimensions(self, fingerprint: str) -> int:
-        """Return the vector length of a model's oldest active event; 0 if there is none."""
+        """Return the length of the stored vectors of a fingerprint; 0 if there are none."""
         return await self._database.read(vector_changes.dimensions_of, fingerprint)
 
     async def changes(self, fingerprint: str, after: Checkpoint, limit: int) -> list[VectorChange]:
-        """Return at most ``limit`` changes of event vectors after a checkpoint, oldest first.
+        """Return at most ``limit`` changes after a checkpoint, in order.
 
-        Each has the event's current state, not the state at the change.
+        An event that changed several times occurs once, in its current state; its ``row`` is None unless the event is
+        active and has a vector of the fingerprint. Erased events do not occur; :class:`Eraser` returns their ids.
         """
         return await self._database.read(vector_changes.changes_after, fingerprint, after, bounded(limit))
 
     async def behind(self, fingerprint: str, after: Checkpoint) -> int:  # noqa: ARG002  # the port's: a change is one for any model
-        """Count the changes that :meth:`changes` has yet to return."""
+        """Return the number of changes after a checkpoint."""
         return await self._database.read(vector_changes.changes_left, after)
 
     async def embedded_ids(self, fingerprint: str) -> frozenset[str]:
-        """Return the ids of all active events that have a vector of this embedding model."""
+        """Return the ids of all active events with a vector of the fingerprint."""
         return await self._database.read(vector_changes.embedded_ids, fingerprint)
 
 

@@ -16,11 +16,12 @@ from sqlite3 import Connection
 
 import pytest
 
+from cognitive_memory_core.domain.figures import Totals
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
-from cognitive_memory_core.ports.ledger import Totals, VectorRow
 from cognitive_memory_core.store.database.database import Database
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.search.vectors import VectorRow
 from tests.support.builders import GROUP, a_draft, a_message, an_event
 from tests.support.disks import fill, set_read_only, small_disk
 from tests.support.ledgers import MODEL, a_memo, a_pin, a_vector, archived, committed, embedded, shown

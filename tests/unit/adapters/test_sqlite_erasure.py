@@ -20,16 +20,19 @@ from pathlib import Path
 import pytest
 
 from cognitive_memory_core.domain.event import Event
+from cognitive_memory_core.domain.figures import PurgeState
 from cognitive_memory_core.domain.profile import ProfileKey
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import StorageRefused, UnavailableError
-from cognitive_memory_core.ports.ledger import Alias, Copy, PurgeState, VectorRow
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.store.database import migrations, schema
+from cognitive_memory_core.store.database.copies import Copy
 from cognitive_memory_core.store.erasure.byte_purge import purge
 from cognitive_memory_core.store.erasure.person_search import FEW, PersonSearch
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.names import Alias
+from cognitive_memory_core.store.search.vectors import VectorRow
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.support.builders import GROUP, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
@@ -47,7 +50,6 @@ from tests.support.ledgers import (
     own_key,
     shown,
 )
-from tests.support.lines import lines_with
 
 GONE, NAME = "2000001", "阿棠"
 HIDE = Redaction.of([GONE], [NAME])
@@ -195,7 +197,7 @@ async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
 
     async def answers() -> list[object]:
         words = ["第7", "7件", "7句", "第1"]
-        events, lines = await ledger.lexical.events(words, asked, 9), await lines_with(ledger.lexical, words, asked, 9)
+        events, lines = await ledger.lexical.events(words, asked, 9), await ledger.lexical.messages(words, asked, 9)
         near = await ledger.index.nearest(a_vector(1, 3), asked, 9)
         return [await archived(ledger), events, lines, near, await ledger.vectors.embedded_ids(MODEL)]
 

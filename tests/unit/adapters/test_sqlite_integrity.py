@@ -9,7 +9,7 @@ import pytest
 
 import cognitive_memory_core as core
 from cognitive_memory_core.store.database.database import Database
-from cognitive_memory_core.store.database.integrity import SqliteExaminer
+from cognitive_memory_core.store.database.integrity import LedgerExaminer
 from cognitive_memory_core.store.ledger import Ledger
 from tests import golden
 from tests.golden import fill
@@ -65,7 +65,7 @@ async def test_a_cancelled_examination_has_ended(data: Path) -> None:
     """A memory that closes does not wait for the examination of a large ledger."""
     endless = "(WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t)"
     database = Database(data / "ledger.db", read_only=True)
-    asking = asyncio.ensure_future(SqliteExaminer(database, {"events": endless}).examine(LONG))
+    asking = asyncio.ensure_future(LedgerExaminer(database, {"events": endless}).examine(LONG))
     await asyncio.sleep(0.2)
     assert not asking.done()
     asking.cancel()

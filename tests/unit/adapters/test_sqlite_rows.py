@@ -10,9 +10,10 @@ from sqlite3 import connect
 import pytest
 
 from cognitive_memory_core.domain.read_filter import ReadFilter
-from cognitive_memory_core.ports.ledger import Alias, OptOut
+from cognitive_memory_core.store.all_rows import OptOut
 from cognitive_memory_core.store.database.rows import instant_of, micros, moment_of
 from cognitive_memory_core.store.ledger import Ledger
+from cognitive_memory_core.store.names import Alias
 from cognitive_memory_core.text.time.instants import EARLIEST, LATEST
 from tests.support.builders import GROUP, a_message, an_event
 from tests.support.clock import NOON

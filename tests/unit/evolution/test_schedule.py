@@ -11,9 +11,9 @@ from cognitive_memory_core.consent import Consent
 from cognitive_memory_core.domain.place_switch import PlaceSwitch
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.evolution.schedule import EvolutionRounds
-from cognitive_memory_core.ports.beliefs import GroupActivity
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import EvolutionSettings, Live, Settings
+from cognitive_memory_core.store.beliefs import GroupActivity
 from tests.support.beliefs import FRIDAY, LIN, TEA, a_chat, answered, created
 from tests.support.builders import GROUP
 from tests.support.clock import NOON, FrozenClock

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core.domain.event import Statement
+from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.domain.people import JobContext, Person
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import BadAnswer, PermanentError, UnavailableError
 from cognitive_memory_core.historian.spending.call_budget import MERGE, BackedHistorian, Budget, BudgetedChat, NoModel
 from cognitive_memory_core.historian.spending.meter import MeteredChat, SpendingMeter
-from cognitive_memory_core.ports.ledger import Spending
 from cognitive_memory_core.ports.models import Ask
 from cognitive_memory_core.settings import Live, Settings
-from cognitive_memory_core.store.accounts import SqliteAccounts
+from cognitive_memory_core.store.accounts import Accounts
 from tests.support.builders import GROUP, OTHER_GROUP
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger
@@ -80,7 +80,7 @@ class Looks:
 LOOK = Looks()
 
 
-def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, SqliteAccounts]:
+def metered(limit: int, clock: FrozenClock | None = None) -> tuple[SpendingMeter, Budget, Accounts]:
     """Return a meter with a limit of calls per day."""
     accounts = a_ledger().accounts
     meter = SpendingMeter(accounts, clock or FrozenClock(), SHANGHAI)

@@ -8,9 +8,9 @@ from sqlite3 import IntegrityError
 
 import pytest
 
+from cognitive_memory_core.domain.figures import Spending
 from cognitive_memory_core.errors import StorageRefused
 from cognitive_memory_core.historian.spending.meter import SpendingMeter
-from cognitive_memory_core.ports.ledger import Spending
 from tests.support.clock import NOON, SHANGHAI, FrozenClock
 from tests.support.ledgers import a_ledger
 from tests.support.ports import Wrapping

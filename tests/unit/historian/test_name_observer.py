@@ -127,6 +127,6 @@ async def test_groups_and_people_are_known_by_their_latest_name() -> None:
 
 
 async def _aliases(ledger: Ledger) -> list[object]:
-    from cognitive_memory_core.ports.ledger import Alias
+    from cognitive_memory_core.store.names import Alias
 
     return [row async for row in ledger.archive.rows() if isinstance(row, Alias)]

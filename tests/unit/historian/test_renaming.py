@@ -13,7 +13,7 @@ from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.historian.profiles import renaming as module
 from cognitive_memory_core.historian.profiles.renaming import Renaming
-from cognitive_memory_core.ports.ledger import Alias
+from cognitive_memory_core.store.names import Alias
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger

@@ -17,9 +17,9 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TooSlow, TransientError, UnavailableError
 from cognitive_memory_core.historian.jobs.worker import MAX_STORING, HistorianWorker
-from cognitive_memory_core.ports.ledger import EventLedger
 from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import HistorianSettings, Live, QueueSettings, Settings
+from cognitive_memory_core.store.events import EventLedger
 from tests.inmemory.queue import InMemoryQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_job
 from tests.support.clock import FrozenClock

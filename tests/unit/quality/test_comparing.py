@@ -7,8 +7,8 @@ from itertools import count
 from typing import Any
 
 from cognitive_memory_core.domain.scope import Scope
-from cognitive_memory_core.ports.quality import ExaminedEvent
 from cognitive_memory_core.quality.comparing import COMMON, examined
+from cognitive_memory_core.store.quality import ExaminedEvent
 from tests.support.clock import NOON
 
 GROUP, OTHER = Scope("default", "group", "10001").key, Scope("default", "group", "10002").key
