@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Executor, Future
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
@@ -29,15 +29,15 @@ async def completed(work: Coroutine[Any, Any, T]) -> T:
     raise cancelled
 
 
-async def together(*works: Coroutine[Any, Any, T]) -> list[T]:
-    """Run coroutines concurrently, each to its end; return their results in order, or raise the first failure."""
+async def together(*works: Awaitable[T]) -> list[T]:
+    """Run awaitables concurrently, each to its end; return their results in order, or raise the first failure."""
     tasks = [asyncio.ensure_future(work) for work in works]
     await asyncio.gather(*tasks, return_exceptions=True)
     return [task.result() for task in tasks]
 
 
-async def both(first: Coroutine[Any, Any, T], second: Coroutine[Any, Any, U]) -> tuple[T, U]:
-    """Run two coroutines with different result types, as :func:`together` does; the second in the caller's task."""
+async def both(first: Awaitable[T], second: Awaitable[U]) -> tuple[T, U]:
+    """Run two awaitables with different result types, as :func:`together` does; the second in the caller's task."""
     beside = asyncio.ensure_future(first)
     try:
         result = await second

@@ -23,7 +23,6 @@ from ..text.time.instants import EARLIEST
 from . import beliefs, duplicates, event_rows
 from . import suggestion_decisions as decisions
 from .consent import add_opt_out, add_sharing, add_switch, switch_of
-from .database.database import Database
 from .database.rows import (
     BELIEF_COLUMNS,
     CHANGE_COLUMNS,
@@ -45,6 +44,7 @@ from .database.rows import (
     vector_of,
 )
 from .database.statements import next_revision, select
+from .database.table import Table, reads, writes
 from .messages import append
 from .names import Alias, add_alias, add_told
 from .notes import add_memo, add_pin
@@ -96,12 +96,8 @@ class _ArchiveTable:
         return [(row[0], self.read(row[1:])) for row in connection.execute(query, (*values, PAGE))]
 
 
-class Archive:
+class Archive(Table):
     """Reads, counts and imports all rows of the ledger."""
-
-    def __init__(self, database: Database) -> None:
-        """Read and import rows of a database."""
-        self._database = database
 
     async def rows(self, *, user_id: str | None = None) -> AsyncIterator[ArchiveRow]:
         """Stream all active rows in batches, or only what one person said and the pins that they own or wrote.
@@ -111,47 +107,62 @@ class Archive:
         for table in _TABLES:
             after = 0
             while user_id is None or table.person:
-                page = await self._database.read(table.page, user_id, after)
+                page = await self.database.read(table.page, user_id, after)
                 for _, row in page:
                     yield row
                 if len(page) < PAGE:
                     break
                 after = page[-1][0]
 
-    async def import_rows(self, rows: Sequence[ArchiveRow], told: Sequence[Alias] = ()) -> int:
+    @writes
+    def import_rows(self, connection: Connection, rows: Sequence[ArchiveRow], told: Sequence[Alias] = ()) -> int:
         """Write rows in one transaction; return the number of new rows.
 
         Rows are skipped if their id exists, if their person opted out or was erased, or if they are texts of other
         people that contain the id of an erased person. Names that the rows only ``told`` are written if their person
         has them nowhere, and not counted.
         """
-        return await self._database.write(_import_rows, rows, told)
+        opt_outs = [row for row in rows if isinstance(row, OptOut)]
+        new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
+        left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+        revision, lengths = next_revision(connection), _lengths(connection, rows)
 
-    async def totals(self) -> Totals:
+        def is_admitted(row: _Owned) -> bool:
+            return left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)
+
+        admitted = [row for row in rows if not isinstance(row, OptOut) and is_admitted(row)]
+        new += sum(_import_row(connection, _with_usable_vector(row, lengths), revision, erased) for row in admitted)
+        add_told(connection, [alias for alias in told if is_admitted(alias)])
+        return new
+
+    @reads
+    def totals(self, connection: Connection) -> Totals:
         """Return the row counts."""
-        return await self._database.read(_totals)
+        return Totals(
+            events=_count(connection, "events", "retired_at IS NULL"),
+            retired=_count(connection, "events e", GONE),
+            messages=_count(connection, "messages"),
+            memos=_count(connection, "memos"),
+            pins=_count(connection, "pins"),
+            beliefs=_count(connection, "beliefs", "status = 'active'"),
+        )
 
-    async def activity(self, scope: Scope | None, days: Sequence[Interval]) -> Activity:
+    @reads
+    def activity(self, connection: Connection, scope: Scope | None, days: Sequence[Interval]) -> Activity:
         """Count the active events and logged messages of a place (None: all places), in total and on each of the days.
 
         ``days`` must follow each other without a gap.
         """
-        return await self._database.read(_activity, scope, days)
-
-
-def _import_rows(connection: Connection, rows: Sequence[ArchiveRow], told: Sequence[Alias]) -> int:
-    opt_outs = [row for row in rows if isinstance(row, OptOut)]
-    new = sum(add_opt_out(connection, opt_out.user_id, opt_out.at) for opt_out in opt_outs)
-    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
-    revision, lengths = next_revision(connection), _lengths(connection, rows)
-
-    def is_admitted(row: _Owned) -> bool:
-        return left_out.isdisjoint(_people(row)) and not _is_erased(erased, row)
-
-    admitted = [row for row in rows if not isinstance(row, OptOut) and is_admitted(row)]
-    new += sum(_import_row(connection, _with_usable_vector(row, lengths), revision, erased) for row in admitted)
-    add_told(connection, [alias for alias in told if is_admitted(alias)])
-    return new
+        here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
+        standing = f"{here} AND retired_at IS NULL"
+        everywhere = _EVERYWHERE if scope is None else standing
+        lines = _by_day(connection, "messages", here, values, days)
+        events = _by_day(connection, "events", everywhere, values, days)
+        return Activity(
+            _count(connection, "events", standing, values),
+            _count(connection, "messages", here, values),
+            tuple(DayCount(day.start.date(), *counts) for day, *counts in zip(days, lines, events, strict=True)),
+        )
 
 
 def _lengths(connection: Connection, rows: Sequence[ArchiveRow]) -> Mapping[str, int]:
@@ -243,17 +254,6 @@ def _import_event(connection: Connection, row: EmbeddedEvent, revision: int) -> 
     return True
 
 
-def _totals(connection: Connection) -> Totals:
-    return Totals(
-        events=_count(connection, "events", "retired_at IS NULL"),
-        retired=_count(connection, "events e", GONE),
-        messages=_count(connection, "messages"),
-        memos=_count(connection, "memos"),
-        pins=_count(connection, "pins"),
-        beliefs=_count(connection, "beliefs", "status = 'active'"),
-    )
-
-
 def _count(connection: Connection, table: str, where: str = "TRUE", values: Sequence[object] = ()) -> int:
     return connection.execute(select("count(*)", table, where), tuple(values)).fetchone()[0]
 
@@ -264,19 +264,6 @@ _AGENTS = (  # found by one index step each
     f" {select(f'({_NEXT_AGENT})', 'a', 'a.agent IS NOT NULL')}) {select('agent', 'a', 'agent IS NOT NULL')}"
 )
 _EVERYWHERE = f"retired_at IS NULL AND agent IN ({_AGENTS})"  # by the index of active events
-
-
-def _activity(connection: Connection, scope: Scope | None, days: Sequence[Interval]) -> Activity:
-    here, values = ("TRUE", ()) if scope is None else ("scope = ?", bound(scope.key))
-    standing = f"{here} AND retired_at IS NULL"
-    everywhere = _EVERYWHERE if scope is None else standing
-    lines = _by_day(connection, "messages", here, values, days)
-    events = _by_day(connection, "events", everywhere, values, days)
-    return Activity(
-        _count(connection, "events", standing, values),
-        _count(connection, "messages", here, values),
-        tuple(DayCount(day.start.date(), *counts) for day, *counts in zip(days, lines, events, strict=True)),
-    )
 
 
 def _by_day(

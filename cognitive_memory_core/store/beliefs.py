@@ -30,7 +30,6 @@ from ..domain.tombstones import Tombstones
 from ..errors import BadArgument
 from ..ports.models import Vector
 from ..text.caches import cleared_on_erasure
-from .database.database import Database
 from .database.rows import (
     BELIEF_COLUMNS,
     CHANGE_COLUMNS,
@@ -45,6 +44,7 @@ from .database.rows import (
     vector_of,
 )
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
+from .database.table import Table, reads, writes
 from .search.read_filter_sql import Filter
 from .search.vectors import has_direction
 from .tombstones import tombstones_of
@@ -75,39 +75,49 @@ class GroupActivity:
     run: int = 0
 
 
-class BeliefBook:
+class BeliefBook(Table):
     """Beliefs with their versions, and the log of changes."""
 
-    def __init__(self, database: Database) -> None:
-        """Keep beliefs in a database."""
-        self._database = database
-
-    async def commit(self, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
+    @writes
+    def commit(self, connection: Connection, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
         """Write edits in one transaction; skip those that no longer apply (:func:`is_applicable`), return the others.
 
         An edit whose messages are all withdrawn is skipped, too. The changes of the returned edits are logged.
         """
-        return await self._database.write(_commit, edits)
+        erased = tombstones_of(connection)
+        return [edit for edit in edits if _is_written(connection, edit, erased)]
 
-    async def find(self, belief_id: str) -> Belief | None:
+    @reads
+    def find(self, connection: Connection, belief_id: str) -> Belief | None:
         """Return any version of a belief; None if there is none."""
-        return await self._database.read(_find, belief_id)
+        return _find(connection, belief_id)
 
-    async def page(self, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
+    @reads
+    def page(self, connection: Connection, scope: Scope, status: Listing, limit: int, offset: int = 0) -> BeliefPage:
         """Return the current versions of the beliefs of a place, strongest first."""
-        return await self._database.read(_page, scope, status, bounded(limit), bounded(offset))
+        where = "b.scope = ? AND b.is_current = 1" + ("" if status == "all" else " AND b.status = ?")
+        values = (scope.key,) if status == "all" else (scope.key, status)
+        total = connection.execute(select("count(*)", "beliefs b", where), values).fetchone()[0]
+        query = select(_FIELDS, "beliefs b", where, "ORDER BY b.status, b.strength DESC, b.seq LIMIT ? OFFSET ?")
+        rows = connection.execute(query, (*values, bounded(limit), bounded(offset)))
+        return BeliefPage(tuple(map(belief_of, rows)), total)
 
-    async def history(self, chain_id: str) -> list[Belief]:
+    @reads
+    def history(self, connection: Connection, chain_id: str) -> list[Belief]:
         """Return all versions of the belief with this ``chain_id``, oldest first."""
-        return await self._database.read(_chain, chain_id)
+        return _chain(connection, chain_id)
 
-    async def changes(self, scope: Scope, since: datetime) -> list[Change]:
+    @reads
+    def changes(self, connection: Connection, scope: Scope, since: datetime) -> list[Change]:
         """Return the change log of a place's beliefs from an instant on, oldest first."""
-        return await self._database.read(_changes, scope, since)
+        query = select(_LOGGED, "belief_changes", "scope = ? AND at_us >= ?", "ORDER BY at_us, seq")
+        return [change_of(row) for row in connection.execute(query, (scope.key, micros(since)))]
 
-    async def waiting(self, fingerprint: str, limit: int) -> list[Belief]:
+    @reads
+    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[Belief]:
         """Return active beliefs without a vector of this fingerprint (embedding model), oldest first."""
-        return await self._database.read(_waiting, fingerprint, bounded(limit))
+        query = select(_FIELDS, "beliefs b", f"{_OF_OTHER_MODELS} AND b.status = 'active'", "ORDER BY +b.seq LIMIT ?2")
+        return [belief_of(row) for row in connection.execute(query, (*bound(fingerprint), bounded(limit)))]
 
     async def store(self, fingerprint: str, belief: Belief, vector: Vector) -> None:
         """Store a vector; do nothing if the belief was deleted or has another statement by now."""
@@ -115,26 +125,60 @@ class BeliefBook:
             raise BadArgument(
                 sentences.caller.bad_value("vector", belief.id, sentences.storage_errors.VECTOR_WITH_DIRECTION)
             )
-        await self._database.write(_store, fingerprint, belief, vector)
+        await self.database.write(_store, fingerprint, belief, vector)
 
-    async def embedded(self, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
+    @reads
+    def embedded(self, connection: Connection, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
         """Return the active beliefs of a place, each with its vector of this fingerprint, if it has one."""
-        return await self._database.read(_embedded, scope, fingerprint)
+        source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+        where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
+        query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
+        rows = connection.execute(query, bound(fingerprint, scope.key))
+        return [EmbeddedBelief(belief_of(row[:-1]), None if row[-1] is None else vector_of(row[-1])) for row in rows]
 
-    async def near(self, scope: Scope, fingerprint: str, vector: Vector | None) -> list[tuple[Belief, float | None]]:
+    @reads
+    def near(
+        self, connection: Connection, scope: Scope, fingerprint: str, vector: Vector | None
+    ) -> list[tuple[Belief, float | None]]:
         """Return the active beliefs of a place with their cosine to a unit vector.
 
         The cosine is None if ``vector`` is None or the belief has no vector of this fingerprint (embedding model).
         """
-        return await self._database.read(_near, scope, fingerprint, vector)
+        source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
+        where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
+        query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
+        rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
+        length = 0 if vector is None else len(vector) * vector.itemsize
+        whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
+        if vector is None or not whole:
+            return [(_known(row[:-1]), None) for row in rows]
+        matrix: NDArray[np.float32] = np.frombuffer(b"".join(whole), dtype=np.float32)
+        matrix = np.reshape(matrix, (len(whole), len(vector)))
+        cosines = iter((matrix @ np.frombuffer(vector, dtype=np.float32)).tolist())
+        return [(_known(row[:-1]), next(cosines) if len(row[-1] or b"") == length else None) for row in rows]
 
-    async def note(self, scope: Scope, read: Sequence[str]) -> None:
+    @writes
+    def note(self, connection: Connection, scope: Scope, read: Sequence[str]) -> None:
         """Record that a run read the messages with these ids; all older lines of the place count as read, too."""
-        await self._database.write(_note, scope, read)
+        query = select("coalesce(max(seq), 0)", "messages", f"scope = ? AND id IN {LISTED}")
+        seq = connection.execute(query, (scope.key, listed(bound(*read)))).fetchone()[0]
+        number = connection.execute("SELECT coalesce(max(run), 0) + 1 FROM evolutions").fetchone()[0]
+        connection.execute(
+            "INSERT INTO evolutions VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE"
+            " SET message_seq = max(message_seq, excluded.message_seq), run = excluded.run",
+            (scope.key, seq, number),
+        )
 
-    async def unread(self) -> list[GroupActivity]:
+    @reads
+    def unread(self, connection: Connection) -> list[GroupActivity]:
         """Return the groups with unread lines of people, ordered by their last run, the earliest first."""
-        return await self._database.read(_unread)
+        rows: Iterable[tuple[str, int, int, int]] = connection.execute(
+            "SELECT m.scope, count(*), min(m.at_us), coalesce(v.run, 0) AS run"
+            " FROM messages m LEFT JOIN evolutions v ON v.scope = m.scope"
+            " WHERE m.request_type = 'group' AND m.is_bot = 0 AND m.seq > coalesce(v.message_seq, 0)"
+            " GROUP BY m.scope ORDER BY run, m.scope"
+        )
+        return [GroupActivity(Scope.of_key(key), count, instant_of(since), run) for key, count, since, run in rows]
 
 
 def found(connection: Connection, which: Filter) -> list[tuple[int, Belief]]:
@@ -206,11 +250,6 @@ def _import_version(connection: Connection, belief: Belief, erased: Tombstones) 
     _insert(connection, replace(belief, supporters=left, is_current=False))
     _relink(connection, belief.chain_id, {belief.id: belief})
     return True
-
-
-def _commit(connection: Connection, edits: Sequence[BeliefEdit]) -> list[BeliefEdit]:
-    erased = tombstones_of(connection)
-    return [edit for edit in edits if _is_written(connection, edit, erased)]
 
 
 def _is_written(connection: Connection, edit: BeliefEdit, erased: Tombstones) -> bool:
@@ -295,25 +334,6 @@ def _chain(connection: Connection, chain_id: str) -> list[Belief]:
     return [belief_of(row) for row in connection.execute(query, bound(chain_id))]
 
 
-def _page(connection: Connection, scope: Scope, status: Listing, limit: int, offset: int) -> BeliefPage:
-    where = "b.scope = ? AND b.is_current = 1" + ("" if status == "all" else " AND b.status = ?")
-    values = (scope.key,) if status == "all" else (scope.key, status)
-    total = connection.execute(select("count(*)", "beliefs b", where), values).fetchone()[0]
-    query = select(_FIELDS, "beliefs b", where, "ORDER BY b.status, b.strength DESC, b.seq LIMIT ? OFFSET ?")
-    rows = connection.execute(query, (*values, limit, offset))
-    return BeliefPage(tuple(map(belief_of, rows)), total)
-
-
-def _changes(connection: Connection, scope: Scope, since: datetime) -> list[Change]:
-    query = select(_LOGGED, "belief_changes", "scope = ? AND at_us >= ?", "ORDER BY at_us, seq")
-    return [change_of(row) for row in connection.execute(query, (scope.key, micros(since)))]
-
-
-def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[Belief]:
-    query = select(_FIELDS, "beliefs b", f"{_OF_OTHER_MODELS} AND b.status = 'active'", "ORDER BY +b.seq LIMIT ?2")
-    return [belief_of(row) for row in connection.execute(query, (*bound(fingerprint), limit))]
-
-
 def _store(connection: Connection, fingerprint: str, belief: Belief, vector: Vector) -> None:
     where = "id = ? AND duplicate_key = ? AND status = 'active'"
     row = connection.execute(select("seq", "beliefs", where), (*bound(belief.id), digest(belief.statement))).fetchone()
@@ -322,53 +342,7 @@ def _store(connection: Connection, fingerprint: str, belief: Belief, vector: Vec
         connection.execute("UPDATE beliefs SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
 
 
-def _embedded(connection: Connection, scope: Scope, fingerprint: str) -> list[EmbeddedBelief]:
-    source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
-    where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
-    query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
-    rows = connection.execute(query, bound(fingerprint, scope.key))
-    return [EmbeddedBelief(belief_of(row[:-1]), None if row[-1] is None else vector_of(row[-1])) for row in rows]
-
-
-def _near(
-    connection: Connection, scope: Scope, fingerprint: str, vector: Vector | None
-) -> list[tuple[Belief, float | None]]:
-    source = "beliefs b LEFT JOIN belief_vectors v ON v.seq = b.seq AND b.embedded_as = ?"
-    where = "b.scope = ? AND b.is_current = 1 AND b.status = 'active'"
-    query = select(f"{_FIELDS}, v.vector", source, where, "ORDER BY b.seq")
-    rows = connection.execute(query, bound(fingerprint, scope.key)).fetchall()
-    length = 0 if vector is None else len(vector) * vector.itemsize
-    whole = [row[-1] for row in rows if row[-1] is not None and len(row[-1]) == length]
-    if vector is None or not whole:
-        return [(_known(row[:-1]), None) for row in rows]
-    matrix: NDArray[np.float32] = np.frombuffer(b"".join(whole), dtype=np.float32)
-    matrix = np.reshape(matrix, (len(whole), len(vector)))
-    cosines = iter((matrix @ np.frombuffer(vector, dtype=np.float32)).tolist())
-    return [(_known(row[:-1]), next(cosines) if len(row[-1] or b"") == length else None) for row in rows]
-
-
 @cleared_on_erasure
 @lru_cache(maxsize=4_096)  # the beliefs of a group are compared with every question
 def _known(row: tuple[Any, ...]) -> Belief:
     return belief_of(row)
-
-
-def _note(connection: Connection, scope: Scope, read: Sequence[str]) -> None:
-    query = select("coalesce(max(seq), 0)", "messages", f"scope = ? AND id IN {LISTED}")
-    seq = connection.execute(query, (scope.key, listed(bound(*read)))).fetchone()[0]
-    number = connection.execute("SELECT coalesce(max(run), 0) + 1 FROM evolutions").fetchone()[0]
-    connection.execute(
-        "INSERT INTO evolutions VALUES (?, ?, ?) ON CONFLICT (scope) DO UPDATE"
-        " SET message_seq = max(message_seq, excluded.message_seq), run = excluded.run",
-        (scope.key, seq, number),
-    )
-
-
-def _unread(connection: Connection) -> list[GroupActivity]:
-    rows: Iterable[tuple[str, int, int, int]] = connection.execute(
-        "SELECT m.scope, count(*), min(m.at_us), coalesce(v.run, 0) AS run"
-        " FROM messages m LEFT JOIN evolutions v ON v.scope = m.scope"
-        " WHERE m.request_type = 'group' AND m.is_bot = 0 AND m.seq > coalesce(v.message_seq, 0)"
-        " GROUP BY m.scope ORDER BY run, m.scope"
-    )
-    return [GroupActivity(Scope.of_key(key), count, instant_of(since), run) for key, count, since, run in rows]

@@ -8,8 +8,8 @@ from sqlite3 import Connection
 
 import orjson
 
-from .database.database import Database
 from .database.rows import instant_of, micros
+from .database.table import Table, reads, writes
 
 _KEY = "clock"  # key in the table meta
 
@@ -26,40 +26,30 @@ class ClockState:
     steady_seconds: float
 
 
-class ClockStore:
+class ClockStore(Table):
     """The trust state of the machine's clock, and the correction of wrongly dated tombstones."""
 
-    def __init__(self, database: Database) -> None:
-        """Keep the clock state in a database."""
-        self._database = database
-
-    async def find(self) -> ClockState | None:
+    @reads
+    def find(self, connection: Connection) -> ClockState | None:
         """Return the stored state; None before the first :meth:`keep`."""
-        return await self._database.read(_find)
+        row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
+        if row is None:
+            return None
+        believed_us, seen_us, steady = orjson.loads(row[0])
+        return ClockState(None if believed_us is None else instant_of(believed_us), instant_of(seen_us), steady)
 
-    async def keep(self, state: ClockState) -> None:
+    @writes
+    def keep(self, connection: Connection, state: ClockState) -> None:
         """Store the state."""
-        await self._database.write(_keep, state)
+        believed_us = None if state.believed_at is None else micros(state.believed_at)
+        written = orjson.dumps((believed_us, micros(state.seen_at), state.steady_seconds)).decode()
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, written))
 
     async def redate_tombstones(self, after: datetime, to: datetime) -> int:
         """Redate the tombstones dated later than ``after`` to the instant ``to``; return how many."""
-        if not await self._database.read(_has_later_than, after):
+        if not await self.database.read(_has_later_than, after):
             return 0
-        return await self._database.write(_redate_tombstones, after, to)
-
-
-def _find(connection: Connection) -> ClockState | None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-    if row is None:
-        return None
-    believed_us, seen_us, steady = orjson.loads(row[0])
-    return ClockState(None if believed_us is None else instant_of(believed_us), instant_of(seen_us), steady)
-
-
-def _keep(connection: Connection, state: ClockState) -> None:
-    believed_us = None if state.believed_at is None else micros(state.believed_at)
-    written = orjson.dumps((believed_us, micros(state.seen_at), state.steady_seconds)).decode()
-    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, written))
+        return await self.database.write(_redate_tombstones, after, to)
 
 
 def _has_later_than(connection: Connection, after: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from sqlite3 import Connection
@@ -18,21 +18,23 @@ from . import duplicates, event_rows, facts, hidden_lines, replaced_facts
 from .database.database import Database
 from .database.rows import EVENT_FIELDS, bound, event_of, micros
 from .database.statements import LISTED, bounded, listed, next_revision, select
+from .database.table import Table, reads, writes
 from .search.corpus import EVENTS
 from .tombstones import tombstones_of
 
 _FIELDS = ", ".join(EVENT_FIELDS)
 
 
-class EventLedger:
+class EventLedger(Table):
     """Writes, reads, retires and restores events."""
 
     def __init__(self, database: Database, clock: Clock) -> None:
         """Keep events in a database; the clock dates the records of done jobs."""
-        self._database = database
+        super().__init__(database)
         self._clock = clock
 
-    async def commit(self, draft: Draft) -> None:
+    @writes
+    def commit(self, connection: Connection, draft: Draft) -> None:
         """Write a draft in one transaction and mark its job done; does nothing for a job already marked done.
 
         * *Equal events.* If an active event has the :func:`duplicate_key`, scope and sender of a new event, the new one
@@ -50,46 +52,100 @@ class EventLedger:
         * Events of opted-out senders are skipped; one all of whose messages are withdrawn is written as retired.
         * The ``draft.observations`` are recorded for :class:`FactBook`, also for absorbed events.
         """
-        await self._database.write(_commit, draft, self._clock.now())
+        now = self._clock.now()
+        if _is_done(connection, draft.job_id):
+            return
+        if draft.corrects and not _fetch(connection, [draft.corrects]):
+            raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
+        left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
+        written: dict[str, _CommittedEvent] = {}
+        for event in draft.events:
+            if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
+                entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
+                if entry is not None:
+                    facts.record_observation(connection, event, entry.seq, draft.observations.get(event.id, ""))
+                    written[event.id] = entry
+        for fact in draft.facts:
+            entry = written.get(fact.event_id)
+            is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
+            if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
+                facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
+        replaced_facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
+        if written and draft.corrects:
+            _retire(connection, draft.corrects, now)
+        connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
-    async def done(self, job_id: str) -> bool:
+    @reads
+    def done(self, connection: Connection, job_id: str) -> bool:
         """Return whether the job's draft was committed within the ledger's retention time for done jobs."""
-        return await self._database.read(_is_done, job_id)
+        return _is_done(connection, job_id)
 
-    async def find(self, event_id: str) -> Event | None:
+    @reads
+    def find(self, connection: Connection, event_id: str) -> Event | None:
         """Return an event, active or retired (forgotten, withdrawn, corrected); None if the id is unknown."""
-        return await self._database.read(_find, event_id)
+        return _find(connection, event_id)
 
-    async def fetch(self, event_ids: Sequence[str]) -> list[Event]:
+    @reads
+    def fetch(self, connection: Connection, event_ids: Sequence[str]) -> list[Event]:
         """Return those of the events that are active, in the given order."""
-        return await self._database.read(_fetch, event_ids)
+        return _fetch(connection, event_ids)
 
-    async def recent(self, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
+    @reads
+    def recent(self, connection: Connection, read_filter: ReadFilter, limit: int, offset: int = 0) -> list[Event]:
         """Return events that the read filter admits, newest first by ``happened_at``."""
-        return await self._database.read(_recent, read_filter, bounded(limit), bounded(offset))
+        clause, values = EVENTS.filter_of(read_filter)
+        query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
+        return list(
+            EVENTS.admitted(read_filter, connection.execute(query, (*values, bounded(limit), bounded(offset)))).values()
+        )
 
     async def made_of(self, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
         """Return the active events that the read filter admits and that have one of these messages as a source."""
-        return await self._database.read(_made_of, lines, read_filter) if lines else []
+        return await self.database.read(_made_of, lines, read_filter) if lines else []
 
-    def replacing(self, event_ids: Collection[str], read_filter: ReadFilter) -> Awaitable[list[Event]]:
+    @reads
+    def replacing(self, connection: Connection, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
         """Return the active events that the read filter admits and whose ``replaces`` is one of the ids."""
-        return self._database.read(_replacing, event_ids, read_filter)
+        clause, values = EVENTS.filter_of(read_filter)
+        by_replaced = "events e INDEXED BY events_replacing"  # without it every event of the place is read
+        query = select(EVENTS.columns, by_replaced, f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
+        return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
 
-    def replaced_ids(self, limit: int) -> Awaitable[frozenset[str] | None]:
+    @reads
+    def replaced_ids(self, connection: Connection, limit: int) -> frozenset[str] | None:
         """Return all ids that any event, retired ones included, names as replaced; None if more than ``limit`` do."""
-        return self._database.read(_replaced_ids, bounded(limit))
+        limit = bounded(limit)
+        query = select("replaces", "events INDEXED BY events_replacing", "replaces <> ''", "LIMIT ?")
+        found = connection.execute(query, (limit + 1,)).fetchall()
+        return None if len(found) > limit else frozenset(row[0] for row in found)
 
-    async def retire(self, event_id: str, at: datetime) -> None:
+    @writes
+    def retire(self, connection: Connection, event_id: str, at: datetime) -> None:
         """Exclude an event from every read of active events; nothing is erased."""
-        await self._database.write(_retire, event_id, at)
+        _retire(connection, event_id, at)
 
-    async def restore(self, event_id: str) -> Event | None:
+    @writes
+    def restore(self, connection: Connection, event_id: str) -> Event | None:
         """Reactivate a retired event and return it, or return an active event that is equal to it.
 
         None if the id is unknown or all messages of the event are withdrawn.
         """
-        return await self._database.write(_restore, event_id)
+        event = _find(connection, event_id)
+        if event is None or event.retired_at is None:
+            return event
+        if event_rows.rests_on_nothing(connection, event):
+            return None
+        twin = duplicates.active_duplicate(connection, event)
+        if twin is not None:
+            hidden_lines.unhide(connection, event_id)
+            return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
+        connection.execute(
+            "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
+            (next_revision(connection), *bound(event_id)),
+        )
+        restored = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
+        replaced_facts.settle(connection, restored)
+        return replace(event, retired_at=None)
 
 
 @dataclass(frozen=True)
@@ -101,30 +157,6 @@ class _CommittedEvent:
 
     seq: int
     facts_of: str | None
-
-
-def _commit(connection: Connection, draft: Draft, now: datetime) -> None:
-    if _is_done(connection, draft.job_id):
-        return
-    if draft.corrects and not _fetch(connection, [draft.corrects]):
-        raise UnknownEvent(sentences.caller.UNKNOWN_EVENT)
-    left_out, erased = event_rows.opted_out(connection), tombstones_of(connection)
-    written: dict[str, _CommittedEvent] = {}
-    for event in draft.events:
-        if left_out.isdisjoint((event.sender_id, *event.subjects)) and not stays_out(erased, event):
-            entry = _store_or_count(connection, event, draft.repeats.get(event.id), corrects=bool(draft.corrects))
-            if entry is not None:
-                facts.record_observation(connection, event, entry.seq, draft.observations.get(event.id, ""))
-                written[event.id] = entry
-    for fact in draft.facts:
-        entry = written.get(fact.event_id)
-        is_fed = not draft.corrects or facts.may_replace(connection, draft.corrects, fact)
-        if is_fed and entry is not None and entry.facts_of is not None and facts.is_kept(fact, left_out, erased):
-            facts.keep(connection, replace(fact, event_id=entry.facts_of), entry.seq, now)
-    replaced_facts.settle_draft(connection, draft, [entry.seq for entry in written.values()])
-    if written and draft.corrects:
-        _retire(connection, draft.corrects, now)
-    connection.execute("INSERT INTO jobs_done VALUES (?, ?)", bound(draft.job_id, micros(now)))
 
 
 def _store_or_count(
@@ -161,12 +193,6 @@ def _fetch(connection: Connection, event_ids: Sequence[str]) -> list[Event]:
     return [found[event_id] for event_id in event_ids if event_id in found]
 
 
-def _recent(connection: Connection, read_filter: ReadFilter, limit: int, offset: int) -> list[Event]:
-    clause, values = EVENTS.filter_of(read_filter)
-    query = select(EVENTS.columns, "events e", clause, "ORDER BY e.at_us DESC, e.seq DESC LIMIT ? OFFSET ?")
-    return list(EVENTS.admitted(read_filter, connection.execute(query, (*values, limit, offset))).values())
-
-
 def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], read_filter: ReadFilter) -> list[Event]:
     by_scope: dict[str, list[str]] = {}
     for scope, message_id in lines:
@@ -180,39 +206,7 @@ def _made_of(connection: Connection, lines: Collection[tuple[Scope, str]], read_
     return list(found.values())
 
 
-def _replacing(connection: Connection, event_ids: Collection[str], read_filter: ReadFilter) -> list[Event]:
-    clause, values = EVENTS.filter_of(read_filter)
-    by_replaced = "events e INDEXED BY events_replacing"  # without it every event of the place is read
-    query = select(EVENTS.columns, by_replaced, f"e.replaces <> '' AND e.replaces IN {LISTED} AND {clause}")
-    return list(EVENTS.admitted(read_filter, connection.execute(query, (listed(event_ids), *values))).values())
-
-
-def _replaced_ids(connection: Connection, limit: int) -> frozenset[str] | None:
-    query = select("replaces", "events INDEXED BY events_replacing", "replaces <> ''", "LIMIT ?")
-    found = connection.execute(query, (limit + 1,)).fetchall()
-    return None if len(found) > limit else frozenset(row[0] for row in found)
-
-
 def _retire(connection: Connection, event_id: str, at: datetime) -> None:
     row = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
     if row is not None:
         event_rows.retire(connection, row, at)
-
-
-def _restore(connection: Connection, event_id: str) -> Event | None:
-    event = _find(connection, event_id)
-    if event is None or event.retired_at is None:
-        return event
-    if event_rows.rests_on_nothing(connection, event):
-        return None
-    twin = duplicates.active_duplicate(connection, event)
-    if twin is not None:
-        hidden_lines.unhide(connection, event_id)
-        return event_of(connection.execute(select(_FIELDS, "events", "seq = ?"), (twin,)).fetchone())
-    connection.execute(
-        "UPDATE events SET retired_at = NULL, revision = ? WHERE id = ?",
-        (next_revision(connection), *bound(event_id)),
-    )
-    restored = connection.execute("SELECT seq FROM events WHERE id = ?", bound(event_id)).fetchone()
-    replaced_facts.settle(connection, restored)
-    return replace(event, retired_at=None)

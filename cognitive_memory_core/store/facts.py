@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from sqlite3 import Connection
@@ -12,9 +12,9 @@ from ..domain.fact import Fact
 from ..domain.profile import ProfileKey
 from ..domain.scope import Scope
 from ..domain.tombstones import Tombstones
-from .database.database import Database
 from .database.rows import EVENT_FIELDS, Row, bound, digest, event_of, instant_of, micros, moment_of
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
+from .database.table import Table, reads, writes
 from .event_rows import opted_out
 from .profile_keys import KEY_COLUMNS, OF_KEY, key_values
 
@@ -52,54 +52,89 @@ class PendingFacts:
     withdrawn: int = 0
 
 
-class FactBook:
+class FactBook(Table):
     """Facts that wait for a merge, and the event that each observation became."""
 
-    def __init__(self, database: Database) -> None:
-        """Read waiting facts and record them as merged; facts are written with their events."""
-        self._database = database
-
-    async def waiting(self) -> list[PendingFacts]:
+    @reads
+    def waiting(self, connection: Connection) -> list[PendingFacts]:
         """Return the profiles with waiting facts, the longest waiting first.
 
         A fact is valid while its event is active and no active event that feeds the same profile replaces that event. A
         valid fact waits until it is recorded as merged (:meth:`mark_merged`). A merged fact that is no longer valid
         waits as a withdrawn one, until its removal is recorded.
         """
-        return await self._database.read(_waiting)
+        counted = f"{_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us, min(f.seq) AS first"
+        given = select(counted, _WITH_EVENTS, _waiting_condition(connection), f"GROUP BY {_KEY}")
+        failures = f"({given}) f LEFT JOIN merge_failures m USING ({', '.join(KEY_COLUMNS)})"
+        columns = f"{_KEY}, f.facts, f.gone, f.since_us, m.attempts, m.failed_us, m.error"
+        rows = connection.execute(select(columns, failures, "TRUE", "ORDER BY f.since_us, f.first"))
+        return [_waiting_of(row) for row in rows]
 
-    async def facts(self, key: ProfileKey, limit: int) -> list[Fact]:
+    @reads
+    def facts(self, connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:
         """Return the waiting facts of one profile: withdrawn ones first, then new ones, oldest first."""
-        return await self._database.read(_facts, key, bounded(limit))
+        columns = "e.id, f.text, f.kind, f.happened_at, f.merged"
+        of_key = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
+        query = select(
+            columns,
+            _WITH_EVENTS,
+            f"{of_key} AND {_waiting_condition(connection)}",
+            "ORDER BY f.merged DESC, f.seq LIMIT ?",
+        )
+        rows = connection.execute(query, (*key_values(key), bounded(limit)))
+        return [
+            Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows
+        ]
 
-    async def mark_merged(self, key: ProfileKey, facts: Collection[Fact]) -> None:
+    @writes
+    def mark_merged(self, connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
         """Record that facts were merged into their profile, or removed if withdrawn; reset its failure count.
 
         Each fact is recorded in the state in which :meth:`facts` returned it: if its event changed since, the fact
         waits again. A removed fact whose event is restored later waits again, too.
         """
-        await self._database.write(_mark_merged, key, facts)
+        settled = update("facts", ("merged",), f"{OF_KEY} AND id = ?")
+        of_key = key_values(key)
+        connection.executemany(settled, [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts])
+        connection.execute(delete("merge_failures", OF_KEY), key_values(key))
 
-    async def keys_to_update(self) -> frozenset[ProfileKey]:
+    @reads
+    def keys_to_update(self, connection: Connection) -> frozenset[ProfileKey]:
         """Return the profiles that contain facts of retired events; they must not be shown until those are removed."""
-        return await self._database.read(_keys_to_update)
+        rows = connection.execute(select(f"DISTINCT {_KEY}", _WITHDRAWN_FACTS, "e.retired_at IS NOT NULL"))
+        return frozenset(ProfileKey(*row) for row in rows)
 
-    async def fail(self, key: ProfileKey, error: str, at: datetime) -> None:
+    @writes
+    def fail(self, connection: Connection, key: ProfileKey, error: str, at: datetime) -> None:
         """Record a failed merge; the facts keep waiting. Does nothing if the profile has no waiting facts."""
-        await self._database.write(_fail, key, error, at)
+        query = select("1", "facts", f"{OF_KEY} AND {_MAY_WAIT}", "LIMIT 1")
+        if connection.execute(query, key_values(key)).fetchone() is None:
+            return
+        query = insert("merge_failures", (*KEY_COLUMNS, "attempts", "failed_us", "error"), _FAILED_AGAIN)
+        connection.execute(query, (*key_values(key), 1, micros(at), *bound(error)))
 
-    async def keys_with_facts_of(self, scope: Scope) -> frozenset[ProfileKey]:
+    @reads
+    def keys_with_facts_of(self, connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
         """Return the profiles that have facts, waiting or merged, from a place."""
-        return await self._database.read(keys_with_facts_of, scope)
+        return keys_with_facts_of(connection, scope)
 
-    async def events_of_observations(
-        self, scope: Scope, sender_id: str, observations: Sequence[str]
-    ) -> Mapping[str, Event]:
+    @reads
+    def events_of_observations(
+        self, connection: Connection, scope: Scope, sender_id: str, observations: Sequence[str]
+    ) -> dict[str, Event]:
         """Map observations to the active event made from an equal observation of the sender in this scope.
 
         Observations without such an event are omitted. Observations are equal if their :func:`duplicate_key` is.
         """
-        return await self._database.read(_events_of_observations, scope, sender_id, observations)
+        digests = {observation: digest(observation) for observation in observations}
+        query = select(
+            ", ".join(("h.digest", *(f"e.{name}" for name in EVENT_FIELDS))),
+            "heard h CROSS JOIN events e ON e.seq = h.event_seq",
+            f"h.scope = ? AND h.sender_id = ? AND h.digest IN {LISTED} AND {_STANDING}",
+        )
+        rows = connection.execute(query, (*bound(scope.key, sender_id), listed(digests.values())))
+        events = {row[0]: event_of(row[1:]) for row in rows}
+        return {observation: events[one] for observation, one in digests.items() if one in events}
 
 
 def keys_with_facts_of(connection: Connection, scope: Scope) -> frozenset[ProfileKey]:
@@ -150,62 +185,9 @@ def _waiting_condition(connection: Connection) -> str:
     return f"{_WAITS} AND {_OF_NOBODY_OUT}" if opted_out(connection) else _WAITS
 
 
-def _waiting(connection: Connection) -> list[PendingFacts]:
-    counted = f"{_KEY}, count(*) AS facts, sum(f.merged) AS gone, min(f.noted_us) AS since_us, min(f.seq) AS first"
-    given = select(counted, _WITH_EVENTS, _waiting_condition(connection), f"GROUP BY {_KEY}")
-    failures = f"({given}) f LEFT JOIN merge_failures m USING ({', '.join(KEY_COLUMNS)})"
-    columns = f"{_KEY}, f.facts, f.gone, f.since_us, m.attempts, m.failed_us, m.error"
-    rows = connection.execute(select(columns, failures, "TRUE", "ORDER BY f.since_us, f.first"))
-    return [_waiting_of(row) for row in rows]
-
-
 def _waiting_of(row: Row) -> PendingFacts:
     *key, facts, gone, since_us, attempts, failed_us, error = row
     since = instant_of(since_us)
     if attempts is None:
         return PendingFacts(ProfileKey(*key), facts, since, withdrawn=gone)
     return PendingFacts(ProfileKey(*key), facts, since, attempts, instant_of(failed_us), error, gone)
-
-
-def _facts(connection: Connection, key: ProfileKey, limit: int) -> list[Fact]:
-    columns = "e.id, f.text, f.kind, f.happened_at, f.merged"
-    of_key = " AND ".join(f"f.{name} = ?" for name in KEY_COLUMNS)
-    query = select(
-        columns, _WITH_EVENTS, f"{of_key} AND {_waiting_condition(connection)}", "ORDER BY f.merged DESC, f.seq LIMIT ?"
-    )
-    rows = connection.execute(query, (*key_values(key), limit))
-    return [Fact(key, event_id, text, kind, moment_of(at), bool(merged)) for event_id, text, kind, at, merged in rows]
-
-
-def _mark_merged(connection: Connection, key: ProfileKey, facts: Collection[Fact]) -> None:
-    settled = update("facts", ("merged",), f"{OF_KEY} AND id = ?")
-    of_key = key_values(key)
-    connection.executemany(settled, [(not fact.is_withdrawn, *of_key, fact.id) for fact in facts])
-    connection.execute(delete("merge_failures", OF_KEY), key_values(key))
-
-
-def _keys_to_update(connection: Connection) -> frozenset[ProfileKey]:
-    rows = connection.execute(select(f"DISTINCT {_KEY}", _WITHDRAWN_FACTS, "e.retired_at IS NOT NULL"))
-    return frozenset(ProfileKey(*row) for row in rows)
-
-
-def _fail(connection: Connection, key: ProfileKey, error: str, at: datetime) -> None:
-    query = select("1", "facts", f"{OF_KEY} AND {_MAY_WAIT}", "LIMIT 1")
-    if connection.execute(query, key_values(key)).fetchone() is None:
-        return
-    query = insert("merge_failures", (*KEY_COLUMNS, "attempts", "failed_us", "error"), _FAILED_AGAIN)
-    connection.execute(query, (*key_values(key), 1, micros(at), *bound(error)))
-
-
-def _events_of_observations(
-    connection: Connection, scope: Scope, sender_id: str, observations: Sequence[str]
-) -> dict[str, Event]:
-    digests = {observation: digest(observation) for observation in observations}
-    query = select(
-        ", ".join(("h.digest", *(f"e.{name}" for name in EVENT_FIELDS))),
-        "heard h CROSS JOIN events e ON e.seq = h.event_seq",
-        f"h.scope = ? AND h.sender_id = ? AND h.digest IN {LISTED} AND {_STANDING}",
-    )
-    rows = connection.execute(query, (*bound(scope.key, sender_id), listed(digests.values())))
-    events = {row[0]: event_of(row[1:]) for row in rows}
-    return {observation: events[one] for observation, one in digests.items() if one in events}

@@ -12,9 +12,9 @@ from ..domain.message import Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scope
 from . import beliefs, event_rows, hidden_lines, log_size
-from .database.database import Database
 from .database.rows import MESSAGE_COLUMNS, MESSAGE_FIELDS, bound, found_message, message_of, message_values, micros
 from .database.statements import LISTED, bounded, insert, listed, new_seq, select
+from .database.table import Table, reads, writes
 from .search import words
 from .search.passages import passages_around
 from .search.read_filter_sql import NOT_HIDDEN
@@ -25,61 +25,91 @@ PRUNED_TOGETHER = 500  # messages per transaction, which bounds how long writes 
 _FIELDS = ", ".join(MESSAGE_FIELDS)
 
 
-class MessageLog:
+class MessageLog(Table):
     """The recent-message log."""
-
-    def __init__(self, database: Database) -> None:
-        """Keep messages in a database."""
-        self._database = database
 
     async def append(self, messages: Sequence[Message]) -> None:
         """Store messages; an existing one (same scope and id) is unchanged, a withdrawn one is skipped."""
         if messages:
-            await self._database.write(_append_all, messages)
+            await self.database.write(_append_all, messages)
 
-    async def recent(
-        self, scope: Scope, limit: int, *, before: datetime | None = None, without: Collection[str] = ()
+    @reads
+    def recent(
+        self,
+        connection: Connection,
+        scope: Scope,
+        limit: int,
+        *,
+        before: datetime | None = None,
+        without: Collection[str] = (),
     ) -> list[Message]:
         """Return the newest messages of a place, oldest first; with ``before``, only older ones.
 
         Lines of the people ``without``, and the bot's lines to them, are left out and do not count towards ``limit``.
         """
-        return await self._database.read(_recent, scope, bounded(limit), before, tuple(without))
+        without = tuple(without)
+        clause, values = f"scope = ? AND {NOT_HIDDEN}", [scope.key]
+        if before is not None:
+            clause, values = f"{clause} AND at_us < ?", [*values, micros(before)]
+        if without:
+            clause, values = f"{clause} AND user_id NOT IN {LISTED}", [*values, listed(without)]
+        query = select(_FIELDS, "messages e", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
+        newest_first = [found_message(row) for row in connection.execute(query, (*values, bounded(limit)))]
+        return newest_first[::-1]
 
-    async def find(self, scope: Scope, message_ids: Collection[str]) -> list[Message]:
+    @reads
+    def find(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
         """Return those of the given messages of a place that are in the log, oldest first."""
-        return await self._database.read(_find, scope, message_ids)
+        query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {NOT_HIDDEN}", "ORDER BY at_us, seq")
+        return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
 
-    async def learned(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
+    @reads
+    def learned(self, connection: Connection, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
         """Return which of the messages of a place are sources of an event, active or retired (forgotten, corrected)."""
-        return await self._database.read(_learned, scope, message_ids)
+        sources = f"e.scope = ? AND s.message_id IN {LISTED}"
+        query = select("DISTINCT s.message_id", "event_sources s JOIN events e ON e.seq = s.seq", sources)
+        return frozenset(row[0] for row in connection.execute(query, (scope.key, listed(message_ids))))
 
-    async def around(self, messages: Sequence[Message], read_filter: ReadFilter, reach: int) -> list[Passage]:
+    @reads
+    def around(
+        self, connection: Connection, messages: Sequence[Message], read_filter: ReadFilter, reach: int
+    ) -> list[Passage]:
         """Return each message with those of the ``reach`` lines before and after it that the read filter admits.
 
         Overlapping passages are merged. A message that is gone or not admitted has no passage.
         """
-        return await self._database.read(passages_around, messages, read_filter, bounded(reach))
+        return passages_around(connection, messages, read_filter, bounded(reach))
 
-    async def shown(self, messages: Sequence[Message]) -> list[Message]:
+    @reads
+    def shown(self, connection: Connection, messages: Sequence[Message]) -> list[Message]:
         """Return those of the lines that are neither withdrawn nor hidden because they tell a forgotten event.
 
         The lines need not be in the log; see :class:`EventEraser`.
         """
-        return await self._database.read(hidden_lines.shown, messages)
+        return hidden_lines.shown(connection, messages)
 
-    async def withdraw(self, scope: Scope, message_id: str, at: datetime) -> int:
+    @writes
+    def withdraw(self, connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
         """Remove a message, record it as withdrawn, and retire events all of whose messages are withdrawn.
 
         Returns the number of retired events. Also accepts messages that are not in the log.
         """
-        return await self._database.write(_withdraw, scope, message_id, at)
+        place = bound(scope.key, message_id)
+        connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
+        beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
+        known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
+        drop(connection, [row[0] for row in known])
+        resting = connection.execute(
+            "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
+            place[::-1],
+        ).fetchall()
+        return event_rows.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
 
     async def prune(self, before: datetime) -> int:
         """Delete messages, withdrawal records and done-job records older than ``before``; return the message count."""
-        await self._database.write(_prune_marks, micros(before))
+        await self.database.write(_prune_marks, micros(before))
         pruned = 0
-        while dropped := await self._database.write(_prune_some, micros(before)):
+        while dropped := await self.database.write(_prune_some, micros(before)):
             pruned += dropped
         return pruned
 
@@ -91,15 +121,15 @@ class MessageLog:
         """
         excess, place, shrunk = await self._weight() - most, log_size.BEGINNING, 0
         while excess > 0 and place is not None:
-            excess, place, dropped = await self._database.write(_shrink_some, excess, place, kept_per_place)
+            excess, place, dropped = await self.database.write(_shrink_some, excess, place, kept_per_place)
             shrunk += dropped
         return shrunk
 
     async def _weight(self) -> int:
         """Return the size of the log in bytes; it is read in slices, so that other reads wait for one slice at most."""
-        last = await self._database.read(log_size.last)
+        last = await self.database.read(log_size.last)
         firsts = range(0, last + 1, log_size.WEIGHED_TOGETHER)
-        return sum([await self._database.read(log_size.weight, first) for first in firsts])
+        return sum([await self.database.read(log_size.weight, first) for first in firsts])
 
 
 def append(connection: Connection, messages: Iterable[Message]) -> int:
@@ -125,43 +155,6 @@ def _append(connection: Connection, message: Message) -> bool:
 def _append_all(connection: Connection, messages: Sequence[Message]) -> None:
     erased = tombstones_of(connection)
     append(connection, (message for message in messages if not stays_out(erased, message)))
-
-
-def _recent(
-    connection: Connection, scope: Scope, limit: int, before: datetime | None, without: Sequence[str]
-) -> list[Message]:
-    clause, values = f"scope = ? AND {NOT_HIDDEN}", [scope.key]
-    if before is not None:
-        clause, values = f"{clause} AND at_us < ?", [*values, micros(before)]
-    if without:
-        clause, values = f"{clause} AND user_id NOT IN {LISTED}", [*values, listed(without)]
-    query = select(_FIELDS, "messages e", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
-    newest_first = [found_message(row) for row in connection.execute(query, (*values, limit))]
-    return newest_first[::-1]
-
-
-def _find(connection: Connection, scope: Scope, message_ids: Collection[str]) -> list[Message]:
-    query = select(_FIELDS, "messages e", f"scope = ? AND id IN {LISTED} AND {NOT_HIDDEN}", "ORDER BY at_us, seq")
-    return [message_of(row) for row in connection.execute(query, (scope.key, listed(message_ids)))]
-
-
-def _learned(connection: Connection, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-    sources = f"e.scope = ? AND s.message_id IN {LISTED}"
-    query = select("DISTINCT s.message_id", "event_sources s JOIN events e ON e.seq = s.seq", sources)
-    return frozenset(row[0] for row in connection.execute(query, (scope.key, listed(message_ids))))
-
-
-def _withdraw(connection: Connection, scope: Scope, message_id: str, at: datetime) -> int:
-    place = bound(scope.key, message_id)
-    connection.execute("INSERT INTO withdrawals VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (*place, micros(at)))
-    beliefs.withdraw(connection, scope, message_id, at)  # first: it reads who said the message
-    known = connection.execute(select("seq", "messages", "scope = ? AND id = ?"), place).fetchall()
-    drop(connection, [row[0] for row in known])
-    resting = connection.execute(
-        "SELECT e.seq FROM event_sources s JOIN events e ON e.seq = s.seq WHERE s.message_id = ? AND e.scope = ?",
-        place[::-1],
-    ).fetchall()
-    return event_rows.retire(connection, _without_source(connection, [row[0] for row in resting], place[1]), at)
 
 
 def _without_source(connection: Connection, seqs: Sequence[int], message_id: str) -> list[int]:

@@ -10,9 +10,9 @@ from sqlite3 import Connection
 from ..domain.erasure_rules import is_covered
 from ..domain.people import NamePeriod, Person, person_of
 from ..domain.scope import Scope
-from .database.database import Database
 from .database.rows import bound, micros
 from .database.statements import LISTED, insert, listed, select
+from .database.table import Table, reads
 from .tombstones import tombstones_of
 
 MOST_NAMES = 64  # of one person that are hidden; the latest ones where there are more
@@ -59,17 +59,13 @@ class Alias:
     last_seen_at: datetime
 
 
-class NameBook:
+class NameBook(Table):
     """Current and earlier names of people, by place."""
-
-    def __init__(self, database: Database) -> None:
-        """Keep names in a database."""
-        self._database = database
 
     async def note(self, scope: Scope, user_id: str, name: str, at: datetime) -> None:
         """Record a person's name in a place; blank names are ignored."""
         if name.strip():
-            await self._database.write(_note, [Alias(scope, user_id, name, at, at)])
+            await self.database.write(_note, [Alias(scope, user_id, name, at, at)])
 
     async def note_all(self, sightings: Sequence[Alias]) -> bool:
         """Record several names; return whether anything was written.
@@ -77,30 +73,44 @@ class NameBook:
         To spare the disk, nothing is written if only last-seen times would change, by less than an hour each.
         """
         named = [alias for alias in sightings if alias.name.strip()]
-        is_news = await self._database.read(_has_news, named)
+        is_news = await self.database.read(_has_news, named)
         if is_news:
-            await self._database.write(_note, named)
+            await self.database.write(_note, named)
         return is_news
 
-    async def people(self, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
+    @reads
+    def people(self, connection: Connection, scope: Scope, user_ids: Iterable[str] = ()) -> list[Person]:
         """Return the people known in a place with their latest names, latest seen first; all, or those in ``user_ids``.
 
         ``aliases`` are their other names in this place, latest first, at most :data:`MOST_ALIASES`; ``usual`` is the
         name used longest in recent time (:func:`longest_used_name`).
         """
-        return await self._database.read(_people, scope, list(user_ids))
+        user_ids = list(user_ids)
+        where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
+        query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
+        periods: dict[str, list[NamePeriod]] = {}
+        for user_id, *recorded in connection.execute(
+            query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)
+        ):
+            periods.setdefault(user_id, []).append(NamePeriod(*recorded))
+        return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
 
-    async def names_of(self, user_ids: Iterable[str]) -> list[str]:
+    @reads
+    def names_of(self, connection: Connection, user_ids: Iterable[str]) -> list[str]:
         """Return current and earlier names of these people in all places, at most :data:`MOST_NAMES` of each person."""
-        return await self._database.read(_names_of, list(user_ids))
+        latest = "row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
+        ranked = select(f"name, {latest}", "names", f"user_id IN {LISTED}", "GROUP BY user_id, name")
+        query = select("name", f"({ranked})", "rank <= ?", "GROUP BY name ORDER BY min(rank), name")
+        return [row[0] for row in connection.execute(query, (listed(list(user_ids)), MOST_NAMES))]
 
-    async def shared(self, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
+    @reads
+    def shared(self, connection: Connection, user_ids: Iterable[str], *, with_words: bool = False) -> list[str]:
         """Return those names of these people that another person has in a place where they were seen.
 
         ``with_words`` adds names that others used there as a word before the name was first seen. A name with which
         the person was first seen in a place is none, once they were seen for a week or on ten lines.
         """
-        return await self._database.read(_shared, list(user_ids), with_words)
+        return [row[0] for row in connection.execute(_SHARED, (listed(list(user_ids)), with_words, *_WORN))]
 
 
 def add_alias(connection: Connection, alias: Alias) -> bool:
@@ -144,23 +154,3 @@ def _is_news(connection: Connection, alias: Alias) -> bool:
     if latest is None or latest[0] != bound(alias.name)[0]:
         return True
     return micros(alias.first_seen_at) < latest[1] or micros(alias.last_seen_at) >= latest[2] + _HOUR_US
-
-
-def _people(connection: Connection, scope: Scope, user_ids: list[str]) -> list[Person]:
-    where = f"scope = ? AND user_id IN {LISTED}" if user_ids else "scope = ?"
-    query = select("user_id, name, first_us / 1e6, last_us / 1e6", "names", where, _LATEST_FIRST)
-    periods: dict[str, list[NamePeriod]] = {}
-    for user_id, *recorded in connection.execute(query, (scope.key, listed(user_ids)) if user_ids else (scope.key,)):
-        periods.setdefault(user_id, []).append(NamePeriod(*recorded))
-    return [person_of(user_id, recorded, most_aliases=MOST_ALIASES) for user_id, recorded in periods.items()]
-
-
-def _names_of(connection: Connection, user_ids: list[str]) -> list[str]:
-    latest = "row_number() OVER (PARTITION BY user_id ORDER BY max(last_us) DESC, max(seq) DESC) AS rank"
-    ranked = select(f"name, {latest}", "names", f"user_id IN {LISTED}", "GROUP BY user_id, name")
-    query = select("name", f"({ranked})", "rank <= ?", "GROUP BY name ORDER BY min(rank), name")
-    return [row[0] for row in connection.execute(query, (listed(user_ids), MOST_NAMES))]
-
-
-def _shared(connection: Connection, user_ids: list[str], with_words: bool) -> list[str]:
-    return [row[0] for row in connection.execute(_SHARED, (listed(user_ids), with_words, *_WORN))]

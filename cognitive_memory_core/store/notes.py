@@ -2,64 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Collection
 from sqlite3 import Connection
 
 from ..domain.erasure_rules import stays_out
 from ..domain.message import Message
 from ..domain.note import Memo, Pin
 from ..domain.scope import Scope
-from .database.database import Database
 from .database.rows import MEMO_COLUMNS, PIN_COLUMNS, bound, memo_of, memo_values, micros, pin_of, pin_values
 from .database.statements import LISTED, bounded, delete, insert, listed, select
+from .database.table import Table, reads, writes
 from .tombstones import tombstones_of
 
 _WRITTEN_AGAIN = "ON CONFLICT (id) DO UPDATE SET text = excluded.text, author_id = excluded.author_id"
 SHORTEST_QUOTE = 5  # characters; a shorter line is quoted by a memo that has no other words
 
 
-class NoteBook:
+class NoteBook(Table):
     """Memos and pins."""
 
-    def __init__(self, database: Database) -> None:
-        """Keep notes in a database."""
-        self._database = database
-
-    async def write_memo(self, memo: Memo) -> None:
+    @writes
+    def write_memo(self, connection: Connection, memo: Memo) -> None:
         """Store a memo; writing the same id twice stores one."""
-        await self._database.write(_write_memo, memo)
+        if not stays_out(tombstones_of(connection), memo):
+            add_memo(connection, memo)
 
-    def memos(self, scope: Scope, limit: int, *, without: Collection[str] = ()) -> Awaitable[list[Memo]]:
+    @reads
+    def memos(self, connection: Connection, scope: Scope, limit: int, *, without: Collection[str] = ()) -> list[Memo]:
         """Return the newest ``limit`` memos of a place, newest last, leaving out those of the people ``without``."""
-        return self._database.read(_memos, scope, bounded(limit), tuple(without))
+        without = tuple(without)
+        clause = f"scope = ? AND user_id NOT IN {LISTED}" if without else "scope = ?"
+        values = (scope.key, listed(without)) if without else (scope.key,)
+        query = select(", ".join(MEMO_COLUMNS), "memos", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
+        newest_first = [memo_of(row) for row in connection.execute(query, (*values, bounded(limit)))]
+        return newest_first[::-1]
 
-    async def latest_memos(self, limit: int) -> list[Memo]:
+    @reads
+    def latest_memos(self, connection: Connection, limit: int) -> list[Memo]:
         """Return the newest memos of all places, newest last."""
-        return await self._database.read(_latest, bounded(limit))
+        query = select(", ".join(MEMO_COLUMNS), "memos", "TRUE", "ORDER BY seq DESC LIMIT ?")
+        newest_first = [memo_of(row) for row in connection.execute(query, (bounded(limit),))]
+        return newest_first[::-1]
 
-    async def memo_ids(self, user_id: str) -> list[str]:
+    @reads
+    def memo_ids(self, connection: Connection, user_id: str) -> list[str]:
         """Return the ids of the memos of a person's turns, in all places."""
-        return await self._database.read(_memo_ids, user_id)
+        return [row[0] for row in connection.execute(select("id", "memos", "user_id = ?"), bound(user_id))]
 
-    async def erase_copies(self, line: Message) -> list[str]:
+    @writes
+    def erase_copies(self, connection: Connection, line: Message) -> list[str]:
         """Delete the memos of a line's place, written since, that quote it; return their ids."""
-        return await self._database.write(_erase_copies, line)
+        copies = "scope = ?1 AND at_us >= ?2 AND (text = ?3 OR length(?3) >= ?4 AND instr(text, ?3))"
+        values = bound(line.scene.scope.key, micros(line.sent_at), line.text.strip(), SHORTEST_QUOTE)
+        return [row[0] for row in connection.execute(f"{delete('memos', copies)} RETURNING id", values).fetchall()]
 
-    async def write_pin(self, pin: Pin) -> None:
+    @writes
+    def write_pin(self, connection: Connection, pin: Pin) -> None:
         """Store a pin, or replace text and author of the pin with this id."""
-        await self._database.write(_write_pin, pin)
+        query = insert("pins", PIN_COLUMNS, _WRITTEN_AGAIN)
+        if not stays_out(tombstones_of(connection), pin):
+            connection.execute(query, pin_values(pin))
 
-    async def find_pin(self, pin_id: str) -> Pin | None:
+    @reads
+    def find_pin(self, connection: Connection, pin_id: str) -> Pin | None:
         """Return a pin of any place; None if there is none."""
-        return await self._database.read(_pin, pin_id)
+        query = select(", ".join(PIN_COLUMNS), "pins", "id = ?")
+        row = connection.execute(query, bound(pin_id)).fetchone()
+        return None if row is None else pin_of(row)
 
-    def pins(self, scope: Scope) -> Awaitable[list[Pin]]:
+    @reads
+    def pins(self, connection: Connection, scope: Scope) -> list[Pin]:
         """Return all pins of a place, of every owner, oldest first."""
-        return self._database.read(_pins, scope)
+        query = select(", ".join(PIN_COLUMNS), "pins", "scope = ?", "ORDER BY at_us, seq")
+        return [pin_of(row) for row in connection.execute(query, (scope.key,))]
 
-    async def erase_pin(self, pin_id: str) -> None:
+    @writes
+    def erase_pin(self, connection: Connection, pin_id: str) -> None:
         """Delete a pin; does nothing if there is none."""
-        await self._database.write(_erase_pin, pin_id)
+        connection.execute("DELETE FROM pins WHERE id = ?", bound(pin_id))
 
 
 def add_memo(connection: Connection, memo: Memo) -> bool:
@@ -72,53 +92,3 @@ def add_pin(connection: Connection, pin: Pin) -> bool:
     """Write a pin unless it is known; return whether it was written."""
     query = insert("pins", PIN_COLUMNS, "ON CONFLICT DO NOTHING")
     return connection.execute(query, pin_values(pin)).rowcount > 0
-
-
-def _write_memo(connection: Connection, memo: Memo) -> None:
-    if not stays_out(tombstones_of(connection), memo):
-        add_memo(connection, memo)
-
-
-def _memos(connection: Connection, scope: Scope, limit: int, without: Sequence[str]) -> list[Memo]:
-    clause = f"scope = ? AND user_id NOT IN {LISTED}" if without else "scope = ?"
-    values = (scope.key, listed(without)) if without else (scope.key,)
-    query = select(", ".join(MEMO_COLUMNS), "memos", clause, "ORDER BY at_us DESC, seq DESC LIMIT ?")
-    newest_first = [memo_of(row) for row in connection.execute(query, (*values, limit))]
-    return newest_first[::-1]
-
-
-def _latest(connection: Connection, limit: int) -> list[Memo]:
-    query = select(", ".join(MEMO_COLUMNS), "memos", "TRUE", "ORDER BY seq DESC LIMIT ?")
-    newest_first = [memo_of(row) for row in connection.execute(query, (limit,))]
-    return newest_first[::-1]
-
-
-def _memo_ids(connection: Connection, user_id: str) -> list[str]:
-    return [row[0] for row in connection.execute(select("id", "memos", "user_id = ?"), bound(user_id))]
-
-
-def _erase_copies(connection: Connection, line: Message) -> list[str]:
-    copies = "scope = ?1 AND at_us >= ?2 AND (text = ?3 OR length(?3) >= ?4 AND instr(text, ?3))"
-    values = bound(line.scene.scope.key, micros(line.sent_at), line.text.strip(), SHORTEST_QUOTE)
-    return [row[0] for row in connection.execute(f"{delete('memos', copies)} RETURNING id", values).fetchall()]
-
-
-def _write_pin(connection: Connection, pin: Pin) -> None:
-    query = insert("pins", PIN_COLUMNS, _WRITTEN_AGAIN)
-    if not stays_out(tombstones_of(connection), pin):
-        connection.execute(query, pin_values(pin))
-
-
-def _pin(connection: Connection, pin_id: str) -> Pin | None:
-    query = select(", ".join(PIN_COLUMNS), "pins", "id = ?")
-    row = connection.execute(query, bound(pin_id)).fetchone()
-    return None if row is None else pin_of(row)
-
-
-def _pins(connection: Connection, scope: Scope) -> list[Pin]:
-    query = select(", ".join(PIN_COLUMNS), "pins", "scope = ?", "ORDER BY at_us, seq")
-    return [pin_of(row) for row in connection.execute(query, (scope.key,))]
-
-
-def _erase_pin(connection: Connection, pin_id: str) -> None:
-    connection.execute("DELETE FROM pins WHERE id = ?", bound(pin_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -13,9 +13,9 @@ from ..domain.profile import Profile, ProfileKey
 from ..domain.scope import Scene
 from ..errors import BadArgument
 from ..ports.models import Vector
-from .database.database import Database
 from .database.rows import Row, bound, moment_of, vector_of
 from .database.statements import LISTED, bounded, delete, insert, listed, select, update
+from .database.table import Table, reads, writes
 from .profile_keys import KEY_COLUMNS, OF_KEY, key_values
 from .search.read_filter_sql import Filter
 from .search.vectors import has_direction
@@ -36,24 +36,28 @@ class IndexedProfile:
     vector: Vector | None = None
 
 
-class ProfileIndex:
+class ProfileIndex(Table):
     """A searchable copy of the profiles. The profile files are the source of truth."""
 
-    def __init__(self, database: Database) -> None:
-        """Keep profiles in a database."""
-        self._database = database
-
-    async def put(self, profile: Profile) -> None:
+    @writes
+    def put(self, connection: Connection, profile: Profile) -> None:
         """Insert or replace a profile; its vector is kept if its text is unchanged."""
-        await self._database.write(_put, profile)
+        row = connection.execute(select("seq", "profiles", OF_KEY), key_values(profile.key)).fetchone()
+        if row is None:
+            connection.execute(insert("profiles", _COLUMNS), _values(profile))
+        else:
+            reword(connection, row[0], profile)
 
-    async def remove(self, keys: Sequence[ProfileKey]) -> None:
+    @writes
+    def remove(self, connection: Connection, keys: Sequence[ProfileKey]) -> None:
         """Remove profiles from the index."""
-        await self._database.write(_remove, keys)
+        connection.executemany(delete("profiles", OF_KEY), [key_values(key) for key in keys])
 
-    async def waiting(self, fingerprint: str, limit: int) -> list[Profile]:
+    @reads
+    def waiting(self, connection: Connection, fingerprint: str, limit: int) -> list[Profile]:
         """Return profiles without a vector of this fingerprint (embedding model)."""
-        return await self._database.read(_waiting, fingerprint, bounded(limit))
+        query = select(_FIELDS, "profiles p", _OF_OTHER_MODELS, "ORDER BY +p.seq LIMIT ?2")
+        return [profile_of(row) for row in connection.execute(query, (*bound(fingerprint), bounded(limit)))]
 
     async def store(self, fingerprint: str, profile: Profile, vector: Vector) -> None:
         """Store a vector; does nothing if the profile's text has changed since."""
@@ -61,23 +65,35 @@ class ProfileIndex:
             raise BadArgument(
                 sentences.caller.bad_value("vector", profile.key, sentences.storage_errors.VECTOR_WITH_DIRECTION)
             )
-        await self._database.write(_store, fingerprint, profile, vector)
+        await self.database.write(_store, fingerprint, profile, vector)
 
-    async def readable(self, scene: Scene, shared: Collection[str] | None, fingerprint: str) -> list[IndexedProfile]:
+    @reads
+    def readable(
+        self, connection: Connection, scene: Scene, shared: Collection[str] | None, fingerprint: str
+    ) -> list[IndexedProfile]:
         """Return the profiles that a scene may read (:meth:`ProfileKey.readable_by`).
 
         ``shared`` holds the ids of people who share their profile; None means everybody. In a group a shared profile is
         returned if its person asks or is known there by name; it is not returned in a private chat with another person.
         """
-        return await self._database.read(_readable, scene, shared, fingerprint)
+        source = "profiles p LEFT JOIN profile_vectors v ON v.seq = p.seq AND p.embedded_as = ?"
+        clause, values = _readable_filter(scene, shared)
+        query = select(f"{_FIELDS}, v.vector", source, clause, "ORDER BY p.seq")
+        rows = [_indexed_of(row) for row in connection.execute(query, (*bound(fingerprint), *values))]
+        return [row for row in rows if _is_readable(row.profile.key, scene, shared)]
 
-    async def versions(self) -> Mapping[ProfileKey, str]:
+    @reads
+    def versions(self, connection: Connection) -> dict[ProfileKey, str]:
         """Return the version of every indexed profile."""
-        return await self._database.read(_versions)
+        rows = connection.execute(select(", ".join((*KEY_COLUMNS, "version")), "profiles", "TRUE"))
+        return {ProfileKey(*key): version for *key, version in rows}
 
-    async def stored_keys(self, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
+    @reads
+    def stored_keys(self, connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
         """Return which of the keys are indexed; the cost grows with ``keys``, not with the index."""
-        return await self._database.read(_stored_keys, keys)
+        asked = dict(enumerate(keys))
+        rows = connection.execute(_STORED, (json.dumps([key_values(key) for key in asked.values()]),))
+        return frozenset(asked[number] for (number,) in rows)
 
 
 def reword(connection: Connection, seq: int, profile: Profile) -> None:
@@ -96,39 +112,12 @@ def found(connection: Connection, which: Filter) -> list[tuple[int, Profile]]:
     return [(row[0], profile_of(row[1:])) for row in rows.fetchall()]
 
 
-def _put(connection: Connection, profile: Profile) -> None:
-    row = connection.execute(select("seq", "profiles", OF_KEY), key_values(profile.key)).fetchone()
-    if row is None:
-        connection.execute(insert("profiles", _COLUMNS), _values(profile))
-    else:
-        reword(connection, row[0], profile)
-
-
-def _remove(connection: Connection, keys: Sequence[ProfileKey]) -> None:
-    connection.executemany(delete("profiles", OF_KEY), [key_values(key) for key in keys])
-
-
-def _waiting(connection: Connection, fingerprint: str, limit: int) -> list[Profile]:
-    query = select(_FIELDS, "profiles p", _OF_OTHER_MODELS, "ORDER BY +p.seq LIMIT ?2")
-    return [profile_of(row) for row in connection.execute(query, (*bound(fingerprint), limit))]
-
-
 def _store(connection: Connection, fingerprint: str, profile: Profile, vector: Vector) -> None:
     of_words = (*key_values(profile.key), _words(profile))
     row = connection.execute(select("seq", "profiles", f"{OF_KEY} AND words = ?"), of_words).fetchone()
     if row is not None:
         connection.execute("INSERT OR REPLACE INTO profile_vectors VALUES (?, ?)", (*row, vector.tobytes()))
         connection.execute("UPDATE profiles SET embedded_as = ? WHERE seq = ?", (*bound(fingerprint), *row))
-
-
-def _readable(
-    connection: Connection, scene: Scene, shared: Collection[str] | None, fingerprint: str
-) -> list[IndexedProfile]:
-    source = "profiles p LEFT JOIN profile_vectors v ON v.seq = p.seq AND p.embedded_as = ?"
-    clause, values = _readable_filter(scene, shared)
-    query = select(f"{_FIELDS}, v.vector", source, clause, "ORDER BY p.seq")
-    rows = [_indexed_of(row) for row in connection.execute(query, (*bound(fingerprint), *values))]
-    return [row for row in rows if _is_readable(row.profile.key, scene, shared)]
 
 
 def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
@@ -151,17 +140,6 @@ def _readable_filter(scene: Scene, shared: Collection[str] | None) -> Filter:
 def _is_readable(key: ProfileKey, scene: Scene, shared: Collection[str] | None) -> bool:
     is_open = scene.kind == "group" and (shared is None or key.user_id in shared)
     return key.readable_by(scene, shared=is_open)
-
-
-def _versions(connection: Connection) -> dict[ProfileKey, str]:
-    rows = connection.execute(select(", ".join((*KEY_COLUMNS, "version")), "profiles", "TRUE"))
-    return {ProfileKey(*key): version for *key, version in rows}
-
-
-def _stored_keys(connection: Connection, keys: Collection[ProfileKey]) -> frozenset[ProfileKey]:
-    asked = dict(enumerate(keys))
-    rows = connection.execute(_STORED, (json.dumps([key_values(key) for key in asked.values()]),))
-    return frozenset(asked[number] for (number,) in rows)
 
 
 def _values(profile: Profile) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from ..domain.fact import EventKind
 from ..domain.figures import Spending
 from ..domain.message import BYTE_WEIGHT, ROW_WEIGHT
 from ..domain.scope import Scope
-from .database.database import Database
 from .database.rows import Row, bound, micros, moment_of
 from .database.statements import bounded, insert, select
+from .database.table import Table, reads, writes
 
 TOGETHER = 20_000  # rows of one read
 _EPOCH = date(1970, 1, 1)
@@ -97,50 +97,61 @@ class ExaminedEvent:
     replaces: str = ""
 
 
-class QualityLedger:
+class QualityLedger(Table):
     """Figures of the whole ledger. A read is made in slices, so that no other read waits long."""
-
-    def __init__(self, database: Database) -> None:
-        """Read and count in a database."""
-        self._database = database
 
     async def stored(self) -> list[StoredCount]:
         """Count the active events by place, speaker and kind."""
         found = await self._added("events", _STORED, 3)
-        return await self._database.read(_stored_counts, found)
+        return await self.database.read(_stored_counts, found)
 
     async def line_counts(self) -> list[LineCount]:
         """Count the lines of people in the log by place and person; those of bots are left out."""
         found = await self._added("messages", _SPOKEN, 2)
-        return await self._database.read(_line_counts, found)
+        return await self.database.read(_line_counts, found)
 
     async def logged(self) -> list[LoggedDay]:
         """Count the lines of the log by day, oldest first."""
         found = await self._added("messages", _LOGGED, 1)
         return [LoggedDay(_EPOCH + timedelta(days=day), *counts) for (day,), counts in sorted(found.items())]
 
-    async def statements(self, before: int | None, limit: int) -> list[ExaminedEvent]:
+    @reads
+    def statements(self, connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
         """Return active events, the latest stored first; with ``before``, those with a lower ``seq``."""
-        return await self._database.read(_statements, before, limit)
+        where = "retired_at IS NULL AND (?1 IS NULL OR seq < ?1)"
+        query = select(_EXAMINED, "events", where, "ORDER BY seq DESC LIMIT ?2")
+        return [_examined(row) for row in connection.execute(query, (before, bounded(limit)))]
 
-    async def spent(self, since: date) -> list[tuple[date, Spending]]:
+    @reads
+    def spent(self, connection: Connection, since: date) -> list[tuple[date, Spending]]:
         """Return what was spent from a day on, oldest first."""
-        return await self._database.read(_spent, since)
+        query = select(_SPENDING, "spending", "day >= ?", "ORDER BY day, purpose")
+        rows = connection.execute(query, bound(since.isoformat()))
+        return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
 
-    async def tally(self, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime) -> None:
+    @writes
+    def tally(
+        self, connection: Connection, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime
+    ) -> None:
         """Add ``counts`` to a day, and ``recalled`` to how often each event was shown; deleted events are ignored."""
-        await self._database.write(_tally, day, counts, recalled, at)
+        rows = [(*bound(day.isoformat(), name), count) for name, count in counts.items()]
+        connection.executemany(insert("tallies", ("day", "name", "count"), _COUNTED), rows)
+        shown = [(times, micros(at), *bound(event_id)) for event_id, times in recalled.items()]
+        connection.executemany(_SHOWN, shown)
 
-    async def tallies(self, since: date) -> list[tuple[date, str, int]]:
+    @reads
+    def tallies(self, connection: Connection, since: date) -> list[tuple[date, str, int]]:
         """Return the counts from a day on, oldest first."""
-        return await self._database.read(_tallies, since)
+        query = select("day, name, count", "tallies", "day >= ?", "ORDER BY day, name")
+        rows = connection.execute(query, bound(since.isoformat()))
+        return [(date.fromisoformat(day), name, count) for day, name, count in rows]
 
     async def _added(self, table: str, query: str, keys: int) -> _Added:
         """Add up the figures of a query over slices of a table; the first ``keys`` columns are the key."""
-        last: int = await self._database.read(_last, table)
+        last: int = await self.database.read(_last, table)
         added: _Added = {}
         for first in range(0, last, TOGETHER):
-            await self._database.read(_add_slice, query, first, keys, added)
+            await self.database.read(_add_slice, query, first, keys, added)
         return added
 
 
@@ -165,36 +176,9 @@ def _line_counts(_: Connection, found: _Added) -> list[LineCount]:
     return [LineCount(scopes[scope], person, *counts) for (scope, person), counts in found.items()]
 
 
-def _statements(connection: Connection, before: int | None, limit: int) -> list[ExaminedEvent]:
-    where = "retired_at IS NULL AND (?1 IS NULL OR seq < ?1)"
-    query = select(_EXAMINED, "events", where, "ORDER BY seq DESC LIMIT ?2")
-    return [_examined(row) for row in connection.execute(query, (before, bounded(limit)))]
-
-
 def _examined(row: Row) -> ExaminedEvent:
     seq, event_id, scope, text, kind, sender_id, subjects, is_absolute, confidence, at, replaces = row
     people = tuple(json.loads(subjects))
     return ExaminedEvent(
         seq, event_id, scope, text, kind, sender_id, people, bool(is_absolute), confidence, moment_of(at), replaces
     )
-
-
-def _spent(connection: Connection, since: date) -> list[tuple[date, Spending]]:
-    query = select(_SPENDING, "spending", "day >= ?", "ORDER BY day, purpose")
-    rows = connection.execute(query, bound(since.isoformat()))
-    return [(date.fromisoformat(day), Spending(*counts)) for day, *counts in rows]
-
-
-def _tally(
-    connection: Connection, day: date, counts: Mapping[str, int], recalled: Mapping[str, int], at: datetime
-) -> None:
-    rows = [(*bound(day.isoformat(), name), count) for name, count in counts.items()]
-    connection.executemany(insert("tallies", ("day", "name", "count"), _COUNTED), rows)
-    shown = [(times, micros(at), *bound(event_id)) for event_id, times in recalled.items()]
-    connection.executemany(_SHOWN, shown)
-
-
-def _tallies(connection: Connection, since: date) -> list[tuple[date, str, int]]:
-    query = select("day, name, count", "tallies", "day >= ?", "ORDER BY day, name")
-    rows = connection.execute(query, bound(since.isoformat()))
-    return [(date.fromisoformat(day), name, count) for day, name, count in rows]

@@ -9,9 +9,9 @@ from sqlite3 import Connection
 from ..domain.scope import Scope
 from ..domain.suggestion import SuggestionDecision
 from ..domain.tombstones import Tombstones
-from .database.database import Database
 from .database.rows import DECISION_COLUMNS, Row, bound, moment_of
 from .database.statements import LISTED, insert, listed, new_seq, select
+from .database.table import Table, reads, writes
 
 _IN_ORDER = select(
     "e.id AS id", "decision_events d JOIN events e ON e.seq = d.event_seq", "d.decision_seq = r.seq", "ORDER BY e.seq"
@@ -20,20 +20,19 @@ EVIDENCE = f"({select('json_group_array(id)', f'({_IN_ORDER})', 'TRUE')})"
 _FIELDS = ", ".join((*(f"r.{name}" for name in DECISION_COLUMNS), EVIDENCE))
 
 
-class DecisionBook:
+class DecisionBook(Table):
     """What admins decided on suggestions. A decision is deleted with the last event that it rests on."""
 
-    def __init__(self, database: Database) -> None:
-        """Keep decisions in a database."""
-        self._database = database
-
-    async def decide(self, decision: SuggestionDecision) -> None:
+    @writes
+    def decide(self, connection: Connection, decision: SuggestionDecision) -> None:
         """Store a decision; does nothing if its id is known or none of its events is stored."""
-        await self._database.write(add, decision)
+        add(connection, decision)
 
-    async def decisions(self, scope: Scope) -> list[SuggestionDecision]:
+    @reads
+    def decisions(self, connection: Connection, scope: Scope) -> list[SuggestionDecision]:
         """Return the decisions of a place, oldest first, each with those of its events that are still stored."""
-        return await self._database.read(_decisions, scope)
+        query = select(_FIELDS, "decisions r", "r.scope = ?", "ORDER BY r.seq")
+        return [decision_of(row) for row in connection.execute(query, (scope.key,))]
 
 
 def add(connection: Connection, decision: SuggestionDecision, erased: Tombstones | None = None) -> bool:
@@ -75,8 +74,3 @@ def _values(decision: SuggestionDecision) -> Row:
         decision.decided_at.isoformat(),
         *bound(decision.decided_by),
     )
-
-
-def _decisions(connection: Connection, scope: Scope) -> list[SuggestionDecision]:
-    query = select(_FIELDS, "decisions r", "r.scope = ?", "ORDER BY r.seq")
-    return [decision_of(row) for row in connection.execute(query, (scope.key,))]

@@ -20,6 +20,7 @@ from ..database.copies import Copy
 from ..database.database import Database
 from ..database.rows import bound, micros
 from ..database.statements import delete, next_revision, select
+from ..database.table import Table, reads
 from ..profile_keys import OF_KEY, key_values, keys_in
 from ..search.read_filter_sql import Filter
 from . import row_deletion
@@ -56,12 +57,12 @@ class RowCache(Protocol):
         ...
 
 
-class Eraser:
+class Eraser(Table):
     """Permanent erasure. Erased data cannot be read once a method returns; :meth:`purge` removes the bytes."""
 
     def __init__(self, database: Database, *caches: RowCache) -> None:
         """Erase from a database; after each erasure the ``caches`` are cleared."""
-        self._database = database
+        super().__init__(database)
         self._caches = caches
         self._erasing = asyncio.Lock()  # an erasure during a purge waits for the purge to end
         self._copying = asyncio.Lock()  # a purge cannot empty the log while a copy is being read
@@ -90,9 +91,10 @@ class Eraser:
         """
         return await self._forget(lambda connection: _forget_place(connection, scope, at))
 
-    async def tombstones(self) -> Tombstones:
+    @reads
+    def tombstones(self, connection: Connection) -> Tombstones:
         """Return all tombstones with the key of their hashes."""
-        return await self._database.read(tombstones.keyed)
+        return tombstones.keyed(connection)
 
     async def purge(self, at: datetime, *, is_over: bool = True) -> None:
         """Remove the bytes of erased data from every file of the ledger, including migration copies.
@@ -100,13 +102,14 @@ class Eraser:
         If ``is_over`` is false, the purge stays due, because files outside the ledger still hold the bytes.
         """
         async with self._copying, self._erasing:
-            await purge(self._database)
+            await purge(self.database)
             if is_over:
-                await self._database.write(tombstones.purged, at)
+                await self.database.write(tombstones.purged, at)
 
-    async def purge_due(self) -> PurgeState:
+    @reads
+    def purge_due(self, connection: Connection) -> PurgeState:
         """Return since when erased bytes remain on disk, if any, and when the last purge was."""
-        return await self._database.read(tombstones.purge_state)
+        return tombstones.purge_state(connection)
 
     async def copy_to(self, path: Path, at: datetime, *, name: Path | None = None) -> None:
         """Write a consistent, durable copy of the ledger to a new file.
@@ -116,9 +119,9 @@ class Eraser:
         async with self._copying:
             if (await self.purge_due()).erased_at is not None:
                 async with self._erasing:
-                    await purge(self._database)
-            await self._database.write(copies.note, Copy(str(name or path), "backup", at))
-            await self._database.read(copies.write, path)
+                    await purge(self.database)
+            await self.database.write(copies.note, Copy(str(name or path), "backup", at))
+            await self.database.read(copies.write, path)
 
     async def copies(self, *, made: Copy | None = None, deleted: str = "") -> list[Copy]:
         """Record the copy ``made``, remove the record of the path ``deleted``, and return the recorded copies.
@@ -126,15 +129,15 @@ class Eraser:
         For each path only its latest copy is returned.
         """
         if made is not None:
-            await self._database.write(copies.note, made)
+            await self.database.write(copies.note, made)
         if deleted:
-            await self._database.write(copies.drop, deleted)
-        return await self._database.read(copies.noted)
+            await self.database.write(copies.drop, deleted)
+        return await self.database.read(copies.noted)
 
     async def _forget(self, work: Callable[[Connection], ErasedRows]) -> ErasedRows:
         async with self._erasing:
             try:
-                return await self._database.write(work)
+                return await self.database.write(work)
             finally:
                 for caches in self._caches:
                     caches.clear_caches()

@@ -12,6 +12,7 @@ from .. import beliefs, event_rows, hidden_lines, tombstones
 from ..database.database import Database
 from ..database.rows import EVENT_FIELDS, bound, event_of, micros
 from ..database.statements import LISTED, listed, select
+from ..database.table import Table, reads, writes
 from ..messages import drop
 from ..search.read_filter_sql import FORGOTTEN, GONE, RESTS_ON_NOTHING
 from . import row_deletion
@@ -34,42 +35,54 @@ _PLACES = (
 )
 
 
-class EventEraser:
+class EventEraser(Table):
     """Forgetting of single events: hidden while they can be restored, erased afterwards.
 
-    While an event is forgotten, no port returns log lines that it was made from or that retell it (:func:`retells`),
+    While an event is forgotten, no read returns log lines that it was made from or that retell it (:func:`retells`),
     including lines appended later; :meth:`MessageLog.append` still accepts them. :meth:`EventLedger.restore` shows them
     again. A line that is appended while an equal event is active is not hidden.
     """
 
     def __init__(self, database: Database, *caches: RowCache) -> None:
         """Erase from a database; after each erasure the ``caches`` are cleared."""
-        self._database = database
+        super().__init__(database)
         self._caches = caches
 
-    async def forget(self, event_id: str, at: datetime) -> None:
+    @writes
+    def forget(self, connection: Connection, event_id: str, at: datetime) -> None:
         """Retire an event and hide the lines that repeat it, atomically; does nothing if there is no such event."""
-        await self._database.write(hidden_lines.forget, event_id, at)
+        hidden_lines.forget(connection, event_id, at)
 
-    async def unrepeatable(self) -> list[Event]:
+    @reads
+    def unrepeatable(self, connection: Connection) -> list[Event]:
         """Return the events that no text may repeat: forgotten ones, and those all of whose messages were withdrawn.
 
         An event is left out if an equal one is active again.
         """
-        return await self._database.read(_gone, f"NOT EXISTS ({hidden_lines.STANDS_AGAIN})")
+        query = select(_FIELDS, "events e", f"{GONE} AND NOT EXISTS ({hidden_lines.STANDS_AGAIN})", "ORDER BY e.seq")
+        return [event_of(row) for row in connection.execute(query)]
 
-    async def forgotten(self, user_id: str, since: datetime) -> list[Event]:
+    @reads
+    def forgotten(self, connection: Connection, user_id: str, since: datetime) -> list[Event]:
         """Return a person's restorable events that were forgotten at ``since`` or later, the latest first.
 
         These are events that the person said and events of their private chats, not corrected or withdrawn ones.
         """
-        found = await self._database.read(_forgotten, user_id)
+        own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
+        clause = f"{FORGOTTEN} AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
+        query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
+        found = [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
         recent = [event for event in found if event.retired_at is not None and event.retired_at >= since]
         return sorted(recent, key=lambda event: event.retired_at or since, reverse=True)
 
-    async def expired(self, before: datetime) -> list[Event]:
+    @reads
+    def expired(self, connection: Connection, before: datetime) -> list[Event]:
         """Return the events retired before an instant, and all withdrawn ones that no profile tells any more."""
-        return await self._database.read(_expired, before)
+        told = select("1", "facts f", "f.event_seq = e.seq AND f.merged")
+        is_over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
+        query = select(f"{_FIELDS}, ({is_over})", "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
+        found = [(event_of(row[:-1]), row[-1]) for row in connection.execute(query)]
+        return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
 
     async def erase(self, event_ids: Sequence[str], at: datetime) -> ErasedRows:
         """Erase retired events and the lines hidden because of them; neither can be stored again.
@@ -77,30 +90,10 @@ class EventEraser:
         Lines of an event that a correction retired are kept. Active events are skipped. A purge is due afterwards.
         """
         try:
-            return await self._database.write(_erase, event_ids, at)
+            return await self.database.write(_erase, event_ids, at)
         finally:
             for caches in self._caches:
                 caches.clear_caches()
-
-
-def _gone(connection: Connection, which: str) -> list[Event]:
-    query = select(_FIELDS, "events e", f"{GONE} AND {which}", "ORDER BY e.seq")
-    return [event_of(row) for row in connection.execute(query)]
-
-
-def _forgotten(connection: Connection, user_id: str) -> list[Event]:
-    own = "e.sender_id = ? OR (e.request_type = 'private' AND e.user_id = ?)"
-    clause = f"{FORGOTTEN} AND ({own}) AND NOT ({RESTS_ON_NOTHING})"
-    query = select(_FIELDS, "events e", clause, "ORDER BY e.seq DESC")
-    return [event_of(row) for row in connection.execute(query, bound(user_id, user_id))]
-
-
-def _expired(connection: Connection, before: datetime) -> list[Event]:
-    told = select("1", "facts f", "f.event_seq = e.seq AND f.merged")
-    is_over = f"{RESTS_ON_NOTHING} AND NOT EXISTS ({told})"
-    query = select(f"{_FIELDS}, ({is_over})", "events e", "e.retired_at IS NOT NULL", "ORDER BY e.seq")
-    found = [(event_of(row[:-1]), row[-1]) for row in connection.execute(query)]
-    return [event for event, is_over in found if is_over or (event.retired_at and event.retired_at < before)]
 
 
 def _erase(connection: Connection, event_ids: Sequence[str], at: datetime) -> ErasedRows:
