@@ -8,12 +8,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
-import inspect
 import sys
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
 from cognitive_memory_core.ports.models import Embedder
 
@@ -28,9 +28,7 @@ Figures = Callable[[Path, Tuning, int], Awaitable[Mapping[str, float]]]
 class Change:
     """One part switched off: by settings of ``query``, by constants of modules, or by another embedder.
 
-    A constant is named "module:NAME", or "module:NAME.field" for a field of a shared frozen dataclass, or
-    "module:function.parameter.field" for the default of a parameter. ``sets`` names the sets that the part affects; ()
-    means all.
+    A constant is named "module:NAME". ``sets`` names the sets that the part affects; () means all.
     """
 
     name: str
@@ -46,7 +44,7 @@ class Change:
 
 
 CORE = "cognitive_memory_core"
-WEIGHTS = f"{CORE}.recall.message_search:MessageSearch.__init__.weights"  # weights of a chat line's score
+LINES = f"{CORE}.store.search.lines"  # its constants weigh the parts of a chat line's score
 OF_EVENTS = CHINESE = ("groupchat", "madial")
 OF_TALK = ("groupchat", "qmsum", "locomo")
 
@@ -57,17 +55,28 @@ CHANGES = (
     Change("no vectors", embedder=NoEmbedder(), sets=("groupchat",)),
     Change("no decay", query={"time_decay_enabled": False}, sets=("groupchat",)),
     Change("no diversity", query={"diversity": 0.0}, sets=OF_TALK),
-    Change("no time prior", constants={f"{CORE}.recall.ranking:OUTSIDE": 1.0}, sets=("groupchat", "locomo")),
+    Change(
+        "no time prior",
+        constants={f"{CORE}.recall.ranking:OUTSIDE": 1.0, f"{LINES}:OUTSIDE": 1.0},
+        sets=("groupchat", "locomo"),
+    ),
     Change(
         "common characters as telling as rare ones",
-        constants={f"{CORE}.recall.term_coverage:telling_of": lambda _term: 1.0},
+        constants={
+            f"{CORE}.recall.term_coverage:telling_of": lambda _term: 1.0,
+            f"{LINES}:telling_of": lambda _term: 1.0,
+        },
         sets=CHINESE,
     ),
-    Change("no lines round a line", constants={f"{WEIGHTS}.window": 0.0, f"{WEIGHTS}.reply": 0.0}, sets=OF_TALK),
-    Change("no replies", constants={f"{WEIGHTS}.reply": 0.0}, sets=("groupchat",)),
-    Change("no sessions", constants={f"{WEIGHTS}.session": 0.0}, sets=OF_TALK),
-    Change("short lines like long ones", constants={f"{WEIGHTS}.substance": 0.0}, sets=OF_TALK),
-    Change("nobody lifted whom the question names", constants={f"{CORE}.recall.ranking:MOST_NAMED": 0.0}, sets=OF_TALK),
+    Change("no lines round a line", constants={f"{LINES}:NEIGHBOUR": 0.0, f"{LINES}:REPLY": 0.0}, sets=OF_TALK),
+    Change("no replies", constants={f"{LINES}:REPLY": 0.0}, sets=("groupchat",)),
+    Change("no sessions", constants={f"{LINES}:TOPIC": 0.0}, sets=OF_TALK),
+    Change("short lines like long ones", constants={f"{LINES}:SUBSTANCE": 0.0}, sets=OF_TALK),
+    Change(
+        "nobody lifted whom the question names",
+        constants={f"{CORE}.recall.ranking:MOST_NAMED": 0.0, f"{LINES}:PERSON": 0.0},
+        sets=OF_TALK,
+    ),
     Change(
         "no characters asked for beside pairs",
         constants={f"{CORE}.text.lexical.terms:LEAST_TELLING": 2.0},
@@ -77,7 +86,7 @@ CHANGES = (
     Change(
         "words of asking count", constants={f"{CORE}.text.lexical.terms:ASKING_WORDS": frozenset[str]()}, sets=OF_TALK
     ),
-    Change("single characters like pairs", constants={f"{WEIGHTS}.single": 1.0}, sets=("groupchat",)),
+    Change("single characters like pairs", constants={f"{LINES}:SINGLE": 1.0}, sets=("groupchat",)),
 )
 SETS: Mapping[str, tuple[str, Figures]] = {
     "groupchat": ("groupchat-zh/groupchat_zh_dev.json", lambda path, tuning, _: groupchat.figures(path, tuning)),
@@ -130,38 +139,23 @@ def _measured(figures: Figures, path: Path, change: Change, every: int) -> Mappi
 @contextmanager
 def changed(constants: Mapping[str, object]) -> Generator[None, None, None]:
     """Replace constants while a block runs; raises AttributeError or KeyError for an unknown constant."""
-    places = {name: _place(name) for name in constants}
-    kept = {name: getattr(owner, last) for name, (owner, last) in places.items()}
+    kept = {name: getattr(*_place(name)) for name in constants}
     try:
-        for name, value in constants.items():
-            _assign(*places[name], value)
-        _forget()
+        _set(constants)
         yield
     finally:
-        for name, value in kept.items():
-            _assign(*places[name], value)
-        _forget()
+        _set(kept)
 
 
-def _place(name: str) -> tuple[object, str]:
-    """Return the object that holds a constant, and its attribute name."""
-    module, _, path = name.partition(":")
-    owner: object = importlib.import_module(module)
-    *outer, last = path.split(".")
-    for part in outer:
-        owner = _default(owner, part) if inspect.isfunction(owner) else getattr(owner, part)
-    return owner, last
+def _place(name: str) -> tuple[ModuleType, str]:
+    module, _, constant = name.partition(":")
+    return importlib.import_module(module), constant
 
 
-def _default(function: Callable[..., object], parameter: str) -> object:
-    return inspect.signature(function).parameters[parameter].default
-
-
-def _assign(owner: object, name: str, value: object) -> None:
-    if is_dataclass(owner):
-        object.__setattr__(owner, name, value)  # frozen, and shared by every module that imported it
-    else:
-        setattr(owner, name, value)
+def _set(constants: Mapping[str, object]) -> None:
+    for name, value in constants.items():
+        setattr(*_place(name), value)
+    _forget()
 
 
 def _forget() -> None:

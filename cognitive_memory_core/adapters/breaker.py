@@ -12,12 +12,11 @@ from typing import Literal, TypeVar
 from .. import sentences
 from ..domain.event import Event
 from ..domain.log_fields import log_fields
-from ..domain.message import Message, Passage
 from ..domain.read_filter import ReadFilter
 from ..errors import Busy, CognitiveMemoryError, UnavailableError
 from ..ports.models import Ask, Chat, Reranker, Vector
 from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
-from ..ports.words import LineSearch, WordIndex
+from ..ports.words import FoundLine, LineSearch, WordIndex
 
 log = logging.getLogger(__name__)
 State = Literal["uninitialised", "ready", "failed"]
@@ -164,13 +163,9 @@ class GuardedLexical:
         """Find events that contain any of the terms."""
         return await self._breaker.call(lambda: self._lexical.events(terms, read_filter, limit))
 
-    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
-        """Find messages that contain any of the terms."""
-        return await self._breaker.call(lambda: self._lexical.messages(terms, read_filter, limit))
-
-    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Find messages and the lines around them."""
-        return await self._breaker.call(lambda: self._lexical.passages(searches, read_filter, reach))
+    async def lines(self, search: LineSearch) -> list[FoundLine]:
+        """Find lines of the log, and lines near them."""
+        return await self._breaker.call(lambda: self._lexical.lines(search))
 
 
 class GuardedStore:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 
 from .event import Event
 from .interval import Interval
 from .message import Message
 from .scope import Scene
+
+NARROWED = 40  # candidates of each filter of :meth:`ReadFilter.narrowed`, beside the others
+NAMED = 3  # named people that get a filter of their own
 
 
 @dataclass(frozen=True)
@@ -50,3 +54,13 @@ class ReadFilter:
                 self.without and self.without.intersection((sender_id, scene.user_id if line.is_bot else sender_id))
             )
         )
+
+    def narrowed(self, window: Interval | None, people: Collection[str]) -> Iterator[ReadFilter]:
+        """Yield a filter for the time, and one for each person, that a query names, unless this one has one already.
+
+        A search with it finds rows that the other rows of a large place would crowd out.
+        """
+        if window is not None and self.window is None:
+            yield replace(self, window=window)
+        for person in sorted(people)[:NAMED] if not self.user_id else ():
+            yield replace(self, user_id=person)

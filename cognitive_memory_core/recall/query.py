@@ -1,20 +1,16 @@
-"""Parses a query: the terms of the current message, the people and time that it names, and its intent.
-
-:func:`narrowed` makes the read filters of further searches for the time and people that a query names.
-"""
+"""Parses a query: the terms of the current message, the people and time that it names, and its intent."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import zip_longest
 
 from .. import sentences
 from ..domain.interval import Interval
 from ..domain.people import Person
-from ..domain.read_filter import ReadFilter
 from ..domain.scope import Scene
 from ..text.identity.name_cleaning import clean_name, clean_text
 from ..text.lexical.frequency import telling
@@ -27,8 +23,6 @@ from .naming import NOBODY, Names, names_of
 QUERY_LENGTH = 4_000
 SHORT = 20
 LINES = 32  # lines of a batch that are searched for people and intent
-NARROWED = 40  # candidates beside the others for the time, and for each person, that a query names
-NAMED = 3  # named people that get a search of their own
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 
@@ -49,17 +43,6 @@ class Query:
     people: frozenset[str] = field(default=frozenset())
     names: Names = field(default=NOBODY, compare=False, repr=False)
     asides: frozenset[str] = field(default=frozenset())
-
-
-def narrowed(read_filter: ReadFilter, query: Query) -> Iterator[ReadFilter]:
-    """Yield a read filter for the time, and one for each person, that a query names, unless the filter has one already.
-
-    A search with it finds rows that the other rows of a large place would crowd out.
-    """
-    if query.window is not None and read_filter.window is None:
-        yield replace(read_filter, window=query.window)
-    for person in sorted(query.people)[:NAMED] if not read_filter.user_id else ():
-        yield replace(read_filter, user_id=person)
 
 
 def query_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ..domain.event import Event
 from ..domain.hit import Hit
@@ -15,14 +15,15 @@ from ..domain.scope import Scope
 from ..ports.clock import Clock
 from ..settings import Decay
 from ..store.messages import MessageLog
-from .message_search import ASKING, MessageSearch
+from .message_search import MessageSearch
 from .query import Query
-from .talk_lines import PAUSE
 from .trace import NO_TRACE, SearchTrace
 
 LineKey = tuple[Scope, str]  # a message id is unique in its scope only
 CANDIDATES = 16  # measured: these give 47.6 % of the evidence in six lines, 120 give 48.3 % at seven times the cost
 NEAR = 2  # lines before and after each of them
+ASKING = timedelta(minutes=2)  # lines this recent may be the query itself
+PAUSE = timedelta(minutes=30)  # ends a session
 SCORED = 40  # lines whose scores raise the events that were made of them
 
 

@@ -18,7 +18,6 @@ from ..domain.scope import Scope
 from ..settings import Decay
 from ..text.caches import cleared_on_erasure
 from ..text.lexical.terms import index_terms
-from ..text.statements.questions_for_numbers import asks_for_number, holds_number
 from .term_coverage import covered, saturated
 
 Scored = tuple[Event, float]
@@ -27,7 +26,6 @@ Identity = tuple[str, ...]  # message ids are unique only within their scope and
 OUTSIDE = 0.3  # factor of a hit outside the time that the query names
 NAMED = 0.15  # gain of a hit about the people named; a larger one would let a wrong name hide the right answer
 MOST_NAMED = 0.3
-NUMBER = 0.4  # gain of a hit with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
 SAME_MATTER = 0.4  # overlap of terms from which two statements of the same person are about one matter
 _SECONDS_A_DAY = 86_400.0
 _SCORE = attrgetter("score")
@@ -119,13 +117,6 @@ def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) ->
     if not people or not boost:
         return list(hits)
     return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
-
-
-def counting(hits: Iterable[Hit], asked: str, boost: float = NUMBER) -> list[Hit]:
-    """Raise the score of hits that contain a number, if the question asks for one."""
-    if not asks_for_number(asked):
-        return list(hits)
-    return _weighed(hits, lambda hit: 1.0 + boost * holds_number(hit.event.text))
 
 
 def leaning(hits: Iterable[Hit], kinds: Mapping[str, float]) -> list[Hit]:

@@ -18,7 +18,7 @@ from ..domain.scope import Scene, Scope
 from ..ports.clock import Clock
 from ..ports.models import Embedder, Reranker, Vector
 from ..ports.vectors import NearbyEvents
-from ..ports.words import LexicalIndex
+from ..ports.words import WordIndex
 from ..settings import Decay, Live, Settings
 from ..store.events import EventLedger
 from ..store.names import NameBook
@@ -114,7 +114,7 @@ class Retriever:
     def __init__(
         self,
         events: EventLedger,
-        lexical: LexicalIndex,
+        lexical: WordIndex,
         vectors: NearbyEvents,
         embedder: Embedder,
         settings: Live[Settings],

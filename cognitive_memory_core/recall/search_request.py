@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..domain.read_filter import ReadFilter
+from ..domain.read_filter import NARROWED, ReadFilter
 from ..settings import Decay, Settings
 from .intent import IntentWeights, weights_of_intent
-from .query import NARROWED, Query, narrowed
+from .query import Query
 from .ranking import Scored
 
 MAX_RESULTS = 200
@@ -44,7 +44,7 @@ class SearchRequest:
         return min(self.candidates, NARROWED)
 
     def outnumbered(self, rows: Sequence[Scored]) -> list[ReadFilter]:
-        """Return the read filters of :func:`narrowed` that admit too few of the candidates in ``rows``.
+        """Return the read filters of :meth:`ReadFilter.narrowed` that admit too few of the candidates in ``rows``.
 
         Too few are fewer than the search may return. Empty if there are fewer candidates than the limit, because then
         every row was found.
@@ -52,7 +52,7 @@ class SearchRequest:
         if len(rows) < self.candidates:
             return []
         enough = min(self.limit, self.more)
-        parts = narrowed(self.read_filter, self.query)
+        parts = self.read_filter.narrowed(self.query.window, self.query.people)
         return [part for part in parts if sum(part.admits(event) for event, _ in rows) < enough]
 
     @property

@@ -9,8 +9,8 @@ from ..domain.event import Event
 from ..domain.hit import Hit
 from ..domain.scope import Scope
 from ..settings import Settings
-from .line_scores import Parts
 
+Parts = tuple[tuple[str, float], ...]
 # "found", "judged", "widened", "relevance", "time", "people", "numbers", "kind", "age", "lines", "duplicates",
 # "diversity"
 Step = str
@@ -24,7 +24,7 @@ LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "sh
 class SearchTrace:
     """A record of one search: the hits after each step. Its ``settings``, if given, replace the present ones.
 
-    ``parts`` are the parts of each line's score (:func:`parts_of`); only a search of the log has them.
+    ``parts`` are the parts of each line's score ; only a search of the log has them.
     """
 
     settings: Settings | None = None

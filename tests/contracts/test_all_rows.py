@@ -19,6 +19,7 @@ from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, Ledger, a_memo, a_pin, a_vector, archived, committed, embedded, later, shown
+from tests.support.lines import lines_with
 
 EMBEDDED = EmbeddedEvent(an_event("乌龙茶", subjects=("2000001",), message_ids=("m-1",)), MODEL, a_vector(1, 0))
 ROWS: list[ArchiveRow] = [
@@ -63,7 +64,7 @@ async def test_absorbed_rows_are_found_like_any_other(ledger: Ledger) -> None:
     """Imported events and messages are found by words and by their vectors; the other events wait for a vector."""
     await ledger.archive.import_rows(ROWS)
     events = await ledger.lexical.events(query_terms("乌龙"), ReadFilter(GROUP), 5)
-    messages = await ledger.lexical.messages(query_terms("乌龙"), ReadFilter(GROUP), 5)
+    messages = await lines_with(ledger.lexical, query_terms("乌龙"), ReadFilter(GROUP), 5)
     assert [event.text for event, _ in events] == ["乌龙茶"]
     assert [message.text for message, _ in messages] == ["乌龙茶真香"]
     assert await ledger.vectors.waiting(MODEL, 5) == [(ROWS[6].event.id, "红茶")]

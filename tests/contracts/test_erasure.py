@@ -39,6 +39,7 @@ from tests.support.ledgers import (
     later,
     shown,
 )
+from tests.support.lines import lines_with
 
 GONE = "2000001"
 NAMES = ("阿棠", "海棠未眠")
@@ -58,7 +59,7 @@ async def found(ledger: Ledger, question: str, scene: Scene = OPERATOR) -> list[
     """Return the texts of events and messages found by words."""
     terms = query_terms(question)
     events = await ledger.lexical.events(terms, ReadFilter(scene), 99)
-    lines = await ledger.lexical.messages(terms, ReadFilter(scene), 99)
+    lines = await lines_with(ledger.lexical, terms, ReadFilter(scene), 99)
     return [event.text for event, _ in events] + [line.text for line, _ in lines]
 
 
@@ -495,7 +496,7 @@ async def everything(ledger: Ledger) -> list[object]:
         for question in ("阿棠 海棠未眠", GONE, "公开", "秘密", "小林", "某位成员"):
             terms = query_terms(question)
             answers += [sorted(event.id for event, _ in await ledger.lexical.events(terms, read_filter, 99))]
-            answers += [sorted(line.id for line, _ in await ledger.lexical.messages(terms, read_filter, 99))]
+            answers += [sorted(line.id for line, _ in await lines_with(ledger.lexical, terms, read_filter, 99))]
         near = await ledger.index.nearest(a_vector(1, 3), read_filter, 99)
         answers += [sorted((one.id, round(cosine, 4)) for one, cosine in near)]
     return answers

@@ -15,6 +15,7 @@ from tests.support.beliefs import a_belief, begun
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_draft, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, a_fact, archived, committed, later
+from tests.support.lines import lines_with
 
 SOURCE = a_message("我要搬去上海", id="m-1")
 RECITAL = a_message("阿棠要搬去上海啦", id="b-1", sent_at=later(minutes=1), is_bot=True)
@@ -33,7 +34,7 @@ async def told(ledger: Ledger) -> list[Message]:
 
 async def seen(ledger: Ledger) -> set[str]:
     """Return the ids of the lines that any port shows."""
-    found = await ledger.lexical.messages(query_terms("搬去上海"), ReadFilter(OPERATOR), 9)
+    found = await lines_with(ledger.lexical, query_terms("搬去上海"), ReadFilter(OPERATOR), 9)
     passages = await ledger.log.around([OTHER], ReadFilter(GROUP), 5)
     rows = [row for row in await archived(ledger) if isinstance(row, Message)]
     lines = (*(line for line, _ in found), *(line for passage in passages for line in passage), *rows)

@@ -1,8 +1,9 @@
-"""The contract of LexicalIndex."""
+"""The contract of WordIndex."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import Ledger, committed, later
-from tests.support.ports import PassagesOf
+from tests.support.lines import lines_with
 
 
 async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
@@ -26,7 +27,7 @@ async def found(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, lim
 async def logged(ledger: Ledger, query: str, read_filter: ReadFilter | Scene, limit: int = 50) -> list[str]:
     """Return the texts of the messages that a query finds."""
     asked = ReadFilter(read_filter) if isinstance(read_filter, Scene) else read_filter
-    return [message.text for message, _ in await ledger.lexical.messages(query_terms(query), asked, limit)]
+    return [message.text for message, _ in await lines_with(ledger.lexical, query_terms(query), asked, limit)]
 
 
 async def test_words_find_events_best_first(ledger: Ledger) -> None:
@@ -63,7 +64,7 @@ async def test_nothing_asked_or_nothing_shared_finds_nothing(ledger: Ledger, ter
     """A query without usable terms, or without a match, returns an empty list."""
     await committed(ledger, an_event("乌龙茶"))
     assert await ledger.lexical.events(terms, ReadFilter(GROUP), 5) == []
-    assert await ledger.lexical.messages(terms, ReadFilter(GROUP), 5) == []
+    assert await lines_with(ledger.lexical, terms, ReadFilter(GROUP), 5) == []
     assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 0) == []
     assert await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), -3) == []
 
@@ -160,21 +161,18 @@ async def test_a_message_that_left_the_log_is_not_found(ledger: Ledger) -> None:
     assert set(await logged(ledger, "乌龙茶", OPERATOR)) == {kept.text, "乌龙茶 新"}
 
 
-async def test_passages_are_what_searches_find_with_the_lines_around(ledger: Ledger) -> None:
-    """Several searches with their surroundings, read at once, are what the searches and the log give one by one."""
+async def test_a_line_is_found_with_its_neighbours_before_and_after_its_place_is_in_memory(ledger: Ledger) -> None:
+    """Lines around a match are scored and returned with it as far as the read filter admits them, from any source."""
     man = Scene.group(GROUP.group_id, "2000002", user_name="小满")
-    said = ("陶艺课几点", "七点", "面条", "米饭", "周末爬山", "好", "陶艺杯子")
+    said = ("陶艺课几点", "七点", "好", "陶艺杯子")
     lines = [a_message(text, man if at % 2 else GROUP, later(minutes=at)) for at, text in enumerate(said)]
     await ledger.log.append([*lines, a_message("陶艺别处", OTHER_GROUP, later(minutes=1))])
-    wide, own = ReadFilter(GROUP), ReadFilter(GROUP, user_id="2000002")
-    searches = [
-        LineSearch(query_terms("陶艺"), wide, 5),
-        LineSearch(query_terms("爬山"), own, 5),
-        LineSearch((), wide, 0),
-    ]
-    for around in (wide, ReadFilter(GROUP, without=frozenset({"2000002"}))):
-        for _ in range(2):  # before and after the place's words are in memory
-            found = await ledger.lexical.passages(searches, around, 1)
-            assert found == await PassagesOf(ledger.lexical, ledger.log).passages(searches, around, 1)
-            assert {line.scene.scope for passage in found for line in passage} == {GROUP.scope}
-    assert await ledger.lexical.passages([], wide, 3) == []
+    for without, around in ((frozenset[str](), ["七点", "好"]), (frozenset({"2000002"}), ["好"])):
+        search = LineSearch(query_terms("陶艺课"), ReadFilter(GROUP, without=without), 9, later(days=1), 9, reach=2)
+        for _ in range(2):
+            found = await ledger.lexical.lines(search)
+            assert found[0].line.text == "陶艺课几点"
+            assert [line.text for line in found[0].neighbours] == around
+            assert {one.line.text for one in found} == {line.text for line in lines if line.sender_id not in without}
+    assert await ledger.lexical.lines(replace(search, limit=0)) == []
+    assert await ledger.lexical.lines(replace(search, terms=())) == []

@@ -1,11 +1,11 @@
-"""The postings cache against newly loaded postings and FTS5, after any history of the ledger."""
+"""The rows of places in memory against newly loaded rows and FTS5, after any history of the ledger."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from cognitive_memory_core.store.search.lexical import SqliteLexical
 from tests.support.builders import OTHER_GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import MODEL, VectorRow, a_vector, committed, later
+from tests.support.lines import lines_with
 from tests.support.sizes import sized
 
 PEOPLE = ("2000001", "2000002")
@@ -41,7 +42,7 @@ READ_FILTERS = (
 
 
 class HotWordsMachine(RuleBasedStateMachine):
-    """The cached postings always equal the content of the ledger."""
+    """The rows in memory always equal the content of the ledger."""
 
     def __init__(self) -> None:
         """Start with an empty ledger."""
@@ -119,7 +120,7 @@ class HotWordsMachine(RuleBasedStateMachine):
     def forget_person(self, person: str) -> None:
         """Erase a person, and hide them in what others said."""
         self.run(self.ledger.eraser.forget_person(person, NOON, lambda text: text.replace(person, "某位成员")))
-        assert self.ledger.lexical._postings_cache.bytes == 0
+        assert self.ledger.lexical._cache.bytes == 0
 
     @rule()
     def forget_place(self) -> None:
@@ -128,37 +129,37 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     @invariant()
     def all_agree(self) -> None:
-        """Cached and newly loaded postings give the same rows and scores, and FTS5 gives the same rows."""
+        """Held and newly loaded rows give the same rows and scores, and FTS5 gives the same rows."""
         self.run(self.ask_all())
 
     async def ask_all(self) -> None:
         """Query every index."""
         held = self.ledger.lexical
         for read_filter in READ_FILTERS:
-            for asked in (held.events, held.messages):
-                await asked(ASKED, read_filter, 100)
+            for search in (events_with, lines_with):
+                await search(held, ASKED, read_filter, 100)
                 await held.loaded()
-                anew = await self.read_anew(asked.__name__, read_filter)
-                found = await asked(ASKED, read_filter, 100)
-                assert found == anew
-                full = await getattr(SqliteLexical(self.ledger._database, held_bytes=0), asked.__name__)(
-                    ASKED, read_filter, 100
-                )
+                anew = SqliteLexical(self.ledger._database)
+                await search(anew, ASKED, read_filter, 100)
+                await anew.loaded()
+                found = await search(held, ASKED, read_filter, 100)
+                assert found == await search(anew, ASKED, read_filter, 100)
+                full = await search(SqliteLexical(self.ledger._database, held_bytes=0), ASKED, read_filter, 100)
                 assert {_key(item) for item, _ in found} == {_key(item) for item, _ in full}
-        assert held._postings_cache.bytes <= held._postings_cache._cache.limit
-
-    async def read_anew(self, kind: str, read_filter: ReadFilter) -> list[Any]:
-        """Query a new index once it has loaded."""
-        anew = SqliteLexical(self.ledger._database)
-        await getattr(anew, kind)(ASKED, read_filter, 100)
-        await anew.loaded()
-        return await getattr(anew, kind)(ASKED, read_filter, 100)
+        assert held._cache.bytes <= held._cache.limit
 
     def teardown(self) -> None:
         """Remove the folder."""
         self.run(self.ledger.close())
         self.loop.close()
         shutil.rmtree(self.root)
+
+
+async def events_with(
+    lexical: SqliteLexical, terms: Sequence[str], read_filter: ReadFilter, limit: int
+) -> Sequence[tuple[Event | Message, float]]:
+    """Return the events with these terms."""
+    return await lexical.events(terms, read_filter, limit)
 
 
 def _key(item: Event | Message) -> tuple[object, str]:

@@ -10,13 +10,13 @@ from typing import Any, Literal
 
 import cognitive_memory_core as core
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.historian.indexing.reconciler import IndexReconciler
 from cognitive_memory_core.open_memory import OpenMemory
 from cognitive_memory_core.ports.models import Vector
 from cognitive_memory_core.ports.supplied_components import SuppliedParts
-from cognitive_memory_core.ports.words import LineSearch
+from cognitive_memory_core.ports.words import FoundLine, LineSearch
 from cognitive_memory_core.settings import Live, VectorStoreSettings
 from cognitive_memory_core.wiring import Adapters, opened_adapters
 
@@ -61,16 +61,10 @@ class WatchedWords:
         self.witness.note(read_filter, [event for event, _ in found])
         return found
 
-    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
-        """Return log lines."""
-        found = await self.index.messages(terms, read_filter, limit)
-        self.witness.note(read_filter, [message for message, _ in found])
-        return found
-
-    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
+    async def lines(self, search: LineSearch) -> list[FoundLine]:
         """Return log lines with those around them."""
-        found = await self.index.passages(searches, read_filter, reach)
-        self.witness.note(read_filter, [line for passage in found for line in passage])
+        found = await self.index.lines(search)
+        self.witness.note(search.read_filter, [line for one in found for line in (one.line, *one.neighbours)])
         return found
 
     def __getattr__(self, name: str) -> Any:

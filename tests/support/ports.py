@@ -8,13 +8,13 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from cognitive_memory_core.domain.event import Event
-from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.note import Memo, Pin
 from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnavailableError
 from cognitive_memory_core.ports.models import Calibration, Vector
-from cognitive_memory_core.ports.words import LineSearch
+from cognitive_memory_core.ports.words import FoundLine, LineSearch
 
 
 class Away:
@@ -77,30 +77,17 @@ class ListedWords:
         self._events = list(events)
         self._messages = list(messages)
         self.asked: list[tuple[tuple[str, ...], ReadFilter, int]] = []
+        self.searches: list[LineSearch] = []
 
     async def events(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Event, float]]:
         """Return the first rows without applying the filter, as a faulty store might."""
         self.asked.append((tuple(terms), read_filter, limit))
         return self._events[:limit]
 
-    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> list[tuple[Message, float]]:
+    async def lines(self, search: LineSearch) -> list[FoundLine]:
         """Return the first rows without applying the filter, as a faulty store might."""
-        self.asked.append((tuple(terms), read_filter, limit))
-        return self._messages[:limit]
-
-
-class PassagesOf:
-    """A lexical index that finds passages by searching the messages, then reading the lines around from a log."""
-
-    def __init__(self, lexical: Any, log: Any) -> None:
-        """Take the index and the log."""
-        self._lexical = lexical
-        self._log = log
-
-    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Return the lines around all messages found."""
-        found = [await self._lexical.messages(one.terms, one.read_filter, one.limit) for one in searches]
-        return await self._log.around([message for rows in found for message, _ in rows], read_filter, reach)
+        self.searches.append(search)
+        return [FoundLine(message, score) for message, score in self._messages[: search.limit]]
 
 
 class ListedVectors:

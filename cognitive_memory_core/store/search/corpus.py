@@ -15,19 +15,22 @@ from ...domain.read_filter import ReadFilter
 from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, found_event, found_message
 from ..database.snapshots import rows_read
 from ..database.statements import LISTED, listed, select
+from .lines import LineRows
 from .read_filter_sql import NOT_HIDDEN, Filter, message_filter, place_filter, sql_filter
-from .words import EVENT_WORDS, EVENT_WORDS_FROM, MESSAGE_WORDS, MESSAGE_WORDS_FROM, event_terms, message_terms
+from .rows import EventRows, Rows
+from .words import EVENT_WORDS, MESSAGE_WORDS
 
 T = TypeVar("T")
+R = TypeVar("R", bound=Rows)
 
 
 @dataclass(frozen=True)
-class Corpus(Generic[T]):
+class Corpus(Generic[T, R]):
     """Events, or messages: their tables, conversion and access rule.
 
-    ``standing`` is the SQL condition of rows that may be shown at all. ``terms_of`` returns the terms of a row of the
-    columns ``words_from``. ``place_of`` returns the filter of the place whose postings are cached for a read filter, or
-    None if it spans all places of an agent.
+    ``standing`` is the SQL condition of rows that may be shown at all. ``rows`` makes the rows held of a place;
+    ``place_of`` returns the filter of the place whose rows are held for a read filter, or None if it spans all places
+    of an agent.
     """
 
     table: str
@@ -36,8 +39,7 @@ class Corpus(Generic[T]):
     filter_of: Callable[[ReadFilter], Filter]
     read: Callable[[Row], T]
     admits: Callable[[ReadFilter, T], bool]
-    words_from: tuple[str, ...]
-    terms_of: Callable[[Row], list[str]]
+    rows: Callable[[], R]
     place_of: Callable[[ReadFilter], Filter | None]
     standing: str = "TRUE"
 
@@ -82,8 +84,7 @@ EVENTS = Corpus(
     sql_filter,
     found_event,
     ReadFilter.admits,
-    EVENT_WORDS_FROM,
-    event_terms,
+    EventRows,
     _place_of,
 )
 MESSAGES = Corpus(
@@ -93,8 +94,7 @@ MESSAGES = Corpus(
     message_filter,
     found_message,
     ReadFilter.admits_line,
-    MESSAGE_WORDS_FROM,
-    message_terms,
+    LineRows,
     _place_of,
     NOT_HIDDEN,
 )

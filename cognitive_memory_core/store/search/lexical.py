@@ -1,43 +1,79 @@
-"""Search by words: with a place's postings in memory if they fit, else with FTS5."""
+"""Search by words: among a place's rows in memory if they fit, else with FTS5."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from sqlite3 import Connection
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ...domain.event import Event
-from ...domain.message import Message, Passage
-from ...domain.read_filter import ReadFilter
+from ...domain.message import Message
+from ...domain.read_filter import NARROWED, ReadFilter
 from ...errors import UnavailableError
-from ...ports.words import LineSearch
+from ...ports.words import FoundLine, LineSearch
 from ..database.database import Database
-from ..database.statements import bounded, select
+from ..database.rows import micros
+from ..database.snapshots import catch_up
+from ..database.statements import LISTED, bounded, listed, select
+from . import removed_rows
 from .corpus import EVENTS, MESSAGES, Corpus
+from .lines import PARTS, LineRows, ScoredLines, scored_lines
 from .passages import passages_around
-from .postings import Postings
-from .postings_cache import HELD_BYTES, PostingsCache
+from .place_cache import PlaceCache
 from .read_filter_sql import Filter
+from .rows import EventRows, Rows
 from .top_rows import best
 from .words import match
 
+HELD_BYTES = 48 * 1024 * 1024  # a place of 100,000 lines of chat takes about 40 MB
+TOGETHER = 250  # rows tokenised per step, about ten milliseconds
+TERM_BYTES = 8  # of a term of a row, and of its posting
 SPARE = 8  # extra matches fetched beyond the limit before a narrow filter costs a second query
+SHOWN = 2  # lines before and after a line that are returned with it
 T = TypeVar("T")
+R = TypeVar("R", bound=Rows)
 ScoredRows = list[tuple[T, float]]
-_Place = tuple[Corpus[Any], Filter]
+Ranking = Callable[[int, bool], Mapping[int, float]]  # the best so many rows: of a place, or of those that are admitted
+_Place = tuple[Corpus[Any, Any], Filter]
+
+
+@dataclass(frozen=True)
+class HeldRows:
+    """The rows of a place in memory, complete up to the row ``last`` and the removal ``last_removal``.
+
+    The ``missing`` rows are known but not loaded yet. Only the thread that uses the place changes its rows.
+    """
+
+    rows: Rows
+    missing: tuple[int, ...] = ()
+    last: int = 0
+    last_removal: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """The size in bytes."""
+        return self.rows.bytes
+
+    @property
+    def at_least(self) -> int:
+        """A lower bound of the size in bytes when all rows are loaded: the distinct terms, limited in number, apart."""
+        loaded = max(len(self.rows), 1)
+        return max(self.bytes, TERM_BYTES * self.rows.terms.size * (loaded + len(self.missing)) // loaded)
 
 
 class SqliteLexical:
-    """BM25 search. A place's postings are loaded at its first search; until they are complete, FTS5 is searched."""
+    """Search by words. A place's rows are loaded at its first search; until they are complete, FTS5 is searched."""
 
     def __init__(self, database: Database, *, held_bytes: int = HELD_BYTES) -> None:
-        """Search a database, caching postings of places in at most ``held_bytes``."""
+        """Search a database, holding the rows of places in at most ``held_bytes``."""
         self._database = database
-        self._postings_cache = PostingsCache(held_bytes)
+        self._cache: PlaceCache[HeldRows] = PlaceCache(held_bytes)
+        self._refused: set[_Place] = set()  # places that do not fit into memory
         self._loading: dict[_Place, asyncio.Task[None]] = {}
         self._turns = asyncio.Lock()
 
@@ -46,160 +82,229 @@ class SqliteLexical:
 
         ``read_filter`` bounds which events may be returned; empty without terms.
         """
-        return await self._search(EVENTS, terms, read_filter, bounded(limit))
+        if limit <= 0 or not terms:
+            return []
+        place = EVENTS.place_of(read_filter)
+        found, is_loading = await self._database.read(
+            self._events, place and (EVENTS, place), tuple(terms), read_filter, bounded(limit)
+        )
+        if place and is_loading:
+            self._begin_loading((EVENTS, place))
+        return found
 
-    async def messages(self, terms: Sequence[str], read_filter: ReadFilter, limit: int) -> ScoredRows[Message]:
-        """Return at most ``limit`` messages that contain one of ``terms`` or more, highest BM25 score first.
-
-        ``read_filter`` bounds which messages may be returned; empty without terms.
-        """
-        return await self._search(MESSAGES, terms, read_filter, bounded(limit))
-
-    async def passages(self, searches: Sequence[LineSearch], read_filter: ReadFilter, reach: int) -> list[Passage]:
-        """Return the lines around the messages that the searches find, all read in one request."""
-        asked = [_LexicalSearch(MESSAGES, tuple(one.terms), one.read_filter, bounded(one.limit)) for one in searches]
-        found, loading = await self._database.read(_passages, self._postings_cache, asked, read_filter, bounded(reach))
-        for search in loading:
-            self._begin_loading(search)
+    async def lines(self, search: LineSearch) -> list[FoundLine]:
+        """Return lines that have one of the terms or more, or stand near such lines, best first."""
+        if search.limit <= 0 or not search.terms:
+            return []
+        place = MESSAGES.place_of(search.read_filter)
+        found, is_loading = await self._database.read(self._lines, place and (MESSAGES, place), search)
+        if place and is_loading:
+            self._begin_loading((MESSAGES, place))
         return found
 
     def clear_caches(self) -> None:
-        """Drop all cached postings: erased data must not stay in memory."""
-        self._postings_cache.clear_caches()
+        """Drop all rows: erased data must not stay in memory."""
+        self._cache.clear()
+        self._refused.clear()
 
     async def loaded(self) -> None:
-        """Wait until the postings of all places searched so far are loaded."""
+        """Wait until the rows of all places searched so far are loaded."""
         await asyncio.gather(*self._loading.values())
 
-    async def _search(
-        self, corpus: Corpus[T], terms: Sequence[str], read_filter: ReadFilter, limit: int
-    ) -> ScoredRows[T]:
-        if not limit:
-            return []
-        search = _LexicalSearch(corpus, tuple(terms), read_filter, limit)
-        found, is_loading = await self._database.read(_searched, self._postings_cache, search)
-        if is_loading:
-            self._begin_loading(search)
-        return found
+    def _events(
+        self, connection: Connection, place: _Place | None, terms: Sequence[str], read_filter: ReadFilter, limit: int
+    ) -> tuple[ScoredRows[Event], bool]:
+        """Return the events found, and whether their place is still to be loaded."""
 
-    def _begin_loading(self, search: _LexicalSearch[Any]) -> None:
-        corpus, place = search.corpus, search.corpus.place_of(search.read_filter)
-        if place and (corpus, place) not in self._loading:
-            self._loading[corpus, place] = asyncio.create_task(self._load(corpus, place))
+        def among(rows: EventRows) -> ScoredRows[Event]:
+            scores = rows.bm25(terms)
+            shared = np.flatnonzero(scores)
+            seqs, scores = rows.seqs.values[shared], scores[shared]
 
-    async def _load(self, corpus: Corpus[Any], place: Filter) -> None:
-        """Load a place's postings in small batches, so that concurrent reads wait for few rows only."""
+            def ranked(most: int, is_narrow: bool) -> Mapping[int, float]:  # as a Ranking
+                inside = np.isin(seqs, EVENTS.seqs_within(connection, read_filter)) if is_narrow else slice(None)
+                return best(seqs[inside], scores[inside], most)
+
+            return _found(connection, EVENTS, read_filter, limit, ranked)
+
+        found, is_loading = self._among(connection, place, among)
+        return found if found is not None else _matching(connection, EVENTS, terms, read_filter, limit), is_loading
+
+    def _lines(self, connection: Connection, place: _Place | None, search: LineSearch) -> tuple[list[FoundLine], bool]:
+        """Return the lines found, and whether their place is still to be loaded."""
+        wide = replace(search.read_filter, user_id="", kinds=(), window=None)
+
+        def among(rows: LineRows) -> list[FoundLine]:
+            rows.hide(_hidden(connection, place))
+            seqs = rows.seqs.values
+
+            def read(some: Sequence[int]) -> Mapping[int, Message]:
+                of_seq = dict(zip(seqs[some].tolist(), some, strict=True))
+                return {of_seq[seq]: line for seq, line in MESSAGES.at(connection, wide, list(of_seq)).items()}
+
+            return shown_lines(search, scored_lines(rows, search), read)
+
+        found, is_loading = self._among(connection, place, among)
+        return found if found is not None else _lines_matching(connection, search, wide), is_loading
+
+    def _among(self, connection: Connection, place: _Place | None, work: Callable[[Any], T]) -> tuple[T | None, bool]:
+        """Bring a place's rows up to date and search them; if any is missing, None, and whether it will be loaded."""
+        found: list[T] = []
+
+        def renewed(old: HeldRows) -> HeldRows:
+            try:
+                held = _advanced(connection, place[0], place[1], old) if place else old
+                if not held.missing:
+                    found.append(work(held.rows))
+            except BaseException:
+                self._cache.drop(place)  # its rows may be half changed
+                raise
+            return held
+
+        if place is None or place in self._refused:
+            return None, False
+        held = self._cache.fresh(place, lambda: HeldRows(place[0].rows()), renewed, partial(catch_up, connection))
+        if self._cache.fits(held.at_least):
+            return (found[0], False) if found else (None, True)
+        self._cache.drop(place)
+        self._refused.add(place)
+        return (found[0] if found else None), False
+
+    def _begin_loading(self, place: _Place) -> None:
+        if place not in self._loading:
+            self._loading[place] = asyncio.create_task(self._load(place))
+
+    async def _load(self, place: _Place) -> None:
+        """Load a place's rows in small steps, so that concurrent reads wait for few rows only."""
         is_loading = True
         try:
             async with self._turns:  # one place at a time: places that do not fit together would evict each other
                 while is_loading:
-                    is_loading = await self._database.read(_is_loading, self._postings_cache, corpus, place)
+                    _, is_loading = await self._database.read(self._among, place, lambda _: None)
         except UnavailableError:  # closed or unreadable: the next search reports it
             pass
         finally:
-            del self._loading[corpus, place]
+            del self._loading[place]
 
 
-@dataclass(frozen=True)
-class _LexicalSearch(Generic[T]):
-    """One search by words: corpus, terms, read filter and limit."""
-
-    corpus: Corpus[T]
-    terms: Sequence[str]
-    read_filter: ReadFilter
-    limit: int
-
-
-class _Ranking(Protocol):
-    """The scores of the rows of a place for a query, as a dictionary by row number."""
-
-    def best(self, limit: int) -> dict[int, float]:
-        """Return the best rows of the place; the read filter may admit only some of them."""
-        ...
-
-    def best_within(self, limit: int) -> dict[int, float]:
-        """Return the best rows that the read filter admits; slower than :meth:`best`."""
-        ...
-
-
-class _PostingsRanking:
-    """The ranking by a place's own postings."""
-
-    def __init__(self, connection: Connection, search: _LexicalSearch[Any], postings: Postings) -> None:
-        self._connection, self._request = connection, search
-        scores = postings.scores(search.terms)
-        shared = np.flatnonzero(scores != 0)  # several times faster than of numbers
-        self._seqs, self._scores = postings.seqs[shared], scores[shared]
-
-    def best(self, limit: int) -> dict[int, float]:
-        return best(self._seqs, self._scores, limit)
-
-    def best_within(self, limit: int) -> dict[int, float]:
-        inside = np.isin(self._seqs, self._request.corpus.seqs_within(self._connection, self._request.read_filter))
-        return best(self._seqs[inside], self._scores[inside], limit)
-
-
-class _FtsRanking:
-    """The ranking by FTS5, used while a place's postings are not loaded."""
-
-    def __init__(self, connection: Connection, search: _LexicalSearch[Any], expression: str) -> None:
-        self._connection, self._request, self._expression = connection, search, expression
-
-    def best(self, limit: int) -> dict[int, float]:
-        words = self._request.corpus.words
-        query = select("rowid, -rank", words, f"{words} MATCH ?", "ORDER BY rank LIMIT ?")
-        return dict(self._connection.execute(query, (self._expression, limit)))
-
-    def best_within(self, limit: int) -> dict[int, float]:
-        corpus = self._request.corpus
-        clause, values = corpus.filter_of(self._request.read_filter)
-        source = f"{corpus.words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS forces the word index first
-        where = f"{corpus.words} MATCH ? AND {clause}"
-        query = select("w.rowid, -w.rank", source, where, "ORDER BY w.rank LIMIT ?")
-        return dict(self._connection.execute(query, (self._expression, *values, limit)))
-
-
-def _searched(
-    connection: Connection, postings_cache: PostingsCache, search: _LexicalSearch[T]
-) -> tuple[ScoredRows[T], bool]:
-    """Return the rows found, and whether the postings of their place are still to be loaded."""
-    place = search.corpus.place_of(search.read_filter)
-    words = postings_cache.advance(connection, search.corpus, place) if place else None
-    if words is not None and not len(words.missing):
-        return _found(connection, search, _PostingsRanking(connection, search, words.postings)), False
-    expression = match(search.terms, search.read_filter)
-    if expression is None:
-        return [], words is not None
-    return _found(connection, search, _FtsRanking(connection, search, expression)), words is not None
-
-
-def _passages(
-    connection: Connection,
-    postings_cache: PostingsCache,
-    asked: Sequence[_LexicalSearch[Message]],
-    read_filter: ReadFilter,
-    reach: int,
-) -> tuple[list[Passage], list[_LexicalSearch[Message]]]:
-    """Return the passages found, and the searches whose places' postings are still to be loaded."""
-    answers = [(search, *_searched(connection, postings_cache, search)) for search in asked if search.limit]
-    messages = [message for _, rows, _ in answers for message, _ in rows]
-    loading = [search for search, _, is_loading in answers if is_loading]
-    return passages_around(connection, messages, read_filter, reach), loading
-
-
-def _found(connection: Connection, search: _LexicalSearch[T], ranking: _Ranking) -> ScoredRows[T]:
-    limit, at = search.limit, search.corpus.at
-    ranked = ranking.best(limit + SPARE)
-    seqs = list(ranked)
-    found = at(connection, search.read_filter, seqs[:limit])
+def _found(
+    connection: Connection, corpus: Corpus[T, Any], read_filter: ReadFilter, limit: int, ranked: Ranking
+) -> ScoredRows[T]:
+    scores = ranked(limit + SPARE, False)  # as a Ranking
+    seqs = list(scores)
+    found = corpus.at(connection, read_filter, seqs[:limit])
     if len(found) < min(limit, len(seqs)):
-        found = at(connection, search.read_filter, seqs)
-    if len(found) < limit and len(ranked) == limit + SPARE:  # too many of the best lie outside a narrow filter
-        ranked = ranking.best_within(limit)
-        found = at(connection, search.read_filter, list(ranked))
-    return [(item, ranked[seq]) for seq, item in found.items()][:limit]
+        found = corpus.at(connection, read_filter, seqs)
+    if len(found) < limit and len(scores) == limit + SPARE:  # too many of the best lie outside a narrow filter
+        scores = ranked(limit, True)  # the same
+        found = corpus.at(connection, read_filter, list(scores))
+    return [(item, scores[seq]) for seq, item in found.items()][:limit]
 
 
-def _is_loading(connection: Connection, postings_cache: PostingsCache, corpus: Corpus[Any], place: Filter) -> bool:
-    words = postings_cache.advance(connection, corpus, place)
-    return words is not None and len(words.missing) > 0
+def _matching(
+    connection: Connection, corpus: Corpus[T, Any], terms: Sequence[str], read_filter: ReadFilter, limit: int
+) -> ScoredRows[T]:
+    """Search with FTS5."""
+    expression, words = match(terms, read_filter), corpus.words
+    if expression is None:
+        return []
+
+    def ranked(most: int, is_narrow: bool) -> Mapping[int, float]:  # as a Ranking
+        if not is_narrow:
+            query = select("rowid, -rank", words, f"{words} MATCH ?", "ORDER BY rank LIMIT ?")
+            return dict(connection.execute(query, (expression, most)))
+        clause, values = corpus.filter_of(read_filter)
+        source = f"{words} w CROSS JOIN {corpus.table} e ON e.seq = w.rowid"  # CROSS forces the word index first
+        query = select("w.rowid, -w.rank", source, f"{words} MATCH ? AND {clause}", "ORDER BY w.rank LIMIT ?")
+        return dict(connection.execute(query, (expression, *values, most)))
+
+    return _found(connection, corpus, read_filter, limit, ranked)
+
+
+def _lines_matching(connection: Connection, search: LineSearch, wide: ReadFilter) -> list[FoundLine]:
+    """Search with FTS5, and score the lines found among those around them."""
+    narrow, more = search.read_filter.narrowed(search.window, search.people), min(search.candidates, NARROWED)
+    asked = [(search.read_filter, search.candidates), *((one, more) for one in narrow)]
+    found = [line for one, most in asked for line, _ in _matching(connection, MESSAGES, search.terms, one, most)]
+    keys, lines, rows = {(line.scene.scope, line.id) for line in found}, list[Message](), LineRows()
+    for number, passage in enumerate(passages_around(connection, found, wide, search.reach)):
+        rows.load([row_of(len(lines) + at, line) for at, line in enumerate(passage)], number)
+        lines += passage
+    among = [at for at, line in enumerate(lines) if (line.scene.scope, line.id) in keys]
+    scored = scored_lines(rows, search, np.array(among, np.int64))
+    return shown_lines(search, scored, lambda some: {row: lines[row] for row in some})
+
+
+def row_of(seq: int, line: Message) -> tuple[Any, ...]:
+    """Return a line as a row of :class:`LineRows`."""
+    scene = line.scene
+    who = line.is_bot, scene.user_id, scene.user_name
+    about = micros(line.sent_at), scene.scope.key, scene.scope.kind, line.id, line.reply_to
+    return seq, *about, *who, line.sent_at.isoformat(), line.text
+
+
+def shown_lines(
+    search: LineSearch, scored: ScoredLines, read: Callable[[Sequence[int]], Mapping[int, Message]]
+) -> list[FoundLine]:
+    """Return the best lines, each with those beside it, as far as the scene may read them."""
+    best_rows = scored.rows[: search.limit]
+    near = scored.talk.beside(best_rows, SHOWN)
+    lines = read(sorted({*best_rows.tolist(), *(row for some in near for row in some)}))
+    factors = zip(*(one[: search.limit].tolist() for one in scored.factors.values()), strict=True)
+    each = zip(best_rows.tolist(), scored.relevance.tolist(), factors, near, strict=False)
+    return [
+        FoundLine(
+            lines[row],
+            relevance,
+            tuple(zip(scored.factors, factors_of, strict=True)),
+            tuple(lines[other] for other in beside if other in lines),
+            () if scored.parts is None else tuple(zip(PARTS, scored.parts[at].tolist(), strict=True)),
+        )
+        for at, (row, relevance, factors_of, beside) in enumerate(each)
+        if row in lines and search.read_filter.admits_line(lines[row])
+    ]
+
+
+def _hidden(connection: Connection, place: _Place | None) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the seqs of a place's lines that nobody may read at present."""
+    clause, values = place[1] if place else ("TRUE", ())
+    query = select("DISTINCT v.seq", "veils v CROSS JOIN messages e ON e.seq = v.seq", clause, "ORDER BY v.seq")
+    return np.array([row[0] for row in connection.execute(query, values)], np.int64)
+
+
+def _advanced(connection: Connection, corpus: Corpus[Any, Any], place: Filter, old: HeldRows) -> HeldRows:
+    """Record new and removed rows, in an order in which none is missed, and load some of the missing rows."""
+    held = _noted(connection, corpus, place, old)
+    if not held.missing:
+        return held
+    columns = ", ".join(f"e.{name}" for name in held.rows.COLUMNS)
+    query = select(columns, f"{corpus.table} e NOT INDEXED", f"e.seq IN {LISTED} AND {place[0]}")  # by seq
+    rows = connection.execute(query, (listed(held.missing[:TOGETHER]), *place[1])).fetchall()
+    if rows:
+        held.rows.load(rows)
+    return replace(held, missing=held.missing[TOGETHER:])
+
+
+def _noted(connection: Connection, corpus: Corpus[Any, Any], place: Filter, old: HeldRows) -> HeldRows:
+    last_removal = removed_rows.latest(connection, corpus.words)
+    gone = removed_rows.between(connection, corpus.words, old.last_removal, last_removal)
+    if gone is None:
+        return _noted(connection, corpus, place, HeldRows(corpus.rows(), last_removal=last_removal))
+    last = max(connection.execute(select("max(seq)", corpus.table, "TRUE")).fetchone()[0] or 0, old.last)
+    if last == old.last and not gone:
+        return old if last_removal == old.last_removal else replace(old, last_removal=last_removal)
+    again = {*old.rows.remove(gone).tolist(), *gone.intersection(old.missing)} if gone else gone
+    left = [seq for seq in old.missing if seq not in again]
+    missing = (*left, *sorted(again), *_new_seqs(connection, corpus, place, old, last))
+    return HeldRows(old.rows, missing, last, last_removal)
+
+
+def _new_seqs(
+    connection: Connection, corpus: Corpus[Any, Any], place: Filter, old: HeldRows, last: int
+) -> Iterator[int]:
+    """Yield the seqs of a place's new rows, by reading all new rows if those are few, else by the place's index."""
+    is_short = last - old.last <= max(len(old.rows), TOGETHER)
+    source = f"{corpus.table} e{' NOT INDEXED' if is_short else ''}"
+    after = "e.seq" if is_short else "+e.seq"
+    query = select("e.seq", source, f"{place[0]} AND {after} > ? AND {after} <= ?")
+    yield from (row[0] for row in connection.execute(query, (*place[1], old.last, last)))

@@ -25,7 +25,7 @@ from ...text.lexical.frequency import telling
 from ...text.lexical.indexed import indexed_text
 from ...text.lexical.terms import SEARCHED, TERMS_VERSION, index_terms
 from ...text.lexical.word_forms import forms_version
-from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of, moment_of
+from ..database.rows import EVENT_FIELDS, MESSAGE_FIELDS, Row, bytes_replaced, event_of, message_of
 from ..database.statements import insert, select
 from . import removed_rows
 
@@ -33,8 +33,6 @@ EVENT_WORDS = "event_words"
 MESSAGE_WORDS = "message_words"
 FORM = f"2/{TERMS_VERSION}/{unicodedata.unidata_version}/{forms_version()}"
 _COLUMNS = ("rowid", "place", "voice", "body")
-EVENT_WORDS_FROM = ("sender_name", "happened_at", "text", "pain", "solution", "outcome")
-MESSAGE_WORDS_FROM = ("is_bot", "user_name", "sent_at", "text")
 _IDLE_CHANGES = 1  # total_changes of a merge without work
 Words = tuple[str, str, str]
 
@@ -97,18 +95,6 @@ def message_words(message: Message) -> Words:
     return _words(message.scene.scope, message.sender_id, _terms(name, message.sent_at, message.text))
 
 
-def event_terms(row: Row) -> list[str]:
-    """Return the terms of an event's body from :data:`EVENT_WORDS_FROM`; none for a damaged row."""
-    name, happened_at, *said = row
-    return _terms_at(name, happened_at, *said)
-
-
-def message_terms(row: Row) -> list[str]:
-    """Return the terms of a message's body from :data:`MESSAGE_WORDS_FROM`; none for a damaged row."""
-    is_bot, name, sent_at, text = row
-    return _terms_at("" if is_bot else name, sent_at, text)
-
-
 def match(terms: Sequence[str], read_filter: ReadFilter) -> str | None:
     """Build an FTS5 query for any of the terms in the places that a scene may read; None if no term is searchable.
 
@@ -149,14 +135,6 @@ def _drop(connection: Connection, table: str, rows: Iterable[tuple[int, str, str
 def _rebuild(connection: Connection, table: str, rows: Iterable[tuple[int, str, str, str]]) -> None:
     connection.execute(insert(table, (table,)), ("delete-all",))
     connection.executemany(insert(table, _COLUMNS), rows)
-
-
-def _terms_at(sender_name: str, written: str, *said: str) -> list[str]:
-    try:
-        at = moment_of(written)
-    except ValueError:  # the file is damaged; nobody can read the row
-        return []
-    return _terms(sender_name, at, *said)
 
 
 def _terms(sender_name: str, at: datetime, *said: str) -> list[str]:

@@ -50,6 +50,7 @@ from tests.support.ledgers import (
     own_key,
     shown,
 )
+from tests.support.lines import lines_with
 
 GONE, NAME = "2000001", "阿棠"
 HIDE = Redaction.of([GONE], [NAME])
@@ -197,7 +198,7 @@ async def test_the_rest_is_whole_after_a_purge(path: Path) -> None:
 
     async def answers() -> list[object]:
         words = ["第7", "7件", "7句", "第1"]
-        events, lines = await ledger.lexical.events(words, asked, 9), await ledger.lexical.messages(words, asked, 9)
+        events, lines = await ledger.lexical.events(words, asked, 9), await lines_with(ledger.lexical, words, asked, 9)
         near = await ledger.index.nearest(a_vector(1, 3), asked, 9)
         return [await archived(ledger), events, lines, near, await ledger.vectors.embedded_ids(MODEL)]
 

@@ -18,6 +18,7 @@ from cognitive_memory_core.text.lexical.terms import SEARCHED, query_terms
 from tests.support.builders import GROUP, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
 from tests.support.ledgers import committed
+from tests.support.lines import lines_with
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ async def test_words_made_in_another_way_are_made_anew_at_the_next_start(tmp_pat
     ledger = await Ledger.open(path)
     assert [event.text for event, _ in await ledger.lexical.events(["乌龙"], ReadFilter(GROUP), 5)] == ["乌龙茶"]
     assert [event.text for event, _ in await ledger.lexical.events(["红茶"], ReadFilter(PRIVATE), 5)] == ["红茶"]
-    assert len(await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)) == 1
+    assert len(await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)) == 1
     assert await ledger.lexical.events(["陈旧"], ReadFilter(GROUP), 5) == []
     await ledger.close()
 

@@ -35,7 +35,6 @@ from tests.support.ports import (
     ListedNotes,
     ListedVectors,
     ListedWords,
-    PassagesOf,
 )
 from tests.support.waiting import PATIENCE
 
@@ -335,7 +334,7 @@ async def quoting(*lines, settings=None, names=(), consent=None, log=None, profi
     for scene, name in names:
         await ledger.names.note(scene.scope, scene.user_id, name, NOON)
     live, clock = Live(settings or Settings()), FrozenClock()
-    said = MessageSearch(PassagesOf(ledger.lexical, log or ledger.log), clock, ledger.log.prune)
+    said = MessageSearch(log or ledger.lexical, clock, ledger.log.prune)
     found = (ListedEvents(event), ListedWords([(event, 3.0)]), ListedVectors((event, 0.9)), CountingEmbedder())
     retriever = Retriever(*found, live, clock, names=ledger.names)
     quotations = Quotations(said, ledger.log, clock)

@@ -31,7 +31,6 @@ from tests.support.ports import (
     ListedNotes,
     ListedVectors,
     ListedWords,
-    PassagesOf,
 )
 from tests.support.waiting import PATIENCE
 
@@ -55,21 +54,12 @@ PARTS = {
     "profiles": ("profiles", ("在学泡茶", "每周读一本小说")),
     "facts": ("profiles", ("在学泡茶", "每周读一本小说")),
     "notes": ("ledger", ("群规：不剧透", "推荐了乌龙茶")),
-    "log": ("lexical", ("茶在南门买",)),
 }
 SHOWN = ("茶在南门买", "群规：不剧透", "在学泡茶", "每周读一本小说", "乌龙茶", "推荐了乌龙茶", "刚刚说完")
 
 
 class ListedLog:
-    """A log with these messages, each a passage of its own, and no recent ones."""
-
-    def __init__(self, *lines):
-        """Use these messages."""
-        self._lines = lines
-
-    async def around(self, *_):
-        """Return all messages."""
-        return [(line,) for line in self._lines]
+    """A log in which no line is replied to."""
 
     async def settle(self):
         """Write nothing."""
@@ -125,8 +115,8 @@ def a_builder(*, hangs=False, **parts):
     )
     notes = parts.get("notes", ListedNotes([STORED], [PIN]))
     words = parts.get("words", ListedWords(messages=[(SAID, 3.0)]))
-    log = parts.get("log", ListedLog(SAID))
-    messages = MessageSearch(PassagesOf(words, log), clock, log.settle, patience=legs)
+    log = parts.get("log", ListedLog())
+    messages = MessageSearch(words, clock, log.settle, patience=legs)
     quotations = Quotations(messages, log, clock)
     given = {"profiles": profiles, "quotations": quotations, "patience": whole}
     return ContextBuilder(retriever, notes, lambda _scope: [WAITING], live, access, **given)

@@ -13,23 +13,22 @@ import pytest
 from cognitive_memory_core.domain.hit import Hit
 from cognitive_memory_core.domain.interval import Interval
 from cognitive_memory_core.domain.message import Message
-from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.read_filter import NAMED, ReadFilter
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import PermanentError, StorageRefused, TransientError, UnavailableError
 from cognitive_memory_core.historian.messages.message_buffer import MessageBuffer
-from cognitive_memory_core.recall.borrowed_terms import REACH
-from cognitive_memory_core.recall.line_measures import Weights
-from cognitive_memory_core.recall.message_search import MessageSearch
+from cognitive_memory_core.ports.words import FoundLine, LineSearch
+from cognitive_memory_core.recall.message_search import REACH, MessageSearch
 from cognitive_memory_core.recall.query import Query, query_of
-from cognitive_memory_core.recall.ranking import NUMBER
 from cognitive_memory_core.recall.retriever import SearchResult
 from cognitive_memory_core.recall.search_request import MAX_RESULTS
 from cognitive_memory_core.recall.trace import SearchTrace, lines_of
 from cognitive_memory_core.settings import Decay
+from cognitive_memory_core.store.search.lines import NUMBER
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import Ledger, a_ledger
-from tests.support.ports import Away, ListedWords, PassagesOf
+from tests.support.ports import Away, ListedWords
 from tests.support.sightings import sightings_of
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
@@ -58,9 +57,8 @@ async def hanging(*_: object) -> Any:
 
 def a_search(ledger: Ledger, **parts: Any) -> MessageSearch:
     """Return a search over a ledger with some parts replaced."""
-    lexical, log = parts.pop("lexical", ledger.lexical), parts.pop("log", ledger.log)
     given = {
-        "log": PassagesOf(lexical, log),
+        "index": ledger.lexical,
         "clock": FrozenClock(NOON + timedelta(days=1)),
         "flush": settled,
         **parts,
@@ -107,7 +105,7 @@ async def test_a_line_is_found_by_its_words_with_the_talk_round_it() -> None:
 @pytest.mark.parametrize("asked_for", [Query("？？？"), Query("")])
 async def test_a_question_without_a_word_finds_nothing(asked_for: Query) -> None:
     """A question without a word finds nothing and calls no store."""
-    away = {"lexical": Away(), "log": Away(), "flush": hanging}
+    away = {"index": Away(), "flush": hanging}
     assert await found(a_ledger(), asked_for, **away) == []
 
 
@@ -121,17 +119,17 @@ async def test_top_k_is_a_cap(top_k: int, count: int) -> None:
 async def test_asking_for_nothing_asks_nobody() -> None:
     """With ``top_k`` of 0 no store is called."""
     words = ListedWords()
-    await found(a_ledger(), "陶艺", top_k=0, lexical=words)
-    assert words.asked == []
+    await found(a_ledger(), "陶艺", top_k=0, index=words)
+    assert words.searches == []
 
 
 async def test_the_best_of_many_are_asked_for_and_no_flood() -> None:
     """At least 50 and at most 200 candidates are fetched, whatever the ``top_k``."""
     for top_k, least, most in ((1, 50, 200), (10**9, 200, 200)):
         words = ListedWords()
-        await found(a_ledger(), "陶艺", top_k=top_k, lexical=words)
-        assert all(least <= limit <= most for _, _, limit in words.asked)
-        assert len(words.asked) == 1
+        await found(a_ledger(), "陶艺", top_k=top_k, index=words)
+        (search,) = words.searches
+        assert least <= search.candidates <= most
 
 
 @pytest.mark.parametrize(
@@ -177,24 +175,24 @@ async def test_what_is_read_stays_in_its_place() -> None:
 
 
 class Leaky:
-    """A log that ignores who reads."""
+    """An index that ignores who reads."""
 
-    def __init__(self, *passages: tuple[Message, ...]) -> None:
-        """Return these passages for every question."""
-        self._passages = passages
+    def __init__(self, *lines: Message) -> None:
+        """Find these lines for every question, each with all others around it."""
+        self._lines = lines
 
-    async def around(self, *_: object) -> list[tuple[Message, ...]]:
-        """Return all passages."""
-        return list(self._passages)
+    async def lines(self, _: LineSearch) -> list[FoundLine]:
+        """Return all lines."""
+        return [FoundLine(line, 0.5, (), tuple(one for one in self._lines if one != line)) for line in self._lines]
 
 
 @pytest.mark.parametrize("narrowing", [{}, {"user_id": "2000001"}])
 async def test_whatever_a_store_gives_is_checked_once_more(narrowing: dict[str, Any]) -> None:
     """Messages of other scopes and of people who opted out are filtered again, even if the store returns them."""
     stray = a_line("陶艺别处", 1, OTHER_GROUP)
-    leaky = Leaky((a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2)), (stray,))
+    leaky = Leaky(a_line("陶艺课"), a_line("陶艺不说", 1, MAN), a_line("好", 2), stray)
     read_filter = ReadFilter(GROUP, without=frozenset({"2000002"}), **narrowing)
-    hits = await found(a_ledger(), "陶艺", read_filter, log=leaky)
+    hits = await found(a_ledger(), "陶艺", read_filter, index=leaky)
     assert texts(hits) == ["陶艺课", "好"]
     assert round_it(hits[0]) == ["好"]
 
@@ -254,29 +252,24 @@ async def test_what_the_time_and_the_person_named_hold_is_fetched_among_many() -
 @pytest.mark.parametrize(
     ("narrowing", "asked"),
     [
-        ({}, [("", False), ("", True), ("2000001", False), ("2000002", False)]),
-        ({"user_id": "2000001"}, [("2000001", False), ("2000001", True)]),
-        ({"window": Interval(NOON, NOON + timedelta(days=1))}, [("", True), ("2000001", True), ("2000002", True)]),
+        ({}, [("", True), ("2000001", False), ("2000002", False)]),
+        ({"user_id": "2000001"}, [("2000001", True)]),
+        ({"window": Interval(NOON, NOON + timedelta(days=1))}, [("2000001", True), ("2000002", True)]),
     ],
 )
-async def test_what_the_tool_narrows_the_question_does_not_widen(
+def test_what_the_tool_narrows_the_question_does_not_widen(
     narrowing: dict[str, Any], asked: list[tuple[str, bool]]
 ) -> None:
     """A time or person given to the search is not widened by those in the question."""
-    words, read_filter = ListedWords(), ReadFilter(GROUP, **narrowing)
-    window = Interval(NOON - timedelta(days=1), NOON)
-    query = Query("陶艺", ("陶艺",), window, people=frozenset({"2000001", "2000002"}))
-    await found(a_ledger(), query, read_filter, lexical=words)
-    assert sorted((one.user_id, one.window is not None) for _, one, _ in words.asked) == sorted(asked)
-    assert all(one.window in (read_filter.window, read_filter.window or window) for _, one, _ in words.asked)
+    read_filter, window = ReadFilter(GROUP, **narrowing), Interval(NOON - timedelta(days=1), NOON)
+    searches = list(read_filter.narrowed(window, {"2000001", "2000002"}))
+    assert sorted((one.user_id, one.window is not None) for one in searches) == sorted(asked)
+    assert all(one.window in (read_filter.window, read_filter.window or window) for one in searches)
 
 
-async def test_a_crowd_of_names_asks_a_few_times() -> None:
+def test_a_crowd_of_names_asks_a_few_times() -> None:
     """A question that names very many people makes only a few searches."""
-    words = ListedWords()
-    query = Query("陶艺", ("陶艺",), people=frozenset(map(str, range(100, 200))))
-    await found(a_ledger(), query, lexical=words)
-    assert len(words.asked) == 4
+    assert len(list(ReadFilter(GROUP).narrowed(None, [*map(str, range(100, 200))]))) == NAMED
 
 
 FAILURES: list[Exception | None] = [
@@ -289,12 +282,11 @@ FAILURES: list[Exception | None] = [
 
 
 @pytest.mark.parametrize("error", FAILURES)
-@pytest.mark.parametrize("part", ["lexical", "log"])
-async def test_a_part_that_is_away_or_hangs_is_named(part: str, error: Exception | None) -> None:
-    """If a store fails or hangs, the answer is empty, in time, and names that store."""
+async def test_an_index_that_is_away_or_hangs_is_named(error: Exception | None) -> None:
+    """If the index fails or hangs, the answer is empty, in time, and names it."""
     ledger = await a_log(a_line("陶艺"))
     away = Away(error) if error else _Hanging()
-    search = a_search(ledger, **{part: away}, patience=0.05 if error is None else 5.0)
+    search = a_search(ledger, index=away, patience=0.05 if error is None else 5.0)
     answer = await search.search(ReadFilter(GROUP), Query("陶艺", ("陶艺",)), top_k=5, decay=None)
     assert answer == SearchResult((), ("lexical",))
 
@@ -379,13 +371,6 @@ async def test_the_cap_counts_what_is_admitted() -> None:
     ledger = await a_log(*crowd, *mine)
     assert len(await found(ledger, "陶艺", ReadFilter(GROUP, user_id="2000001"), top_k=3)) == 3
     assert len(await found(ledger, "陶艺", top_k=4)) == 4
-
-
-async def test_weights_are_given() -> None:
-    """A search uses the weights it is given."""
-    ledger = await a_log(a_line("谁去学陶艺"), a_line("我去", 1))
-    alone = Weights(window=0.0, session=0.0)
-    assert texts(await found(ledger, "陶艺", weights=alone)) == ["谁去学陶艺"]
 
 
 async def test_a_question_for_a_number_raises_lines_with_one() -> None:

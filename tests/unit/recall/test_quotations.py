@@ -16,7 +16,7 @@ from cognitive_memory_core.recall.quotations import CANDIDATES, Quotations, Quot
 from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
-from tests.support.ports import Away, ListedWords, PassagesOf
+from tests.support.ports import Away, ListedWords
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
 WANTED = QuotationSearch(limit=6, shown=("cup", "noodles"))
@@ -44,7 +44,7 @@ async def found(scene: Scene, question: str, *lines: Message, wanted: QuotationS
         raise AssertionError("nothing is written for a context")
 
     clock = FrozenClock(NOON + timedelta(days=1))
-    search = MessageSearch(PassagesOf(parts.get("lexical", ledger.lexical), ledger.log), clock, never)
+    search = MessageSearch(parts.get("lexical", ledger.lexical), clock, never)
     quotations = Quotations(search, parts.get("log", ledger.log), clock)
     read_filter = ReadFilter(scene, without=parts.get("without", frozenset()))
     return await quotations.find(read_filter, query_of(question, scene, NOON), wanted)
@@ -116,7 +116,7 @@ async def test_a_context_looks_at_few_candidates() -> None:
     words = ListedWords()
     wanted = QuotationSearch(limit=6, shown=[str(number) for number in range(200)])
     await found(GROUP, "陶艺", wanted=wanted, lexical=words)
-    assert [limit for _, _, limit in words.asked] == [CANDIDATES]
+    assert [search.candidates for search in words.searches] == [CANDIDATES]
 
 
 async def test_a_line_brings_along_the_next_ones_of_its_session() -> None:

@@ -22,7 +22,7 @@ from cognitive_memory_core.settings import Live, QuerySettings, Settings
 from tests.support.builders import GROUP, OTHER_GROUP, a_draft, a_message, an_event
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_ledger
-from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords, PassagesOf
+from tests.support.ports import Away, CountingEmbedder, ListedVectors, ListedWords
 
 BOTH, LEAST = ("message", "event"), 0.3
 LINES = ("陶艺课开了", "周末也有陶艺", "陶艺杯子烧好了", "没人学陶艺")
@@ -68,7 +68,7 @@ async def a_search(events: Any, *lines: Message | str, lexical: Any = None, sour
     async def settled() -> None:
         return None
 
-    messages = MessageSearch(PassagesOf(lexical or ledger.lexical, ledger.log), FrozenClock(), settled)
+    messages = MessageSearch(lexical or ledger.lexical, FrozenClock(), settled)
     return Search(events, messages, Live(SETTINGS), sources)
 
 

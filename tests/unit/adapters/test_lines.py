@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from itertools import pairwise
+from typing import Any
 
 import pytest
 
-from cognitive_memory_core.domain.hit import Hit
-from cognitive_memory_core.domain.message import Message, Passage
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
 from cognitive_memory_core.domain.scope import Scene
-from cognitive_memory_core.recall.line_measures import WEIGHTS, Weights
-from cognitive_memory_core.recall.line_scores import PARTS, hits_of, parts_of
-from cognitive_memory_core.recall.talk_lines import PAUSE, READ
+from cognitive_memory_core.ports.words import FoundLine, LineSearch
+from cognitive_memory_core.store.search.lexical import row_of
+from cognitive_memory_core.store.search.lines import PARTS, PAUSE_US, LineRows, scored_lines
 from cognitive_memory_core.text.lexical.terms import query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_message
 from tests.support.clock import NOON
+from tests.support.lines import found_in
 
 MAN = Scene.group("10001", "2000002", user_name="小满", group_name="读书会")
-NOTHING = Weights(**dict.fromkeys((part.name for part in fields(Weights)), 0.0))
-ALONE = replace(NOTHING, single=0.7, saturation=1.2)  # only the message's own words
-WINDOW = replace(ALONE, window=0.2)
-REPLY = replace(ALONE, reply=0.5)
-SESSION = replace(ALONE, session=0.1)
-SUBSTANCE = replace(ALONE, substance=0.8)
-LABEL = replace(ALONE, label=0.3)
+ALONE = dict.fromkeys(("NEIGHBOUR", "REPLY", "TOPIC", "SUBSTANCE", "LABEL"), 0.0)  # only the message's own words
+WINDOW = ALONE | {"NEIGHBOUR": 0.2}
+REPLY = ALONE | {"REPLY": 0.5}
+SESSION = ALONE | {"TOPIC": 0.1}
+SUBSTANCE = ALONE | {"SUBSTANCE": 0.8}
+LABEL = ALONE | {"LABEL": 0.3}
+PAUSE = timedelta(microseconds=PAUSE_US)
+Passage = tuple[Message, ...]
+Weights = Mapping[str, float]
 
 
 def a_line(text: str, minutes: float = 0.0, **fields: object) -> Message:
@@ -39,30 +41,25 @@ def a_talk(*texts: str) -> Passage:
     return tuple(a_line(text, minutes) for minutes, text in enumerate(texts))
 
 
-def asked(question: str, *passages: Passage, weights: Weights = WEIGHTS) -> list[Hit]:
-    """Search passages for a question."""
-    return hits_of(query_terms(question, characters=True), passages, weights)
+def asked(question: str, *passages: Passage, weights: Weights | None = None, **search: Any) -> list[FoundLine]:
+    """Search the lines of one place for a question."""
+    return found_in(query_terms(question, characters=True), passages, weights, **search)
 
 
-def worths(question: str, *passages: Passage, weights: Weights = WEIGHTS) -> dict[str, float]:
+def worths(question: str, *passages: Passage, weights: Weights | None = None) -> dict[str, float]:
     """Return the relevance of each found message."""
-    return {hit.event.text: hit.relevance for hit in asked(question, *passages, weights=weights)}
+    return scores_of(asked(question, *passages, weights=weights))
 
 
-def neighbours(hits: Sequence[Hit], text: str) -> list[str]:
+def scores_of(found: Sequence[FoundLine]) -> dict[str, float]:
+    """Return the relevance of each found message."""
+    return {one.line.text: one.relevance for one in found}
+
+
+def neighbours(hits: Sequence[FoundLine], text: str) -> list[str]:
     """Return the messages around a hit."""
-    (hit,) = (hit for hit in hits if hit.event.text == text)
+    (hit,) = (hit for hit in hits if hit.line.text == text)
     return [line.text for line in hit.neighbours]
-
-
-def test_a_hit_is_the_line_as_an_event() -> None:
-    """A hit has the id, kind, scope and sender of the message, and its score as lexical score and relevance."""
-    (hit,) = asked("陶艺", a_talk("甲乙", "陶艺课"), weights=ALONE)
-    line = hit.event
-    assert (line.kind, line.text, line.group_id, line.sender_id) == ("message", "陶艺课", "10001", "2000001")
-    assert line.message_ids == (line.id,)
-    assert 0.0 < hit.score == hit.lexical == hit.relevance <= 1.0
-    assert hit.similarity == 0.0
 
 
 def test_what_says_all_of_the_question_is_worth_one() -> None:
@@ -95,9 +92,9 @@ def test_a_name_that_all_lines_bear_tells_little() -> None:
 
 def test_a_usual_character_tells_less_than_a_rare_one() -> None:
     """Of two equally frequent words the one of rarer characters counts more."""
-    found = hits_of(("我们", "陶艺"), [a_talk("我们呀", "陶艺呀")], ALONE)
-    assert [hit.event.text for hit in found] == ["陶艺呀", "我们呀"]
-    assert found[0].score > found[1].score
+    found = found_in(("我们", "陶艺"), [a_talk("我们呀", "陶艺呀")], ALONE)
+    assert [hit.line.text for hit in found] == ["陶艺呀", "我们呀"]
+    assert found[0].relevance > found[1].relevance
 
 
 def test_a_single_character_counts_less() -> None:
@@ -105,7 +102,7 @@ def test_a_single_character_counts_less() -> None:
     lines = (a_line("柚二"), a_line("烘焙", 1), a_line("x", 2))
     by_weight = {
         single: {
-            hit.event.text: hit.score for hit in hits_of(("柚", "烘焙", "x"), [lines], replace(ALONE, single=single))
+            hit.line.text: hit.relevance for hit in found_in(("柚", "烘焙", "x"), [lines], ALONE | {"SINGLE": single})
         }
         for single in (0.0, 0.5, 1.0)
     }
@@ -146,15 +143,6 @@ def test_a_pause_ends_what_is_said_round_a_line() -> None:
     for weights in (WINDOW, SESSION):
         assert set(worths("陶艺", near, weights=weights)) == {"去学陶艺", "好"}
         assert set(worths("陶艺", far, weights=weights)) == {"去学陶艺"}
-
-
-def test_lines_of_two_passages_are_not_next_to_each_other() -> None:
-    """Words are not shared across passages, because messages may be missing; the session still continues."""
-    first, second = (a_line("去学陶艺"),), (a_line("好", 2),)
-    assert set(worths("陶艺", first, second, weights=WINDOW)) == {"去学陶艺"}
-    assert set(worths("陶艺", first, second, weights=SESSION)) == {"去学陶艺", "好"}
-    assert neighbours(asked("陶艺", first, second), "去学陶艺") == []
-    assert neighbours(asked("陶艺", (*first, *second)), "去学陶艺") == ["好"]
 
 
 def test_an_answer_counts_what_it_answers_and_the_other_way_round() -> None:
@@ -200,17 +188,6 @@ def test_a_session_counts_once() -> None:
     assert once["好"] == twice["好"]
 
 
-def test_a_monologue_in_private_is_no_session() -> None:
-    """What one person remarks alone in a private chat lends nothing to the session, and half to the next remark."""
-    remarks = (a_line("去学陶艺", scene=PRIVATE), a_line("好", 1, scene=PRIVATE))
-    answered = (remarks[0], a_line("好", 1, scene=PRIVATE, is_bot=True))
-    assert set(worths("陶艺", remarks, weights=SESSION)) == {"去学陶艺"}
-    assert set(worths("陶艺", answered, weights=SESSION)) == {"去学陶艺", "好"}
-    alone, near = (worths("陶艺", talk, weights=WINDOW)["好"] for talk in (remarks, answered))
-    assert 0.0 < alone < near
-    assert worths("陶艺", a_talk("去学陶艺", "好"), weights=WINDOW)["好"] == near
-
-
 def test_of_remarks_that_say_it_the_one_that_says_little_else_comes_first() -> None:
     """Among remarks of one person in a private chat the shorter one is first; in a talk the longer one is."""
     texts = ("今天和表妹去老火车站旁边学陶艺，顺便买了两只杯子", "去学陶艺")
@@ -227,11 +204,11 @@ def test_of_remarks_a_usual_word_that_few_have_tells_as_much_as_a_rare_one() -> 
     texts, question = ("为了它", "去陶艺", "好的好的"), ("为", "陶")
     of_remarks, of_talk = (
         {
-            hit.event.text: hit.relevance
-            for hit in hits_of(
+            hit.line.text: hit.relevance
+            for hit in found_in(
                 question,
                 [(a_line(text, 60.0 * at, scene=scene),) for at, text in enumerate(texts)],
-                replace(ALONE, single=1.0),
+                ALONE | {"SINGLE": 1.0},
             )
         }
         for scene in (PRIVATE, GROUP)
@@ -244,7 +221,7 @@ def test_what_stands_beside_a_question_counts_half() -> None:
     """A term of the sentences around a question weighs half of one that is asked."""
     talk = a_talk("陶艺", "烘焙")
     plain, aside = (
-        {hit.event.text: hit.score for hit in hits_of(("陶艺", "烘焙"), [talk], ALONE, asides=asides)}
+        {hit.line.text: hit.relevance for hit in found_in(("陶艺", "烘焙"), [talk], ALONE, asides=asides)}
         for asides in (frozenset[str](), frozenset({"烘焙"}))
     )
     assert plain["陶艺"] == plain["烘焙"]
@@ -274,12 +251,6 @@ def test_what_a_session_speaks_of_is_counted_from_its_beginning() -> None:
     }
 
 
-def test_only_the_beginning_of_a_line_is_read() -> None:
-    """Only the beginning of a long message is searched."""
-    lines = (a_line("甲" * (READ - 2) + "陶艺"), a_line("甲" * (READ - 1) + "陶艺", 600))
-    assert [hit.event.id for hit in hits_of(("陶艺",), [lines], ALONE)] == [lines[0].id]
-
-
 @pytest.mark.parametrize(
     ("said", "minutes", "lifts"),
     [
@@ -292,25 +263,24 @@ def test_only_the_beginning_of_a_line_is_read() -> None:
 def test_a_question_that_was_logged_lends_its_words_to_nobody(said: str, minutes: float, lifts: bool) -> None:
     """A recent message that repeats most of the question is a hit, but does not raise those beside it."""
     lines = (a_line("面条", -600), a_line(said, minutes), a_line("哈哈", minutes + 0.001))
-    found = hits_of(("学", "陶艺"), [lines], asked_since=NOON)
-    assert {hit.event.text for hit in found} == ({said, "哈哈"} if lifts else {said})
-    assert found[0].event.text == said
+    found = found_in(("学", "陶艺"), [lines], now=NOON + timedelta(minutes=2))
+    assert {hit.line.text for hit in found} == ({said, "哈哈"} if lifts else {said})
+    assert found[0].line.text == said
 
 
 def test_what_says_most_of_a_question_asks_it() -> None:
     """A recent message with two of three words counts as the question and raises none beside it; one word does not."""
     for said, left in (("陶艺烘焙", {"陶艺烘焙", "面条"}), ("陶艺", {"陶艺", "面条", "哈哈"})):
         lines = (a_line("面条", -600), a_line(said, 1), a_line("哈哈", 2))
-        found = hits_of(("陶艺", "烘焙", "面条"), [lines], asked_since=NOON)
-        assert {hit.event.text for hit in found} == left
+        found = found_in(("陶艺", "烘焙", "面条"), [lines], now=NOON + timedelta(minutes=2))
+        assert {hit.line.text for hit in found} == left
 
 
 def test_an_echo_is_lent_the_words_of_others() -> None:
     """Messages before the question still raise the one after it."""
     lines = (a_line("陶艺在南门", -1), a_line("谁学陶艺", 0), a_line("哈哈", 1))
-    weights = replace(WINDOW, session=0.0)
-    with_it = {hit.event.text: hit.score for hit in hits_of(("陶艺",), [lines], weights, asked_since=NOON)}
-    without = {hit.event.text: hit.score for hit in hits_of(("陶艺",), [lines], weights)}
+    with_it = scores_of(found_in(("陶艺",), [lines], WINDOW, now=NOON + timedelta(minutes=2)))
+    without = scores_of(found_in(("陶艺",), [lines], WINDOW))
     assert 0.0 < with_it["哈哈"] < without["哈哈"]
     assert with_it["谁学陶艺"] == without["谁学陶艺"]
 
@@ -323,34 +293,6 @@ def test_a_long_line_says_more() -> None:
     assert plain[short] == plain[long]
     assert lifted[short] < lifted[long] <= plain[long]
     assert lifted[long] == pytest.approx(lifted[long + "甲" * 3], rel=0.02)
-
-
-def test_saying_it_again_counts_less_and_less() -> None:
-    """Each further adjacent match adds less, and with saturation 0 nothing."""
-    numbers = range(1, 5)
-    heavy = replace(ALONE, window=1.0)
-    rows = [
-        {count: hits_of(("陶艺", "烘焙", "面条"), [_ring(count)], weights)[0] for count in numbers}
-        for weights in (heavy, replace(heavy, saturation=0.0))
-    ]
-    grown, flat = ([_share(hits[count].score) for count in numbers] for hits in rows)
-    steps = [after - before for before, after in pairwise(grown)]
-    assert steps == sorted(steps, reverse=True)
-    assert all(step > 0 for step in steps)
-    assert max(flat) == pytest.approx(min(flat))
-
-
-def _ring(count: int) -> Passage:
-    """Return 陶艺 among four messages of which some match, with the opposite messages in another session."""
-    there = ["陶艺" if number < count else "空话" for number in range(4)]
-    gone = [a_line("空话" if text == "陶艺" else "陶艺", 600 + 60 * at) for at, text in enumerate(there)]
-    line = [a_line(text, at) for at, text in enumerate((there[0], there[1], "陶艺", there[2], there[3]))]
-    return (*line, *gone)
-
-
-def _share(score: float) -> float:
-    """Invert the saturation of a score."""
-    return score * 0.3 / (1.3 - score)
 
 
 @pytest.mark.parametrize("question", ["有人接了没", "谁去接人"])
@@ -406,43 +348,47 @@ def test_the_bots_line_is_not_found_by_whom_it_speaks_to() -> None:
 def test_saying_ones_own_name_counts_once() -> None:
     """A message that contains its sender's own name scores no more than another message with that name."""
     mine, others = a_line("阿棠到了"), a_line("阿棠到了", 600, scene=MAN)
-    found = hits_of(("阿棠",), [(mine,), (others,)], LABEL)
-    assert found[0].score == found[1].score
+    found = found_in(("阿棠",), [(mine,), (others,)], LABEL)
+    assert found[0].relevance == found[1].relevance
 
 
 def test_equal_talk_gives_equal_answers_in_whatever_order_it_comes() -> None:
     """The result does not depend on the order of passages, and of equal hits the earliest comes first."""
     passages = [(a_line("陶艺", 100 * at, id=f"m{at}"),) for at in range(3)]
-    answers = [hits_of(("陶艺",), order) for order in (passages, passages[::-1], [passages[1], *passages[::2]])]
+    answers = [found_in(("陶艺",), order) for order in (passages, passages[::-1], [passages[1], *passages[::2]])]
     assert answers[0] == answers[1] == answers[2]
-    assert [hit.event.id for hit in answers[0]] == ["m0", "m1", "m2"]
+    assert [hit.line.id for hit in answers[0]] == ["m0", "m1", "m2"]
 
 
-def test_every_part_may_be_left_out_at_once() -> None:
-    """With all weights 0 a message is found by its own words alone."""
-    found = worths("陶艺", a_talk("陶艺", "好"), weights=NOTHING)
-    assert found == {"陶艺": pytest.approx(1.0)}
-
-
-@pytest.mark.parametrize("most", [0, 1, 2, 50])
-def test_only_the_best_are_returned(most: int) -> None:
-    """``most`` cuts the list of hits and changes none of them."""
-    talk = a_talk("陶艺课", "陶艺", "学陶艺", "面条", "好")
-    terms = query_terms("学陶艺课", characters=True)
-    assert hits_of(terms, [talk], most=most) == hits_of(terms, [talk])[:most]
+def test_what_one_person_remarks_alone_in_private_lends_nothing() -> None:
+    """What one person remarks alone in a private chat lends no words to other remarks; an answered remark does."""
+    remarks = (a_line("去学陶艺", scene=PRIVATE), a_line("好", 1, scene=PRIVATE))
+    answered = (remarks[0], a_line("好", 1, scene=PRIVATE, is_bot=True))
+    for weights in (SESSION, WINDOW):
+        assert set(worths("陶艺", remarks, weights=weights)) == {"去学陶艺"}
+        assert set(worths("陶艺", answered, weights=weights)) == {"去学陶艺", "好"}
+        assert set(worths("陶艺", a_talk("去学陶艺", "好"), weights=weights)) == {"去学陶艺", "好"}
 
 
 def test_the_parts_of_a_score_add_up_to_it() -> None:
     """What words, label, neighbouring lines, replies and the topic add is the score; words alone give only words."""
     talk = (a_line("部署密钥换了吗"), a_line("换了，在保险柜", 1, reply_to="0"), a_line("好", 2), a_line("密钥呢", 90))
-    terms = query_terms("部署密钥换了吗", characters=True)
-    found, parts = hits_of(terms, [talk]), parts_of(terms, [talk])
+    found = asked("部署密钥换了吗", talk, explains=True)
     assert len(found) > 1
-    for hit in found:
-        told = parts[hit.event.scope, hit.event.id]
-        assert [name for name, _ in told] == list(PARTS)
-        assert sum(value for _, value in told) == pytest.approx(hit.relevance)
-    alone = parts_of(terms, [talk], ALONE)
-    assert all(value == 0 for told in alone.values() for name, value in told if name != "words")
-    near = {hit.event.text: dict(parts[hit.event.scope, hit.event.id]) for hit in found}
+    for one in found:
+        assert [name for name, _ in one.parts] == list(PARTS)
+        assert sum(value for _, value in one.parts) == pytest.approx(one.relevance)
+    alone = asked("部署密钥换了吗", talk, weights=ALONE, explains=True)
+    assert all(value == 0 for one in alone for name, value in one.parts if name != "words")
+    near = {one.line.text: dict(one.parts) for one in found}
     assert near["好"]["words"] == 0 < near["好"]["neighbours"]
+    assert all(one.parts == () for one in asked("部署密钥换了吗", talk))
+
+
+def test_lines_of_two_passages_are_not_next_to_each_other() -> None:
+    """Words are not shared across passages, because messages between them are missing."""
+    rows = LineRows()
+    for number, line in enumerate(a_talk("去学陶艺", "好")):
+        rows.load([row_of(number, line)], number)
+    search = LineSearch(("陶艺",), ReadFilter(GROUP), 9, NOON, 9, 4)
+    assert scored_lines(rows, search).rows.tolist() == [0]

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.recall.line_measures import WEIGHTS, Weights
-from cognitive_memory_core.recall.line_scores import SHOWN, hits_of
-from cognitive_memory_core.recall.talk_lines import PAUSE
+from cognitive_memory_core.store.search.lexical import SHOWN
+from cognitive_memory_core.store.search.lines import PAUSE_US
 from cognitive_memory_core.text.lexical.terms import index_terms, query_terms
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 from tests.support.clock import NOON
+from tests.support.lines import found_in
 
 WORDS = ("陶艺", "烘焙", "我去", "吧", "tea", "v2.3", "龍", "😀", "啊", " ")
 TEXTS = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), min_size=1, max_size=6).map("".join)
@@ -23,13 +22,14 @@ QUESTIONS = (
     .map("".join)
     .map(lambda text: tuple(query_terms(text, characters=True)))
 )
-PARTS = st.just(0.0) | st.floats(1e-3, 10.0)
-WEIGHTINGS = st.just(WEIGHTS) | st.builds(Weights, **{part.name: PARTS for part in fields(Weights)})
+PAUSE = timedelta(microseconds=PAUSE_US)
+WEIGHTS = ("NEIGHBOUR", "REPLY", "TOPIC", "SUBSTANCE", "LABEL", "SINGLE")
+WEIGHTINGS = st.dictionaries(st.sampled_from(WEIGHTS), st.just(0.0) | st.floats(1e-3, 10.0))
 
 
 @st.composite
 def talks(draw):
-    """Return passages of two places: lines some minutes apart, some of them replies, cut at random."""
+    """Return passages of two places: lines some minutes apart, some of them replies."""
     passages = []
     for scene in (GROUP, OTHER_GROUP):
         minutes, passage = 0, []
@@ -38,9 +38,6 @@ def talks(draw):
             reply_to = draw(st.none() | st.integers(0, 9).map(lambda at: f"m{at}"))
             sent_at = NOON + timedelta(minutes=minutes)
             passage.append(a_message(draw(TEXTS), scene, sent_at, id=f"m{number}", reply_to=reply_to))
-            if draw(st.booleans()):
-                passages.append(tuple(passage))
-                passage = []
         passages.append(tuple(passage))
     return passages
 
@@ -48,28 +45,28 @@ def talks(draw):
 @given(QUESTIONS, talks(), WEIGHTINGS)
 def test_hits_are_bounded_and_in_order(terms, passages, weights):
     """Each line is found at most once, with relevance in (0, 1], and scores fall along the list."""
-    hits = hits_of(terms, passages, weights)
-    places = [(hit.event.scope, hit.event.id) for hit in hits]
-    scores = [hit.score for hit in hits]
+    hits = found_in(terms, passages, weights)
+    places = [(hit.line.scene.scope, hit.line.id) for hit in hits]
+    scores = [hit.relevance for hit in hits]
     assert len(set(places)) == len(places)
     assert set(places) <= {(line.scene.scope, line.id) for passage in passages for line in passage}
     assert all(math.isfinite(score) and 0.0 < score <= 1.0 for score in scores)
     assert scores == sorted(scores, reverse=True)
-    assert all(hit.score == hit.lexical == hit.relevance for hit in hits)
 
 
 @given(QUESTIONS, talks(), WEIGHTINGS, st.randoms(use_true_random=False))
-def test_the_order_of_passages_tells_nothing(terms, passages, weights, random):
-    """The order in which a store returns passages does not change the result."""
-    shuffled = list(passages)
-    random.shuffle(shuffled)
-    assert hits_of(terms, shuffled, weights) == hits_of(terms, passages, weights) == hits_of(terms, passages, weights)
+def test_the_order_of_rows_tells_nothing(terms, passages, weights, random):
+    """The order in which lines were loaded does not change what is found."""
+    lines = [line for passage in passages for line in passage]
+    expected = {(hit.line.scene.scope, hit.line.id): hit for hit in found_in(terms, [lines], weights)}
+    random.shuffle(lines)
+    assert {(hit.line.scene.scope, hit.line.id): hit for hit in found_in(terms, [lines], weights)} == expected
 
 
 @given(QUESTIONS, talks())
 def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
     """Every line that shares a term with the query is found."""
-    found = {(hit.event.scope, hit.event.id) for hit in hits_of(terms, passages)}
+    found = {(hit.line.scene.scope, hit.line.id) for hit in found_in(terms, passages)}
     for line in (line for passage in passages for line in passage):
         if not set(terms).isdisjoint(index_terms(line.text)):
             assert (line.scene.scope, line.id) in found
@@ -79,8 +76,8 @@ def test_whoever_says_a_word_of_the_question_is_found(terms, passages):
 def test_neighbours_stand_round_their_line(terms, passages, weights):
     """Neighbours are the adjacent lines of the same passage, at most two on each side, without a pause between."""
     where = {(line.scene.scope, line.id): (passage, at) for passage in passages for at, line in enumerate(passage)}
-    for hit in hits_of(terms, passages, weights):
-        passage, at = where[hit.event.scope, hit.event.id]
+    for hit in found_in(terms, passages, weights):
+        passage, at = where[hit.line.scene.scope, hit.line.id]
         start, stop = at, at + 1
         while start > max(at - SHOWN, 0) and _goes_on(passage, start):
             start -= 1

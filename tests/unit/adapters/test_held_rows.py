@@ -1,4 +1,4 @@
-"""Tests of the cache of word postings."""
+"""Tests of the rows of places in memory."""
 
 from __future__ import annotations
 
@@ -16,21 +16,27 @@ from cognitive_memory_core.store.database.database import opened_for_reading
 from cognitive_memory_core.store.database.snapshots import snapshot
 from cognitive_memory_core.store.ledger import Ledger
 from cognitive_memory_core.store.search import removed_rows
-from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES
-from cognitive_memory_core.store.search.lexical import SqliteLexical
-from cognitive_memory_core.store.search.postings_cache import AGAIN, TOGETHER, PostingsCache
-from cognitive_memory_core.store.search.read_filter_sql import place_filter
+from cognitive_memory_core.store.search.corpus import EVENTS, MESSAGES, Corpus
+from cognitive_memory_core.store.search.lexical import TOGETHER, HeldRows, SqliteLexical
+from cognitive_memory_core.store.search.rows import hashed
 from tests.support.builders import GROUP, OPERATOR, PRIVATE, a_message, an_event
 from tests.support.clock import NOON
-from tests.support.ledgers import committed, later
+from tests.support.ledgers import committed
+from tests.support.lines import lines_with
 from tests.support.waiting import PATIENCE
+from tests.unit.adapters.test_rows import terms_in
 
 
-def numbers_in(hot: PostingsCache) -> set[int]:
-    """Return the numbers of all cached terms."""
-    places = [held.content for held in hot._cache._held.values()]
-    segments = [segment for place in places for segment in place.postings.segments]
-    return {number for segment in segments for number in segment.terms.tolist()}
+def numbers_in(lexical: SqliteLexical) -> set[int]:
+    """Return the hashed terms of all rows in memory."""
+    return {term for held in lexical._cache._held.values() for term in terms_in(held.content.rows)}
+
+
+def held_of(lexical: SqliteLexical, corpus: Corpus[Any, Any], scene: Scene = GROUP) -> HeldRows:
+    """Return the rows of a scene's place in memory."""
+    held = lexical._cache.find((corpus, corpus.place_of(ReadFilter(scene))))
+    assert held is not None
+    return held
 
 
 async def found(lexical: SqliteLexical, *terms: str, scene: Scene = GROUP) -> set[str]:
@@ -45,25 +51,23 @@ async def test_a_place_is_answered_for_while_its_words_are_loaded(tmp_path: Path
     await committed(ledger, *events)
     assert len(await found(ledger.lexical, "乌龙")) == len(events)
     await ledger.lexical.loaded()
-    words = ledger.lexical._postings_cache._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
-    assert words is not None
-    assert len(words.postings.seqs) == len(events)
-    assert not len(words.missing)
+    held = held_of(ledger.lexical, EVENTS)
+    assert (len(held.rows), held.missing) == (len(events), ())
     assert len(await found(ledger.lexical, "乌龙")) == len(events)
     await ledger.close()
 
 
 async def test_an_older_snapshot_drops_nothing_that_another_thread_noted(tmp_path: Path) -> None:
     """Rows that one thread noted are loaded, too, by a thread whose snapshot began before they were written."""
-    path, cache, place = tmp_path / "ledger.db", PostingsCache(), place_filter(ReadFilter(GROUP))
+    path, place = tmp_path / "ledger.db", MESSAGES.place_of(ReadFilter(GROUP))
     ledger = await Ledger.open(path)
+    lexical = SqliteLexical(ledger._database)
     with closing(opened_for_reading(path)) as older, closing(opened_for_reading(path)) as newer, snapshot(older):
         older.execute("SELECT count(*) FROM messages").fetchone()
         await ledger.log.append([a_message(f"第{number}句") for number in range(TOGETHER + 50)])
         for connection in (newer, older, newer):
-            words = cache.advance(connection, MESSAGES, place)
-    assert words is not None
-    assert len(words.postings.seqs) == TOGETHER + 50
+            lexical._among(connection, place and (MESSAGES, place), len)
+    assert len(held_of(lexical, MESSAGES).rows) == TOGETHER + 50
     await ledger.close()
 
 
@@ -87,10 +91,10 @@ async def test_memory_is_bounded_and_the_least_recently_asked_goes(tmp_path: Pat
         for scene in scenes:
             assert await found(lexical, "乌龙", scene=scene) == {f"乌龙茶{scene.group_id}"}
             await lexical.loaded()
-            assert 0 < lexical._postings_cache.bytes <= 12_000
-    held = {key for key, _ in lexical._postings_cache._cache._held.items()}
-    assert (EVENTS.table, EVENTS.place_of(ReadFilter(scenes[-1]))) in held
-    assert (EVENTS.table, EVENTS.place_of(ReadFilter(scenes[0]))) not in held
+            assert 0 < lexical._cache.bytes <= 12_000
+    held = set(lexical._cache._held)
+    assert (EVENTS, EVENTS.place_of(ReadFilter(scenes[-1]))) in held
+    assert (EVENTS, EVENTS.place_of(ReadFilter(scenes[0]))) not in held
     await ledger.close()
 
 
@@ -101,14 +105,14 @@ async def test_a_place_too_large_is_not_loaded_for_nothing(tmp_path: Path) -> No
     await committed(ledger, an_event("乌龙茶", small), *(an_event(f"乌龙茶 第{n}件") for n in range(4 * TOGETHER)))
     lexical = SqliteLexical(ledger._database, held_bytes=50_000)
     await found(lexical, "乌龙", scene=small)
-    before = lexical._postings_cache.bytes
+    before = lexical._cache.bytes
     for _ in range(2):
         assert len(await found(lexical, "乌龙")) == 4 * TOGETHER
         await lexical.loaded()
-        assert lexical._postings_cache.bytes == before
-    assert len(lexical._postings_cache._refused) == 1
+        assert lexical._cache.bytes == before
+    assert len(lexical._refused) == 1
     lexical.clear_caches()
-    assert (lexical._postings_cache.bytes, len(lexical._postings_cache._refused)) == (0, 0)
+    assert (lexical._cache.bytes, len(lexical._refused)) == (0, 0)
     await ledger.close()
 
 
@@ -132,38 +136,16 @@ async def test_places_that_do_not_fit_together_are_loaded_one_after_the_other(tm
     scenes = [Scene.group(str(number), "1") for number in range(10_001, 10_004)]
     steps = 6
     await ledger.log.append([a_message(f"乌龙茶 {n}号", scene) for scene in scenes for n in range(steps * TOGETHER)])
-    await ledger.lexical.messages(["乌龙"], ReadFilter(scenes[0]), 5)
+    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(scenes[0]), 5)
     await ledger.lexical.loaded()
     database: Any = Counted(ledger._database)
-    lexical = SqliteLexical(database, held_bytes=ledger.lexical._postings_cache.bytes * 11 // 10)
+    lexical = SqliteLexical(database, held_bytes=ledger.lexical._cache.bytes * 11 // 10)
     for scene in scenes:
-        await lexical.messages(["乌龙"], ReadFilter(scene), 5)
+        await lines_with(lexical, ["乌龙"], ReadFilter(scene), 5)
     await asyncio.wait_for(lexical.loaded(), PATIENCE)
     assert database.reads <= len(scenes) * (1 + steps)
-    words = lexical._postings_cache._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(scenes[-1]))))
-    assert words is not None
-    assert (len(words.postings.seqs), len(words.missing)) == (steps * TOGETHER, 0)
-    await ledger.close()
-
-
-async def test_a_refused_place_that_shrank_is_held_by_and_by(tmp_path: Path) -> None:
-    """A place that was too large is cached again after it shrank, and not if it only grew."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    await ledger.log.append([a_message(f"乌龙茶 {n}号", sent_at=later(seconds=n)) for n in range(4 * TOGETHER)])
-    lexical = SqliteLexical(ledger._database, held_bytes=30_000)
-
-    async def ask_often() -> int:
-        for _ in range(AGAIN + 2):
-            await lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-            await lexical.loaded()
-        return lexical._postings_cache.bytes
-
-    assert await ask_often() == 0
-    refusal = next(iter(lexical._postings_cache._refused.values()))
-    assert refusal.asks > AGAIN  # nothing was removed, so it was not loaded again
-    await ledger.log.prune(later(seconds=4 * TOGETHER - 10))
-    assert await ask_often() > 0
-    assert not lexical._postings_cache._refused
+    held = held_of(lexical, MESSAGES, scenes[-1])
+    assert (len(held.rows), held.missing) == (steps * TOGETHER, ())
     await ledger.close()
 
 
@@ -171,14 +153,12 @@ async def test_a_place_that_fits_but_for_what_it_counts_besides_is_refused(tmp_p
     """A place that would be dropped at once is not loaded with every question."""
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message(f"乌龙茶 {number}号") for number in range(10)])
-    await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-    whole = ledger.lexical._postings_cache.bytes
+    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
+    whole = ledger.lexical._cache.bytes
     for held_bytes, is_refused in ((whole, False), (whole - 1, True)):
         lexical = SqliteLexical(ledger._database, held_bytes=held_bytes)
-        await lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-        assert (len(lexical._postings_cache._refused), lexical._postings_cache.bytes) == (
-            (1, 0) if is_refused else (0, whole)
-        )
+        await lines_with(lexical, ["乌龙"], ReadFilter(GROUP), 5)
+        assert (len(lexical._refused), lexical._cache.bytes) == ((1, 0) if is_refused else (0, whole))
     await ledger.close()
 
 
@@ -191,10 +171,10 @@ async def test_departures_are_counted_once_a_change_and_not_where_nothing_left(t
     wiped = await ledger.eraser.forget_person("2000002", NOON, lambda text: text.replace("2000002", "某位成员"))
     assert wiped.reworded == 2 * removed_rows.KEPT
     assert await ledger._database.read(removed_rows.latest, MESSAGES.words) == 1
-    answer = await ledger.lexical.messages(["某位"], ReadFilter(GROUP), 1000)
+    answer = await lines_with(ledger.lexical, ["某位"], ReadFilter(GROUP), 1000)
     hidden = {f"某位成员 来过{number}次" for number in range(2 * removed_rows.KEPT)}
     assert {message.text for message, _ in answer} == hidden
-    assert await ledger.lexical.messages(["2000002"], ReadFilter(GROUP), 1000) == []
+    assert await lines_with(ledger.lexical, ["2000002"], ReadFilter(GROUP), 1000) == []
     await ledger.close()
 
 
@@ -203,12 +183,12 @@ async def test_nothing_erased_stays_in_memory(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await committed(ledger, an_event("乌龙茶"), an_event("红茶", sender_id="2000002", user_id="2000002"))
     await found(ledger.lexical, "乌龙")
-    assert hash("乌龙") in numbers_in(ledger.lexical._postings_cache)
+    assert hashed("乌龙") in numbers_in(ledger.lexical)
     await ledger.eraser.forget_person("2000001", NOON, str)
-    assert ledger.lexical._postings_cache.bytes == 0
+    assert ledger.lexical._cache.bytes == 0
     assert await found(ledger.lexical, "乌龙", "红茶") == {"红茶"}
-    assert hash("红茶") in numbers_in(ledger.lexical._postings_cache)
-    assert hash("乌龙") not in numbers_in(ledger.lexical._postings_cache)
+    assert hashed("红茶") in numbers_in(ledger.lexical)
+    assert hashed("乌龙") not in numbers_in(ledger.lexical)
     await ledger.close()
 
 
@@ -217,13 +197,13 @@ async def test_a_withdrawn_message_leaves_memory_with_the_next_question(tmp_path
     ledger = await Ledger.open(tmp_path / "ledger.db")
     kept, gone = a_message("红茶"), a_message("乌龙茶")
     await ledger.log.append([kept, gone])
-    await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
-    assert hash("乌龙") in numbers_in(ledger.lexical._postings_cache)
+    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
+    assert hashed("乌龙") in numbers_in(ledger.lexical)
     await ledger.log.withdraw(GROUP.scope, gone.id, NOON)
-    assert [message.text for message, _ in await ledger.lexical.messages(["红茶", "乌龙"], ReadFilter(GROUP), 5)] == [
-        "红茶"
-    ]
-    assert hash("乌龙") not in numbers_in(ledger.lexical._postings_cache)
+    assert [
+        message.text for message, _ in await lines_with(ledger.lexical, ["红茶", "乌龙"], ReadFilter(GROUP), 5)
+    ] == ["红茶"]
+    assert hashed("乌龙") not in numbers_in(ledger.lexical)
     await ledger.close()
 
 
@@ -233,15 +213,13 @@ async def test_whoever_missed_too_many_departures_reads_anew(tmp_path: Path) -> 
     kept = [a_message(f"乌龙茶 留{number}") for number in range(3)]
     gone = [a_message(f"乌龙茶 撤{number}") for number in range(3 * removed_rows.KEPT)]
     await ledger.log.append([*kept, *gone])
-    await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 5)
+    await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 5)
     await ledger.lexical.loaded()
     for message in gone:
         await ledger.log.withdraw(GROUP.scope, message.id, NOON)
-    answer = await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 1000)
+    answer = await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 1000)
     assert {message.id for message, _ in answer} == {message.id for message in kept}
-    words = ledger.lexical._postings_cache._cache.find((MESSAGES.table, MESSAGES.place_of(ReadFilter(GROUP))))
-    assert words is not None
-    assert len(words.postings.seqs) == len(kept)
+    assert len(held_of(ledger.lexical, MESSAGES).rows) == len(kept)
     await ledger.close()
 
 
@@ -264,7 +242,7 @@ async def test_readers_see_all_that_was_written_before_they_asked(tmp_path: Path
     async def read() -> None:
         while not is_over:
             before = list(written)
-            answer = [message.id for message, _ in await ledger.lexical.messages(["乌龙"], ReadFilter(GROUP), 1000)]
+            answer = [message.id for message, _ in await lines_with(ledger.lexical, ["乌龙"], ReadFilter(GROUP), 1000)]
             assert len(answer) == len(set(answer))
             assert set(answer) >= set(before) & set(written)
 
@@ -278,10 +256,10 @@ async def test_what_is_wider_than_a_place_is_not_held(tmp_path: Path, scene: Sce
     ledger = await Ledger.open(tmp_path / "ledger.db")
     await ledger.log.append([a_message("乌龙茶"), a_message("乌龙", Scene.group("10001", "2000002"))])
     for _ in range(2):
-        found = await ledger.lexical.messages(["乌龙"], ReadFilter(scene), 5)
+        found = await lines_with(ledger.lexical, ["乌龙"], ReadFilter(scene), 5)
         assert len(found) == (1 if is_held else 2)
         await ledger.lexical.loaded()
-    assert bool(ledger.lexical._postings_cache.bytes) == is_held
+    assert bool(ledger.lexical._cache.bytes) == is_held
     assert EVENTS.place_of(ReadFilter(OPERATOR)) is None
     assert EVENTS.place_of(ReadFilter(PRIVATE)) is not None
     await ledger.close()
@@ -299,7 +277,6 @@ async def test_a_place_that_was_idle_finds_its_new_rows_among_many_others(tmp_pa
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二"}
     await committed(ledger, an_event("红茶", elsewhere), an_event("乌龙茶 三"))
     assert await found(ledger.lexical, "乌龙") == {"乌龙茶 一", "乌龙茶 二", "乌龙茶 三"}
-    words = ledger.lexical._postings_cache._cache.find((EVENTS.table, EVENTS.place_of(ReadFilter(GROUP))))
-    assert words is not None
-    assert len(np.unique(words.postings.seqs)) == len(words.postings.seqs) == 3
+    seqs = held_of(ledger.lexical, EVENTS).rows.seqs.values
+    assert len(np.unique(seqs)) == len(seqs) == 3
     await ledger.close()

@@ -1,0 +1,306 @@
+"""Lines of the log as answers: scored by their own words and by those of the lines around them.
+
+In a chat an answer seldom repeats the question: "who will do it" is answered by "me" two lines later. So a line
+also gets, at a lower weight, the terms of its label (speaker and day), of its neighbours, of the line that it answers
+or that answers it, and of its topic. In a private chat where one side alone speaks (a monologue), a line's own words
+count as in BM25, and no line lends its terms to others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+import numpy as np
+
+from ...domain.interval import Interval
+from ...domain.read_filter import NARROWED, ReadFilter
+from ...domain.scope import Scope
+from ...ports.words import LineSearch
+from ...settings import Decay
+from ...text.caches import cleared_on_erasure
+from ...text.lexical.frequency import telling_of
+from ...text.lexical.indexed import indexed_text
+from ...text.lexical.terms import SEARCHED, index_terms
+from ...text.statements.questions_for_numbers import holds_number
+from ..database.rows import Row, micros, moment_of
+from .rows import Array, Mask, Rows, Scores, hashed, rarity_of
+
+READ = 600  # characters of a line
+SINGLE = 0.7  # weight of a single character beside that of a pair or word
+ASIDE = 0.5  # of terms that stand beside the question only
+LABEL, NEIGHBOUR, REPLY, TOPIC = 0.3, 0.2, 0.5, 0.15  # weights of terms that are not a line's own (1)
+REACH = 4  # lines before and after a line that count as its neighbours; the weight halves with each line
+HALF = 1.2  # count of a term that gives half of its greatest weight (BM25's k1)
+LENGTH_SHARE = 0.75  # BM25's b, for the remarks of a monologue
+SUBSTANCE, FULL_LENGTH = 0.3, 60  # gain of a long line over an empty one; terms from which a line counts as long
+RECENT_US = 120 * 1_000_000  # lines this recent may be the question itself
+ECHO = 0.6  # share of the question: a recent line that contains as much is the question itself
+PAUSE_US = 30 * 60 * 1_000_000  # ends a session
+TOPIC_LINES = 20  # lines of a session that count as one topic
+OUTSIDE = 0.3  # factor of a line outside the time that the question names
+PERSON = 0.15  # gain of a line by or to the people named; a larger one would let a wrong name hide the right answer
+NUMBER = 0.4  # gain of a line with a number, if one is asked for; measured from 0.2 to 0.5 to be a plateau
+DAY_US = 86_400 * 1_000_000.0
+PARTS = ("words", "label", "neighbours", "replies", "topic")
+
+
+class LineRows(Rows):
+    """The lines of a place, or of a person's private chat and own lines in groups."""
+
+    COLUMNS = (
+        *("seq", "at_us", "scope", "request_type", "id", "reply_to"),
+        *("is_bot", "user_id", "user_name", "sent_at", "text"),
+    )
+
+    def __init__(self) -> None:
+        """Start without lines."""
+        super().__init__()
+        self.at_us = self.column(np.int64)
+        self.places = self.column(np.int32)  # number of the scope
+        self.passages = self.column(np.int32)
+        self.private = self.column(np.bool_)
+        self.numeric = self.column(np.bool_)  # whether the line holds a number
+        self.people = self.column(np.int32)  # who said it, or to whom the bot said it
+        self.speakers = self.column(np.int32)  # the same; -1: the bot
+        self.ids = self.column(np.uint32)  # hash of place and message id
+        self.answered = self.column(np.uint32)  # that of the line which it answers, or 0
+        self.label_sizes = self.column(np.int32)  # how many of a row's terms, the first ones, are of its label
+        self.hidden = np.empty(0, np.int64)  # seqs of lines that nobody may read at present
+        self._numbers: dict[str, int] = {}
+        self._talk: tuple[frozenset[str], Talk] | None = None
+
+    def load(self, rows: Sequence[Row], passage: int = 0) -> None:
+        """Append rows of :data:`COLUMNS`; lines of different passages are not neighbours of each other."""
+        self._talk = None
+        labels, said, columns = list[Sequence[int]](), list[set[int]](), list[tuple[int, ...]]()
+        for _, at_us, scope, kind, line, reply_to, is_bot, user, name, sent_at, text in rows:
+            try:
+                labels.append(_label("" if is_bot else name, moment_of(sent_at).date()))
+                said.append({*map(hashed, index_terms(text[:READ]))})
+            except ValueError:  # the file is damaged; nobody can read the row
+                labels.append(())
+                said.append(set())
+            place, person = self._number(scope), self._number(user)
+            ids = hashed(f"{scope}\n{line}"), hashed(f"{scope}\n{reply_to}") if reply_to else 0
+            who = person, -1 if is_bot else person
+            columns.append((at_us, place, passage, kind == "private", holds_number(text), *who, *ids))
+        self.add([row[0] for row in rows], [(*label, *words) for label, words in zip(labels, said, strict=True)])
+        self.label_sizes.append([len(label) for label in labels])
+        about = self.at_us, self.places, self.passages, self.private, self.numeric
+        into = *about, self.people, self.speakers, self.ids, self.answered
+        for column, values in zip(into, zip(*columns, strict=True), strict=True):
+            column.append(values)
+
+    def remove(self, seqs: Collection[int]) -> Array:
+        """Remove those of the lines that are here, and return their seqs."""
+        self._talk = None
+        return super().remove(seqs)
+
+    def hide(self, seqs: Array) -> None:
+        """Leave out lines that nobody may read at present."""
+        if not np.array_equal(seqs, self.hidden):
+            self.hidden, self._talk = seqs, None
+
+    def talk(self, without: frozenset[str]) -> Talk:
+        """Return the lines in order, without those of some people; kept until the lines change."""
+        if self._talk is None or self._talk[0] != without:
+            self._talk = without, Talk.of(self, without)
+        return self._talk[1]
+
+    def number_of(self, name: str) -> int:
+        """Return the number of a person or scope; -2 for an unknown one."""
+        return self._numbers.get(name, -2)
+
+    def admitted(self, read_filter: ReadFilter) -> Mask:
+        """Return which lines the narrowing parts of a read filter admit, its scene and ``without`` apart."""
+        admitted = np.full(len(self), not read_filter.kinds or "message" in read_filter.kinds)
+        if read_filter.user_id:
+            admitted &= self.people.values == self.number_of(read_filter.user_id)
+        if read_filter.group_id:
+            scope = Scope(read_filter.scene.agent, "group", read_filter.group_id).key
+            admitted &= self.places.values == self.number_of(scope)
+        return admitted & self.said_in(read_filter.window) if read_filter.window is not None else admitted
+
+    def said_in(self, window: Interval) -> Mask:
+        """Return which lines were said in an interval."""
+        at_us = self.at_us.values
+        return (at_us >= micros(window.start)) & (at_us < micros(window.stop))
+
+    def _number(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+
+@dataclass(frozen=True)
+class Talk:
+    """The lines of a place in order of place and time: their rows, and numbers of session and topic."""
+
+    rows: Array
+    position: Array  # of each row; -1 for a row that is left out
+    session: Array
+    topic: Array
+
+    @classmethod
+    def of(cls, lines: LineRows, without: Collection[str]) -> Talk:
+        """Order the lines that may be read."""
+        stays = np.ones(len(lines), np.bool_)
+        if without:
+            stays &= ~np.isin(lines.people.values, [lines.number_of(who) for who in without])
+        if len(lines.hidden):
+            stays &= ~np.isin(lines.seqs.values, lines.hidden)
+        rows = np.flatnonzero(stays)
+        places, at_us = lines.places.values[rows], lines.at_us.values[rows]
+        order = np.lexsort((lines.seqs.values[rows], at_us, places))
+        rows, places, at_us = rows[order], places[order], at_us[order]
+        begins = np.ones(len(rows), np.bool_)
+        begins[1:] = (np.diff(places) != 0) | (np.diff(at_us) > PAUSE_US) | (np.diff(lines.passages.values[rows]) != 0)
+        session = np.cumsum(begins)
+        in_session = np.arange(len(rows)) - np.flatnonzero(begins)[session - 1]
+        position = np.full(len(lines), -1)
+        position[rows] = np.arange(len(rows))
+        return cls(rows, position, session, np.cumsum(in_session % TOPIC_LINES == 0))
+
+    def beside(self, rows: Array, reach: int) -> list[list[int]]:
+        """Return for each row those of the same session up to ``reach`` lines before and after it, in order."""
+        steps = [step for step in range(-reach, reach + 1) if step]
+        at: Array = self.position[rows][:, np.newaxis]
+        near = np.minimum(np.maximum(at + steps, 0), max(len(self.rows) - 1, 0))
+        same = (self.session[near] == self.session[at]) & (near == at + steps)
+        both = zip(self.rows[near].tolist(), same.tolist(), strict=True)
+        return [[row for row, is_same in zip(some, flags, strict=True) if is_same] for some, flags in both]
+
+
+@dataclass(frozen=True)
+class ScoredLines:
+    """Lines with their scores, best first: ``relevance`` times the ``factors``; ``parts`` if they were asked for."""
+
+    rows: Array
+    relevance: Scores
+    factors: Mapping[str, Scores]
+    parts: Scores | None
+    talk: Talk
+
+
+def scored_lines(lines: LineRows, search: LineSearch, among: Array | None = None) -> ScoredLines:
+    """Score the lines that share words with a question, or the rows ``among``, and the lines around each of these."""
+    talk, read_filter = lines.talk(search.read_filter.without), search.read_filter
+    names = {hashed(term): term for term in search.terms}
+    terms, now_us = np.fromiter(names, np.uint32), micros(search.now)
+    asides = np.array([ASIDE if term in search.asides else 1.0 for term in names.values()])
+    telling = [telling_of(term) * (SINGLE if len(term) == 1 and not term.isascii() else 1.0) for term in names.values()]
+    term, row, having = lines.postings.find(terms)
+    rarity = rarity_of(having, len(lines))
+    weight = rarity * telling * asides
+    admitted = lines.admitted(read_filter) & (talk.position >= 0)
+    best = among
+    if best is None:
+        best = _candidates(lines, search, np.bincount(row, weight[term], len(lines)) * admitted)
+    near = np.unique(talk.position[best][:, np.newaxis] + np.arange(-search.reach, search.reach + 1))
+    at = near[(near >= 0) & (near < len(talk.rows))]  # positions in the talk, in order
+    window = talk.rows[at]
+    own, label, sizes = _words(lines, terms, window)
+    session, (_, topic) = talk.session[at], np.unique(talk.topic[at], return_inverse=True)
+    alone = _monologues(lines, window, topic)[topic]
+    whole = np.sort(weight)[-SEARCHED:].sum() or 1.0
+    is_echo = (lines.at_us.values[window] >= now_us - RECENT_US) & (own @ weight >= ECHO * whole)
+    lends = own * ~(is_echo | alone)[:, np.newaxis]
+    shared = np.zeros((topic.max(initial=-1) + 1, len(terms)))
+    np.maximum.at(shared, topic, lends)
+    parts = own, LABEL * label, _neighbours(lends, at, session), _replies(lines, own * ~is_echo[:, np.newaxis], window)
+    lengths = np.where(alone, LENGTH_SHARE * (sizes / max(sizes.mean() if len(sizes) else 0, 1.0) - 1.0), 0.0)
+    half = HALF * (1.0 + lengths[:, np.newaxis] * own)
+    weights = np.where(alone[:, np.newaxis], rarity * asides, weight)
+    wholes = np.where(alone, np.sort(rarity * asides)[-SEARCHED:].sum() or 1.0, whole)
+    substance = (1.0 + SUBSTANCE * np.minimum(np.log1p(sizes) / np.log(FULL_LENGTH), 1.0)) / (1.0 + SUBSTANCE)
+    counts = (*parts, TOPIC * shared[topic] * ~alone[:, np.newaxis])
+    counted = np.cumsum(counts, axis=0) if search.explains else np.sum(counts, axis=0)[np.newaxis]
+    share = (weights * counted / (counted + half)).sum(axis=2) * (HALF + 1.0) / wholes
+    steps = np.minimum(2.0 * share / (share + 1.0), 1.0) * np.where(alone, 1.0, substance)
+    relevance = steps[-1]
+    factors = _factors(lines, search, window, relevance)
+    order = np.argsort(-relevance * np.prod([*factors.values()], axis=0), kind="stable")
+    order = order[(relevance[order] > 0.0) & admitted[window[order]]]
+    gains = np.diff(steps, axis=0, prepend=0.0)[:, order].T if search.explains else None
+    return ScoredLines(
+        window[order], relevance[order], {name: one[order] for name, one in factors.items()}, gains, talk
+    )
+
+
+def _candidates(lines: LineRows, search: LineSearch, scores: Array) -> Array:
+    """Return the best rows; beside them the best of the time, and of each person, that the question names."""
+    more, narrow = min(NARROWED, search.candidates), search.read_filter.narrowed(search.window, search.people)
+    found = [_best(scores * lines.admitted(one), more) for one in narrow]
+    return np.unique(np.concatenate((_best(scores, search.candidates), *found)))
+
+
+def _best(scores: Array, count: int) -> Array:
+    rows = np.flatnonzero(scores)
+    return rows if len(rows) <= count else rows[np.argpartition(-scores[rows], count)[:count]]
+
+
+def _words(lines: LineRows, terms: Array, window: Array) -> tuple[Scores, Scores, Array]:
+    """Return which of the terms each line says, and has in its label alone; and how many terms each line says."""
+    flat, owners, within = lines.terms_of(window)
+    order = np.argsort(terms)
+    at = order[np.minimum(np.searchsorted(terms[order], flat), len(order) - 1)]
+    hit = np.flatnonzero(terms[at] == flat)
+    labels = lines.label_sizes.values[window]
+    both = np.zeros((2, len(window), len(terms)))
+    both[(within[hit] < labels[owners[hit]]).astype(int), owners[hit], at[hit]] = 1.0
+    return both[0], both[1] * (both[0] == 0.0), np.bincount(owners, minlength=len(window)) - labels
+
+
+def _monologues(lines: LineRows, window: Array, topic: Array) -> Mask:
+    """Return for each topic whether one side alone speaks in it, in private."""
+    speakers = lines.speakers.values[window]
+    first = np.zeros(topic.max(initial=-1) + 1, speakers.dtype)
+    first[topic] = speakers
+    return np.bincount(topic, (speakers != first[topic]) | ~lines.private.values[window], len(first)) == 0
+
+
+def _neighbours(lends: Scores, at: Array, session: Array) -> Scores:
+    near = np.zeros_like(lends)
+    for distance in range(1, REACH + 1):
+        other = np.minimum(np.searchsorted(at, at + distance), len(at) - 1)
+        one = np.flatnonzero((at[other] == at + distance) & (session[other] == session))
+        other, share = other[one], NEIGHBOUR * 0.5 ** (distance - 1)
+        near[other] += share * lends[one]
+        near[one] += share * lends[other]
+    return near
+
+
+def _replies(lines: LineRows, lends: Scores, window: Array) -> Scores:
+    given = np.zeros_like(lends)
+    ids, answered = lines.ids.values[window], lines.answered.values[window]
+    order = np.argsort(ids)
+    at = order[np.minimum(np.searchsorted(ids[order], answered), len(order) - 1)]
+    replying = np.flatnonzero((ids[at] == answered) & (answered > 0))
+    np.add.at(given, at[replying], REPLY * lends[replying])
+    np.add.at(given, replying, REPLY * lends[at[replying]])
+    return given
+
+
+def _factors(lines: LineRows, search: LineSearch, window: Array, relevance: Scores) -> Mapping[str, Scores]:
+    """Return what multiplies each line's relevance: the people, number and time asked for, and seed 001's decay."""
+    one, at_us = np.ones(len(window)), lines.at_us.values[window]
+    inside = lines.said_in(search.window)[window] if search.window is not None else one
+    named = np.isin(lines.people.values[window], [lines.number_of(who) for who in search.people])
+    return {
+        "people": one + PERSON * named / max(len(search.people), 1),
+        "numbers": one + NUMBER * lines.numeric.values[window] if search.asks_number else one,
+        "time": np.where(inside, 1.0, OUTSIDE) if np.any(inside) else one,
+        "age": _age(search.decay, relevance, np.maximum(micros(search.now) - at_us, 0)) if search.decay else one,
+    }
+
+
+def _age(decay: Decay, relevance: Scores, age_us: Array) -> Scores:
+    fresh = decay.boost * 0.5 ** (age_us / DAY_US / decay.half_life_days)
+    return 1.0 + np.where(relevance >= decay.floor, fresh, 0.0)
+
+
+@cleared_on_erasure
+@lru_cache(maxsize=1024)  # the same people speak on the same days
+def _label(speaker: str, day: date) -> Sequence[int]:
+    return tuple({hashed(term) for term in index_terms(indexed_text(speaker, day, ""))})

@@ -1,0 +1,213 @@
+"""The rows of one place in memory: which terms each has, and which rows have a term.
+
+Terms are 32-bit hashes (:func:`hashed`); no text is kept here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
+from typing import Any, ClassVar
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from ...text.lexical.indexed import indexed_text
+from ...text.lexical.terms import SEARCHED, index_terms
+from ..database.rows import Row, moment_of
+
+READ = 32_768  # postings of a question that are read, a millisecond or two: else the commonest terms are left out
+ALWAYS_READ = 8  # terms that are read, however common
+SATURATION, LENGTH_SHARE = 1.2, 0.75  # k1 and b of BM25, with the values of FTS5
+Array = NDArray[Any]
+Mask = NDArray[np.bool_]
+Scores = NDArray[np.float64]
+
+
+def hashed(term: str) -> int:
+    """Return the 32-bit hash under which a term is indexed: the same in every process, and no text."""
+    return crc32(term.encode("utf-8", "replace"))
+
+
+class Column:
+    """A numpy array to which values are appended; its memory doubles when it is full."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        """Start empty."""
+        self._room: Array = np.empty(64, dtype)
+        self.size = 0
+
+    @property
+    def values(self) -> Array:
+        """The values appended so far, without a copy."""
+        return self._room[: self.size]
+
+    @property
+    def bytes(self) -> int:
+        """The size of the memory in bytes."""
+        return self._room.nbytes
+
+    def append(self, added: Array | Sequence[int]) -> None:
+        """Append values."""
+        size = self.size + len(added)
+        if size > len(self._room):
+            grown = np.empty(max(size, len(self._room) * 3 // 2), self._room.dtype)
+            grown[: self.size] = self.values
+            self._room = grown
+        self._room[self.size : size] = added
+        self.size = size
+
+    def keep(self, stays: Mask) -> None:
+        """Remove all other values."""
+        self._room = self.values[stays]
+        self.size = len(self._room)
+
+
+class Postings:
+    """The rows that contain each term: sorted segments, a small one for new rows, merged by size."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._segments: list[tuple[Array, Array, Array]] = []  # terms, where the rows of each begin, and the rows
+
+    @property
+    def bytes(self) -> int:
+        """The size in bytes."""
+        return sum(part.nbytes for segment in self._segments for part in segment)
+
+    def add(self, terms: Array, rows: Array) -> None:
+        """Add the terms of new rows, each once for a row."""
+        while self._segments and len(self._segments[-1][2]) <= 2 * len(terms):
+            older, starts, in_older = self._segments.pop()
+            terms = np.concatenate((np.repeat(older, np.diff(starts)), terms))
+            rows = np.concatenate((in_older, rows))
+        order = np.argsort(terms, kind="stable")
+        self._append(terms[order], rows[order])
+
+    def keep(self, stays: Mask) -> None:
+        """Remove all other rows; those that stay get new numbers."""
+        numbers, segments = np.cumsum(stays) - 1, self._segments
+        self._segments = []
+        for terms, starts, rows in segments:
+            kept = stays[rows]
+            self._append(np.repeat(terms, np.diff(starts))[kept], numbers[rows[kept]])
+
+    def _append(self, terms: Array, rows: Array) -> None:
+        if len(terms):
+            starts = np.flatnonzero(np.diff(terms, prepend=terms[:1] + np.uint32(1)))
+            ends = np.append(starts, len(terms)).astype(np.int32)
+            self._segments.append((terms[starts], ends, rows.astype(np.int32)))
+
+    def find(self, asked: Array, most: int | None = None) -> tuple[Array, Array, Array]:
+        """Return the postings of the ``most`` rarest terms: index of the term, and row; and how many rows have a term.
+
+        Of a place of very many rows the postings of the commonest terms are left out.
+        """
+        spans: list[tuple[Array, Array]] = []
+        for terms, starts, _ in self._segments:
+            at = np.minimum(np.searchsorted(terms, asked), len(terms) - 1)
+            spans.append((starts[at], np.where(terms[at] == asked, starts[at + 1], starts[at])))
+        having = sum((end - begin for begin, end in spans), np.zeros(len(asked), np.int64))
+        rarest = np.argsort(np.where(having > 0, having, np.iinfo(np.int64).max), kind="stable")
+        rarest = rarest[: np.count_nonzero(having)][:most]
+        read = rarest[: max(int(np.searchsorted(np.cumsum(having[rarest]), READ, "right")), ALWAYS_READ)]
+        found: list[tuple[Array, Array]] = [(np.empty(0, np.int64), np.empty(0, np.int32))]
+        for (begin, end), (_, _, rows) in zip(spans, self._segments, strict=True):
+            lengths = (end - begin)[read]
+            if total := int(lengths.sum()):
+                at = np.arange(total) + np.repeat(begin[read] - (np.cumsum(lengths) - lengths), lengths)
+                found.append((np.repeat(read, lengths), rows[at]))
+        return np.concatenate([term for term, _ in found]), np.concatenate([row for _, row in found]), having
+
+
+class Rows:
+    """The rows of a place, each with its seq in the ledger."""
+
+    COLUMNS: ClassVar[tuple[str, ...]]
+
+    def load(self, rows: Sequence[Row]) -> None:
+        """Append rows of :data:`COLUMNS`."""
+        raise NotImplementedError
+
+    def __init__(self) -> None:
+        """Start without rows."""
+        self.terms = Column(np.uint32)  # of all rows, one row's behind the other's
+        self.postings = Postings()
+        self._columns: list[Column] = []  # with a value for each row
+        self.seqs = self.column(np.int64)
+        self.lengths = self.column(np.int32)  # numbers of terms
+
+    def column(self, dtype: DTypeLike) -> Column:
+        """Add a column."""
+        self._columns.append(Column(dtype))
+        return self._columns[-1]
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.seqs.size
+
+    @property
+    def bytes(self) -> int:
+        """The size in bytes."""
+        return self.terms.bytes + self.postings.bytes + sum(column.bytes for column in self._columns)
+
+    def add(self, seqs: Sequence[int], terms: Sequence[Sequence[int]]) -> None:
+        """Append rows with their hashed terms."""
+        lengths = np.array([len(one) for one in terms], np.int64)
+        flat = np.fromiter(chain.from_iterable(terms), np.uint32, int(lengths.sum()))
+        numbers = np.arange(len(self), len(self) + len(seqs))
+        pairs = np.unique(np.repeat(numbers, lengths) << 32 | flat)  # a term of label and text counts once
+        self.seqs.append(seqs)
+        self.lengths.append(lengths)
+        self.terms.append(flat)
+        self.postings.add((pairs & 0xFFFFFFFF).astype(np.uint32), pairs >> 32)
+
+    def remove(self, seqs: Collection[int]) -> Array:
+        """Remove those of the rows that are here, and return their seqs."""
+        stays = ~np.isin(self.seqs.values, list(seqs))
+        removed = self.seqs.values[~stays]
+        if len(removed):
+            self.terms.keep(np.repeat(stays, self.lengths.values))
+            self.postings.keep(stays)
+            for column in self._columns:
+                column.keep(stays)
+        return removed
+
+    def terms_of(self, rows: Array) -> tuple[Array, Array, Array]:
+        """Return the terms of the given rows; for each the index in ``rows``, and its number among the row's terms."""
+        ends, lengths = np.cumsum(self.lengths.values)[rows], self.lengths.values[rows]
+        owners = np.repeat(np.arange(len(rows)), lengths)
+        within = np.arange(len(owners)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return self.terms.values[np.repeat(ends - lengths, lengths) + within], owners, within
+
+
+class EventRows(Rows):
+    """The events of a place."""
+
+    COLUMNS = ("seq", "sender_name", "happened_at", "text", "pain", "solution", "outcome")
+
+    def load(self, rows: Sequence[Row]) -> None:
+        """Append events."""
+        terms: list[list[int]] = []
+        for _, name, happened_at, *said in rows:
+            try:
+                text = indexed_text(name, moment_of(happened_at), "\n".join(said))
+            except ValueError:  # the file is damaged; nobody can read the row
+                text = ""
+            terms.append([*{*map(hashed, index_terms(text))}])
+        self.add([row[0] for row in rows], terms)
+
+    def bm25(self, terms: Iterable[str]) -> Array:
+        """Return each row's BM25 score for the rarest of the terms; 0 if it has none of them."""
+        asked = np.fromiter(map(hashed, dict.fromkeys(terms)), np.uint32)
+        term, row, having = self.postings.find(asked, SEARCHED)
+        usual = max(self.terms.size / max(len(self), 1), 1.0)
+        damping = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * self.lengths.values[row] / usual)
+        gains = rarity_of(having, len(self))[term] * (SATURATION + 1) / (1 + damping)
+        return np.bincount(row, gains, len(self))
+
+
+def rarity_of(having: Array, rows: int) -> Scores:
+    """Return the weight of terms that so many of the rows have, always above 0."""
+    return np.log1p((rows - having + 0.5) / (having + 0.5))

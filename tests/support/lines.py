@@ -1,0 +1,46 @@
+"""Searches of the log: by words alone, and of given lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pytest
+
+from cognitive_memory_core.domain.message import Message
+from cognitive_memory_core.domain.read_filter import ReadFilter
+from cognitive_memory_core.domain.scope import Scene
+from cognitive_memory_core.ports.words import FoundLine, LineSearch
+from cognitive_memory_core.store.search import lines as ranker
+from cognitive_memory_core.store.search.lexical import row_of, shown_lines
+from tests.support.clock import NOON
+
+
+async def lines_with(
+    lexical: Any, terms: Iterable[str], read_filter: ReadFilter, limit: int
+) -> list[tuple[Message, float]]:
+    """Return the lines that contain one of the terms, with their relevance, best first; none from around them."""
+    found = await lexical.lines(LineSearch(tuple(terms), read_filter, limit, NOON, limit, reach=0))
+    return [(one.line, one.relevance) for one in found]
+
+
+def found_in(
+    terms: Iterable[str],
+    passages: Iterable[Iterable[Message]],
+    weights: Mapping[str, float] | None = None,
+    **search: Any,
+) -> list[FoundLine]:
+    """Search lines of one place for all lines that answer, best first; ``weights`` replace constants of the ranker."""
+    lines = [line for passage in passages for line in passage]
+    rows = ranker.LineRows()
+    if lines:
+        rows.load([row_of(at, line) for at, line in enumerate(lines)])
+    everybody = ReadFilter(Scene.operator())
+    count = max(len(lines), 1)
+    given = {"now": NOON.replace(year=NOON.year + 1), "candidates": count, "reach": count, **search}
+    asked = LineSearch(tuple(terms), everybody, count, **given)
+    with pytest.MonkeyPatch.context() as patched:
+        for name, weight in (weights or {}).items():
+            patched.setattr(ranker, name, weight)
+        scored = ranker.scored_lines(rows, asked)
+    return shown_lines(asked, scored, lambda some: {row: lines[row] for row in some})
