@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time, timedelta
 from itertools import pairwise
 
+from .adapters.chroma import server_refusal
 from .background import ErrorState, restarts
 from .domain.figures import Activity
 from .domain.interval import Interval
@@ -14,6 +15,8 @@ from .domain.scope import Scene
 from .errors import UnavailableError
 from .status import Status
 from .wiring import UseCases
+
+SERVER_SECONDS = 2.0  # how long a status waits for a Chroma server
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,9 @@ class StatusCollector:
         ``reason`` says why no memories are made; "" if they are.
         """
         use, adapters, failing = self.use_cases, self.use_cases.adapters, self._failing()
+        vector_store = use.settings.current.vector_store
+        if refusal := await asyncio.to_thread(server_refusal, vector_store, SERVER_SECONDS):
+            failing = (("vectors", refusal), *(one for one in failing if one[0] != "vectors"))
         status = Status(
             is_running=not reason,
             reason=reason,

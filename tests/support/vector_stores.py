@@ -6,10 +6,12 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Literal
 from urllib.request import urlopen
@@ -135,6 +137,32 @@ def guarded_chroma_server(folder: Path, token: str) -> Iterator[str]:
             yield f"http://127.0.0.1:{port}"
         finally:
             server.kill()
+
+
+@contextmanager
+def chroma_answering(answer: int) -> Iterator[str]:
+    """Run a server that answers every request with one status; yield its address."""
+
+    class Answering(BaseHTTPRequestHandler):
+        """Answers with the status."""
+
+        def do_GET(self) -> None:
+            """Answer."""
+            self.send_response(answer)
+            self.end_headers()
+            self.wfile.write(b"{}")
+
+        def log_request(self, code: object = "-", size: object = "-") -> None:
+            """Print nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answering) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def _wait(address: str, server: subprocess.Popen[bytes]) -> None:

@@ -25,6 +25,7 @@ from tests.support.builders import GROUP, OPERATOR, OTHER_GROUP, PRIVATE, a_mess
 from tests.support.clock import NOON, FrozenClock
 from tests.support.ledgers import a_memo
 from tests.support.telling import EXACT
+from tests.support.vector_stores import chroma_answering
 from tests.support.waiting import PATIENCE, until
 
 NAIVE = NOON.replace(tzinfo=None, year=2027)
@@ -944,3 +945,21 @@ async def test_incognito_leaves_no_trace(tmp_path: Path) -> None:
         for minutes in (-1, 7 * 24 * 60 + 1):
             with pytest.raises(core.BadArgument):
                 await memory.incognito(GROUP, minutes)
+
+
+async def test_a_chroma_server_that_is_killed_is_in_the_status(tmp_path: Path) -> None:
+    """Status asks the server at once: it names the token that is refused, and a server that is gone."""
+
+    async def failing(memory: CognitiveMemory) -> str:
+        status = await memory.status()
+        assert "sk-canary" not in str(status)
+        return dict(status.failing).get("vectors", "") if status.last_error else ""
+
+    for answer, named in ((401, "VECTOR_STORE__TOKEN"), (200, "")):
+        async with contextlib.AsyncExitStack() as stack:
+            with chroma_answering(answer) as url:
+                server = Settings.from_mapping({"vector_store": {"url": url, "token": "sk-canary"}})
+                memory = await stack.enter_async_context(opened(tmp_path, server, background=False))
+                told = await failing(memory)
+                assert (named in told, bool(told)) == (True, bool(named))
+            assert "VECTOR_STORE__URL" in await failing(memory)

@@ -25,7 +25,7 @@ from . import protocol
 from .generation_in_use import digest_of
 from .generations_on_disk import seems_in_use
 from .read_filter_where import chroma_filter, event_metadata
-from .supervisor import Bounds, ProcessDied, Supervisor
+from .supervisor import Bounds, ProcessDied, Supervisor, why_failed
 
 A = TypeVar("A", bound=protocol.Answer)
 T = TypeVar("T")
@@ -253,7 +253,12 @@ class ChromaStore:
 
 
 def server_refusal(settings: VectorStoreSettings, seconds: float) -> str:
-    """Ask the server for its tenant; return why it cannot be used, "" if it can. Blocks for some ``seconds``."""
+    """Ask the server, if one is set, for its tenant; return why it cannot be used, "" if it can.
+
+    Blocks for up to a few ``seconds``.
+    """
+    if settings.backend != "chroma" or not settings.url:
+        return ""
     start = _start(Path(), settings, Bounds())
     try:
         parts = urlsplit(start.address)
@@ -296,7 +301,7 @@ def _why_not(refused: protocol.Failed) -> str:
         return sentences.storage_errors.GENERATION_GONE
     if refused.why == "foreign":
         return sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database=refused.reason)
-    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=refused.reason)
+    return why_failed(refused.reason)
 
 
 def _expected(kind: type[A], answer: protocol.Answer) -> A:

@@ -313,4 +313,13 @@ def _why_off(answer: Failed, folder: str) -> str:
         return sentences.storage_errors.vector_store_missing(answer.reason)
     if answer.why == "foreign":
         return sentences.storage_errors.VECTOR_STORE_FOREIGN.format(database=answer.reason)
-    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=answer.reason)
+    return why_failed(answer.reason)
+
+
+def why_failed(reason: str) -> str:
+    """Return the message for the type of an error in the process; a server's errors name the setting to check."""
+    if reason in ("ChromaAuthError", "AuthorizationError"):
+        return sentences.storage_errors.VECTOR_SERVER_REFUSES
+    if reason in ("ConnectError", "ConnectTimeout", "ReadError", "ReadTimeout", "RemoteProtocolError"):
+        return sentences.storage_errors.VECTOR_SERVER_AWAY
+    return sentences.storage_errors.VECTOR_STORE_REFUSED.format(reason=reason)

@@ -129,17 +129,13 @@ async def _rerank(wanted: RerankSettings) -> Finding:
 
 async def try_vector_server(examined: ExaminedBot) -> AsyncIterator[Finding]:
     """Ask the Chroma server, if one is set."""
-    if examined.configuration is None or examined.is_offline:
+    settings = examined.configuration.settings.vector_store if examined.configuration else None
+    if settings is None or examined.is_offline:
         return
-    wanted = examined.configuration.settings.vector_store
-    if wanted.backend != "chroma" or not wanted.url:
-        return
-    refusal = await asyncio.to_thread(server_refusal, wanted, SECONDS)
-    yield (
-        Finding("fault", refusal, sentences.doctor.CHROMA_ADVICE)
-        if refusal
-        else Finding("fine", sentences.doctor.CHROMA_ANSWERS)
-    )
+    if refusal := await asyncio.to_thread(server_refusal, settings, SECONDS):
+        yield Finding("fault", refusal, sentences.doctor.CHROMA_ADVICE)
+    elif settings.url:
+        yield Finding("fine", sentences.doctor.CHROMA_ANSWERS)
 
 
 def _fault(role: str, refused: CognitiveMemoryError) -> Finding:

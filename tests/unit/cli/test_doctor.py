@@ -6,11 +6,8 @@ import asyncio
 import json
 import os
 import shutil
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +22,7 @@ from cognitive_memory_core.store.ledger import Ledger
 from tests.support.bot_homes import ENV, BotHome, end
 from tests.support.model_server import Reply, status, well
 from tests.support.served_models import MISSING, model, script, served
+from tests.support.vector_stores import chroma_answering
 
 
 @pytest.fixture
@@ -380,32 +378,6 @@ def test_a_chroma_server_that_refuses(home: BotHome, answer: int | None, told: s
     assert told in one["what"]
     assert "重启" in one["advice"]
     assert "canary" not in one["what"] + one["advice"]
-
-
-@contextmanager
-def chroma_answering(answer: int) -> Iterator[str]:
-    """Run a server that answers every request with one status; yield its address."""
-
-    class Answering(BaseHTTPRequestHandler):
-        """Answers with the status."""
-
-        def do_GET(self) -> None:
-            """Answer."""
-            self.send_response(answer)
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        def log_request(self, code: object = "-", size: object = "-") -> None:
-            """Print nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Answering) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def test_models_that_answer(home: BotHome) -> None:
