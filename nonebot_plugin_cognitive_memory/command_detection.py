@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 
 from nonebot import get_driver
 from nonebot.adapters import Event
@@ -61,17 +62,32 @@ WITH_ARGUMENTS = frozenset(
         *("on", "off", "record", "recall", "summarize", "pin", "stats", "retry", "view", "rollback", "config"),
     }
 )
-_BY_WORD = {word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)}
+LONGEST_WORD = 32  # characters of an unknown subcommand that are compared
+_ME = frozenset({"me", "我"})
+_BY_WORD: Mapping[str, str] = {
+    **{word: name for name, chinese in SUBCOMMANDS.items() for word in (name, chinese)},
+    **dict.fromkeys(("忘了我", "删掉我"), "forget_me"),
+    **dict.fromkeys(("纠正", "改"), "correct"),
+    "删除": "forget",
+    "查找": "search",
+    "画像": "profile",
+    "关闭": "off",
+}
 _STARTS = tuple(get_driver().config.command_start)
 _WORD_CHARACTER = re.compile("[A-Za-z0-9_]")  # "/chatlog" does not call "chat"
-_SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", "／", *_STARTS}, key=len, reverse=True))
+_SIGNS = "|".join(re.escape(sign) for sign in sorted({"/", "／", *_STARTS} - {""}, key=len, reverse=True))
+_MAY_LACK_SIGN = "?" if "" in _STARTS else ""
 _NAMES = "|".join(NAMES)
-_GLUED = "|".join(sorted(map(re.escape, SUBCOMMANDS.values()), key=len, reverse=True))
-HEAD = rf"(?i:(?:{_SIGNS})(?:{_NAMES}))"
+_CHINESE = "|".join(  # "/记忆关于" does not call "关"
+    word if len(word) > 1 else rf"{word}(?=\s|\d|\Z)"
+    for word in sorted(_BY_WORD, key=len, reverse=True)
+    if not word.isascii()
+)
+HEAD = rf"(?i:(?:{_SIGNS}){_MAY_LACK_SIGN}(?:{_NAMES}))"
 """The command's name after one of the bot's COMMAND_START signs; "/" and "／" are always accepted."""
 _CALL = re.compile(
-    rf"\s*(?P<head>(?P<sign>{_SIGNS})(?i:{_NAMES}))"
-    rf"(?:(?:\s+(?P<word>[^\s\d]+)|(?<=记忆)(?P<glued>{_GLUED}))(?=\s|\d|\Z)|(?=\s|\Z))(?P<rest>.*)\Z",
+    rf"\s*(?:(?P<sign>{_SIGNS})\s*){_MAY_LACK_SIGN}(?P<name>(?i:{_NAMES}))"
+    rf"(?:(?:\s+|(?<=记忆))(?P<known>{_CHINESE})|\s+(?P<word>[^\s\d]+)|(?=\s|\Z))(?P<rest>.*)\Z",
     re.DOTALL,
 )
 
@@ -107,26 +123,37 @@ def is_ours(text: str) -> bool:
     call = _CALL.match(text)
     if call is None or call["sign"]:
         return call is not None
-    subcommand, has_rest = called_subcommand(text), bool(call["rest"].strip())
-    if subcommand is None:
-        return not call["word"] and not has_rest
-    return not has_rest or subcommand in WITH_ARGUMENTS
+    subcommand, rest = called_subcommand(text), call["rest"]
+    if not rest.strip():
+        return subcommand is not None or not call["word"]
+    return subcommand in WITH_ARGUMENTS and (rest[0].isspace() or rest[0].isdigit())
 
 
 def called_subcommand(text: str) -> str | None:
     """Return the subcommand that a ``/memory`` command names; None if it is unknown."""
     call = _CALL.match(text)
-    return _BY_WORD.get((call["word"] or call["glued"] or "").casefold()) if call else None
+    subcommand = _BY_WORD.get(_word(call)) if call else None
+    return "forget_me" if subcommand == "forget" and call and call["rest"].strip().casefold() in _ME else subcommand
+
+
+def nearest_subcommand(text: str) -> str | None:
+    """Return the subcommand that is most like the unknown one of a ``/memory`` command; None if none is like it."""
+    call = _CALL.match(text)
+    like = get_close_matches(_word(call)[:LONGEST_WORD], _BY_WORD, n=1, cutoff=0.5) if call else []
+    return _BY_WORD[like[0]] if like else None
 
 
 def in_standard_form(text: str) -> str:
-    """Return a ``/memory`` command in its documented form: one sign, the subcommand in lower case, single spaces."""
+    """Return a ``/memory`` command in its documented form: one sign, the English subcommand, single spaces."""
     call = _CALL.match(text)
     if call is None:
         return text
-    word = (call["word"] or call["glued"] or "").casefold()
-    return " ".join(part for part in (call["head"].replace("／", "/"), word) if part) + _spaced(call["rest"])
+    subcommand, rest = called_subcommand(text), call["rest"]
+    if subcommand == "forget_me" and rest.strip().casefold() in _ME:
+        rest = ""
+    parts = ((call["sign"] or "").replace("／", "/") + call["name"], subcommand or _word(call))
+    return " ".join(filter(None, parts)) + (rest if not rest or rest[0].isspace() else f" {rest}")
 
 
-def _spaced(rest: str) -> str:
-    return f" {rest}" if rest[:1].isdigit() else rest
+def _word(call: re.Match[str]) -> str:
+    return (call["known"] or call["word"] or "").casefold()

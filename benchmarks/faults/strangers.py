@@ -72,7 +72,7 @@ async def _nobodies(wanted: int) -> int:
     bots[str(OTHER_ACCOUNT)] = stage.bot
     for event in islice(cycle(_kinds()), wanted):
         answer = await theatre.heard(stage, event())
-        privileged += bool(answer) and answer not in {commands.NOBODY, commands.TOO_OFTEN}
+        privileged += bool(answer) and answer != commands.NOBODY and answer[:5] != commands.TOO_OFTEN[:5]
     del bots[str(OTHER_ACCOUNT)]
     return privileged
 

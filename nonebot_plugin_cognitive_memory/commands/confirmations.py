@@ -32,6 +32,11 @@ class Confirmations:
         self._clock = clock
         self._asked: OrderedDict[tuple[core.Scene, str], PendingConfirmation] = OrderedDict()
 
+    def is_open(self, scene: core.Scene, command: str) -> bool:
+        """Return whether a person was asked to confirm a command, and still may."""
+        asked = self._asked.get((scene, command))
+        return asked is not None and self._clock() <= asked.ends_at
+
     def is_confirmed(self, scene: core.Scene, command: str, content: Hashable, call_id: str) -> bool:
         """Return whether this call confirms an earlier one with the same content; if not, it is stored to be confirmed.
 

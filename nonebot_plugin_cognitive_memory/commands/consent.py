@@ -53,7 +53,7 @@ async def go_incognito(bot: Bot, event: Event, here: Here, words: Match[tuple[ob
 @memory_command.assign("forget_me")
 async def forget_me(bot: Bot, event: Event, here: Here) -> None:
     """Erase everything of the asker, after a second call confirms it."""
-    await answer(bot, event, forget_asker(bot, event, here))
+    await answer(bot, event, _forget_asker(bot, event, here))
 
 
 @memory_command.assign("export")
@@ -62,12 +62,12 @@ async def export_own(bot: Bot, event: Event, here: Here) -> None:
     await answer(bot, event, _exported(bot, event, here))
 
 
-async def forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
+async def _forget_asker(bot: Bot, event: Event, scene: core.Scene) -> str:
     """Erase the asker everywhere if this call confirms an earlier one, else ask for a second call."""
     refusal = await contradiction(bot, event)
     if refusal:
         return refusal
-    if not confirmations.is_confirmed(scene, "forget me", scene.user_id, call_id(event)):
+    if not confirmations.is_confirmed(scene, "forget_me", scene.user_id, call_id(event)):
         return replies.commands.CONFIRM_FORGET_ME
     erasure = await erased_person(scene, scene.user_id)
     is_recorded = await get_memory().may_record(scene, datetime.now(timezone.utc))

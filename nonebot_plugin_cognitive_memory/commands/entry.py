@@ -28,17 +28,19 @@ import cognitive_memory_core as core
 from .. import replies
 from ..announcing import announce
 from ..capture_outgoing import unrecorded
-from ..command_detection import HEAD, SUBCOMMANDS, called_subcommand, is_ours
+from ..command_detection import HEAD, SUBCOMMANDS, called_subcommand, is_ours, nearest_subcommand
 from ..lifecycle import get_memory, lifetime
 from ..message_text import spoken
 from ..scene import find_scene
 from ..throttled_log import complain
 from .call_form import CallForm
+from .confirmations import confirmations
 from .long_text import send_long
 from .pictures import PictureAnswer, is_shown
 from .rate_limit import CommandRate
 
 ONES_OWN = frozenset({"forget_me", "optout", "optin", "export"})  # also while nothing new is remembered
+PAGED = frozenset({"list", "beliefs"})
 REPLY_LENGTH = 1_200  # characters of one message; longer answers are forwarded
 _NAMESPACE = Namespace(
     "cognitive_memory",
@@ -82,7 +84,7 @@ async def _calls_us(event: Event) -> bool:
 
 _COMMAND = Alconna(
     f"re:{HEAD}",
-    *(Subcommand(name, _ARGUMENTS.get(name, Args()), alias=[word]) for name, word in SUBCOMMANDS.items()),
+    *(Subcommand(name, _ARGUMENTS.get(name, Args())) for name in SUBCOMMANDS),
     namespace=_NAMESPACE,
     meta=CommandMeta(description=replies.label.PLUGIN_NAME),
 )
@@ -107,10 +109,10 @@ _pace = CommandRate()
 async def admit(bot: Bot, event: Event, result: AlcMatches) -> None:
     """Pass the call to its subcommand, or reply with the reason for refusing it."""
     scene = find_scene(bot, event)
-    verdict = _pace.verdict((bot.self_id, scene.user_id if scene else event.get_session_id()))
-    if verdict == "ignore":
+    wait = await _wait(bot, event, scene)
+    if wait is None:
         await memory_command.finish()
-    refusal = replies.commands.TOO_OFTEN if verdict == "warn" else await _refusal(bot, event, scene, result)
+    refusal = replies.commands.TOO_OFTEN.format(seconds=wait) if wait else await _refusal(bot, event, scene, result)
     if refusal:
         await say(bot, event, refusal)
         await memory_command.finish()
@@ -151,12 +153,28 @@ async def _say_text(bot: Bot, event: Event, text: str) -> None:
         await bot.send(event, spoken(bot, text))
 
 
+async def _wait(bot: Bot, event: Event, scene: core.Scene | None) -> int | None:
+    """Return the seconds until this call may be carried out, None if told already.
+
+    Superusers never wait, nor does the call that confirms an earlier one; pages of lists are limited separately.
+    """
+    text = event.get_plaintext()
+    subcommand = called_subcommand(text)
+    if await SUPERUSER(bot, event) or (scene and subcommand and confirmations.is_open(scene, subcommand)):
+        return 0
+    is_page = subcommand in PAGED and any(map(str.isdigit, text))
+    return _pace.wait((bot.self_id, scene.user_id if scene else event.get_session_id()), is_page=is_page)
+
+
 async def _refusal(bot: Bot, event: Event, scene: core.Scene | None, result: Arparma) -> str:
     if scene is None:
         return replies.commands.NOBODY
     subcommand = called_subcommand(event.get_plaintext())
     if not result.matched or len(result.subcommands) > 1:
-        return replies.usage.usage(subcommand) if subcommand else replies.commands.UNKNOWN_SUBCOMMAND
+        if subcommand:
+            return replies.usage.usage(subcommand)
+        nearest = nearest_subcommand(event.get_plaintext())
+        return replies.usage.nearest(nearest) if nearest else replies.commands.UNKNOWN_SUBCOMMAND
     memory = get_memory()
     if memory.is_running or subcommand in (None, "help") or (lifetime.is_open and subcommand in ONES_OWN):
         return ""

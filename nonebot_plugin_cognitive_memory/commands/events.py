@@ -18,7 +18,6 @@ from ..config import setup
 from ..dependencies import Here
 from ..lifecycle import get_memory
 from .authority import objection
-from .consent import forget_asker
 from .entry import answer, memory_command
 from .forgotten import list_forgotten, showing
 from .numbers import shown_lists
@@ -55,11 +54,8 @@ async def search_events(bot: Bot, event: Event, here: Here, words: Match[list[ob
 
 @memory_command.assign("forget")
 async def forget_item(bot: Bot, event: Event, here: Here, target: Match[str]) -> None:
-    """Forget one item of the list shown last, or everything about the asker."""
-    if target.result.casefold() in replies.commands.ME:
-        await answer(bot, event, forget_asker(bot, event, here))
-    else:
-        await answer(bot, event, _forgotten(bot, event, here, target.result))
+    """Forget one item of the list shown last."""
+    await answer(bot, event, _forgotten(bot, event, here, target.result))
 
 
 @memory_command.assign("correct")

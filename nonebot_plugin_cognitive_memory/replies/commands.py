@@ -13,7 +13,7 @@ from .tools import NOT_ENABLED
 LINE_LENGTH = 80
 UNKNOWN_SUBCOMMAND = "没有这个子命令，发送 /记忆 帮助 看看能做什么"
 NOBODY = "匿名发言或频道里分不清是谁，用不了这个命令"
-TOO_OFTEN = "命令用得太快了，请过一会儿再试"
+TOO_OFTEN = "命令用得太快了，请 {seconds} 秒后再试"
 TROUBLE = "记忆暂时读写不了，请稍后再试；机器人管理员可以看日志"
 OPENING = "记忆正在打开，请稍等一会儿再试"
 CUT = "……后面还有，太长了没有发完"
@@ -30,7 +30,6 @@ ADMIN_UNKNOWN = (
 )
 UNPROVEN = "没能向平台核实这条消息，所以没有执行；请稍后再试，或请机器人管理员操作"
 ALL = frozenset({"", "all", "全部"})
-ME = frozenset({"me", "我"})
 VERSION = r"(?:^|\s)第?\s*([0-9]{1,3})\s*版?(?=\s|$)"
 AS_TEXT = frozenset({"-t", "--text", "text", "文字"})
 ON_OFF = {"on": True, "开": True, "off": False, "关": False}

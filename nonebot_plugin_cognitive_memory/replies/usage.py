@@ -103,3 +103,8 @@ def help_text(scene: core.Scene, *, decides: bool, is_superuser: bool) -> str:
 def usage(subcommand: str) -> str:
     """Return the usage of a subcommand."""
     return f"写法：{_USAGE[subcommand]}"
+
+
+def nearest(subcommand: str) -> str:
+    """Return the answer to an unknown subcommand, with the usage of the one that is most like it."""
+    return f"没有这个子命令，最像的是 {_USAGE[subcommand]}"

@@ -13,7 +13,7 @@ from .sources import CORE, ROOT
 
 HEAVY = {"chromadb", "openai", "httpx", "numpy", "pandas", "sqlite3", "orjson", "jieba", "rjieba", "frontmatter"}
 AFTER_OPENING = ("wiring", "adapters", "recall.retriever", "context.builder", "historian")  # of the core
-SUBCOMMANDS = ("beliefs", "configuring", "confirmations", "consent", "console", "events", "forgotten", "help")
+SUBCOMMANDS = ("beliefs", "configuring", "consent", "console", "events", "forgotten", "help")
 OFF = (  # rooms of the plugin that a bot needs only after it has switched them on, or when somebody asks
     *(f"commands.{family}" for family in (*SUBCOMMANDS, "numbers", "pins", "places", "profiles", "sub", "super")),
     *("http.", "console.", "agents.", "metrics.", "bridges.", "cards", "tool_actions"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,12 @@ async def test_no_call(stage: Stage, group: int, call: str) -> None:
     [
         ("/记忆 随便", "没有这个子命令"),
         ("/记忆 --help", "没有这个子命令"),
+        ("/记忆 lsit", "没有这个子命令，最像的是 /记忆 列表"),
+        ("/记忆 群里的记忆", "没有这个子命令，最像的是 /记忆 群记忆"),
+        ("/记忆 帮助一下", "写法：/记忆 帮助"),
+        ("/记忆 忘记我的生日", "写法：/记忆 忘记我"),
+        ("/记忆 纠正", "写法：/记忆 更正"),
+        ("/记忆 删除", "写法：/记忆 忘掉"),
         ("/记忆 --shortcut x /记忆", "没有这个子命令"),
         ("/记忆 列表 x", "写法：/记忆 列表"),
         ("/记忆 列表 1 2", "写法：/记忆 列表"),
@@ -82,6 +89,30 @@ async def test_misuse(stage: Stage, group: int, call: str, part: str) -> None:
     answer = await stage.ask(call, new_id(), group)
     assert part in answer
     assert "\n" not in answer
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        ("/记忆 忘了我", "60 秒内再发一次"),
+        ("/记忆 删掉我", "60 秒内再发一次"),
+        ("/记忆 删除 我", "60 秒内再发一次"),
+        ("/memory forget me", "60 秒内再发一次"),
+        ("/记忆 改 7 我对芒果过敏", "没有这个序号"),
+        ("/记忆 画像", "还没有侧写"),
+        ("/记忆 关闭", "只有群主、管理员"),
+        ("/ 记忆 列表", "还没有"),
+        ("/记忆 查找 星轨展", "没有找到"),
+        ("/记忆搜索星轨展", "没有找到"),
+        ("/记忆 搜索星轨展", "没有找到"),
+        ("/记忆记住我对花生过敏", "我对花生过敏"),
+    ],
+)
+async def test_words_that_mean_the_same(stage: Stage, group: int, call: str, part: str) -> None:
+    """Usual words for a subcommand, its words without a space, and a space after the sign are understood."""
+    answer = await stage.ask(call, new_id(), group)
+    assert part in answer
+    assert "写法" not in answer
 
 
 async def test_chat_plugins_do_not_see_it(stage: Stage, group: int) -> None:
@@ -316,13 +347,28 @@ async def test_numbers_belong_to_who_saw_them(stage: Stage, group: int) -> None:
 
 
 async def test_pace(stage: Stage, group: int) -> None:
-    """The eleventh command in a minute is answered with a request to pause, later ones not at all."""
+    """The eleventh command in a minute is answered with the seconds to wait, later ones not at all."""
     user, other = new_id(), new_id()
     answers = [await stage.ask("/记忆 状态", user, group) for _ in range(14)]
     assert ["正在工作" in answer for answer in answers[:10]] == [True] * 10
-    assert "太快" in answers[10]
+    assert re.search("太快了，请 [0-9]+ 秒后再试", answers[10])
     assert answers[11:] == ["", "", ""]
     assert "正在工作" in await stage.ask("/记忆 状态", other, group)
+    assert "正在工作" in [await stage.ask("/记忆 状态", SUPERUSER, group) for _ in range(14)][-1]
+
+
+async def test_pace_spares_paging_and_confirmation(stage: Stage, group: int) -> None:
+    """Who is told to wait may still turn pages, and confirm what was asked; both do not use up the ten commands."""
+    user = new_id()
+    for page in range(20):
+        assert "没有第" in await stage.ask(f"/记忆 列表 {page + 2}", user, group)
+    for _ in range(9):
+        assert "正在工作" in await stage.ask("/记忆 状态", user, group)
+    assert "60 秒内再发一次" in await stage.ask("/记忆 忘记我", user, group)
+    assert "太快" in await stage.ask("/记忆 状态", user, group)
+    assert "从现在起查不到了" in await stage.ask("/记忆 忘了我", user, group)
+    assert await stage.ask("/记忆 忘记我", user, group) == ""
+    assert "只有群主" in await stage.ask("/记忆 群记忆 2", user, group)
 
 
 async def test_long_texts_are_cut(stage: Stage, group: int) -> None:

@@ -46,13 +46,21 @@ def test_lists_are_bounded(app: object) -> None:
 
 
 def test_pace_is_of_a_minute(app: object) -> None:
-    """Ten calls pass, the eleventh gives a warning, and after a minute calls pass again."""
+    """Ten calls pass in a minute; the next is told when one may pass, which is true, and later ones are told nothing.
+
+    Pages have a limit of their own.
+    """
     from nonebot_plugin_cognitive_memory.commands.rate_limit import CommandRate
 
     clock = Seconds()
     rate = CommandRate(clock)
-    verdicts = [rate.verdict("a") for _ in range(13)]
-    assert verdicts == ["go"] * 10 + ["warn", "ignore", "ignore"]
-    assert rate.verdict("b") == "go"
-    clock.now = 61.0
-    assert rate.verdict("a") == "go"
+    for second in range(10):
+        clock.now = float(second)
+        assert rate.wait("a") == 0
+    clock.now = 20.0
+    assert [rate.wait("a"), rate.wait("a")] == [40, None]
+    assert rate.wait("b") == 0
+    clock.now = 60.0
+    assert [rate.wait("a"), rate.wait("a"), rate.wait("a")] == [0, 1, None]
+    pages = [rate.wait("a", is_page=True) for _ in range(62)]
+    assert pages == [0] * 60 + [60, None]

@@ -133,7 +133,7 @@ nonebot.init(driver="~none", localstore_data_dir="files", alconna_context_style=
 nonebot.load_plugin("nonebot_plugin_cognitive_memory")
 from nonebot_plugin_cognitive_memory.commands.entry import memory_command
 command = memory_command.command()
-given = command.parse("/记忆 列表 {event}", {"event": "evaluated"})
+given = command.parse("/记忆 list {event}", {"event": "evaluated"})
 print("ANSWER", given.matched, given.all_matched_args)
 """
 
@@ -201,6 +201,7 @@ print("ANSWER", *(int(is_ours(text)) for text in {texts!r}))
         (["/"], ["/记忆", "记忆", "记忆 列表", "!记忆"], "1 0 0 0"),
         (["!"], ["/记忆", "!记忆", "!memory list", "记忆 列表"], "1 1 1 0"),
         ([""], ["/记忆", "记忆", "记忆 列表", "Memory LIST 2", "记忆 力不好怎么办", "记忆力不好"], "1 1 1 1 0 0"),
+        ([""], ["记忆搜索引擎", "记忆 搜索引擎", "/记忆搜索引擎", "/ 记忆", "记忆搜索 引擎"], "0 0 1 1 1"),
         (["", ".*"], [".*记忆 随便", ".x记忆 随便"], "1 0"),
     ],
 )
