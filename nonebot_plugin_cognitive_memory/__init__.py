@@ -49,7 +49,6 @@ from . import evolving as evolving
 from . import hot_settings as hot_settings
 from . import http as http
 from . import metrics as metrics
-from . import withdrawn_messages as withdrawn_messages
 from .capture_incoming import observe
 
 __all__ = [

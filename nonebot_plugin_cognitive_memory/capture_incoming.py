@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from nonebot import on_message
+from nonebot import on
 from nonebot.adapters import Bot, Event
+from nonebot.rule import Rule
 
 import cognitive_memory_core as core
 
@@ -20,25 +21,35 @@ from .config import setup
 from .erasure import on_erased
 from .event_message import as_everybody_hears, find_message, recent_lines
 from .heard_names import heard_names
-from .left_places import returned
+from .left_places import note_departure, returned
 from .lifecycle import get_memory, lifetime
 from .lines_of_several_accounts import line_copies
 from .onebot import v12
 from .platform_names import platform_names
 from .throttled_log import complain
+from .withdrawn_messages import withdraw
 
 
-async def record(bot: Bot, event: Event) -> bool:
-    """Record a person's message, unless it is a command or excluded by the settings. Return False; never raise.
+class _Recording(Rule):
+    """Records a person's message, unless it is a command or excluded by the settings; takes notice of what goes.
 
-    It runs as the rule of a matcher whose handlers are not wanted: NoneBot logs two INFO lines for each run of them.
+    It never matches, because NoneBot logs two INFO lines for each run of a handler. As a class it costs no task:
+    NoneBot starts seven for each event and each rule that is a function, and one for each matcher.
     """
-    await _take(bot, event, is_left_out=_is_no_chat)
-    return False
+
+    async def __call__(self, bot: Bot, event: Event, *_: object) -> bool:
+        kind = event.get_type()
+        if kind == "message":
+            await _take(bot, event, is_left_out=_is_no_chat)
+        elif kind == "notice":
+            await withdraw(bot, event)
+            await note_departure(bot, event)
+        return False
 
 
 LATE, AFTER = 100, timedelta(seconds=2)  # lines of the log before a line that was delivered late, and after its time
-heard = on_message(rule=record, priority=1, block=False)
+heard = on(priority=0, block=False)
+heard.rule = _Recording()
 
 
 async def name_earlier_lines(scene: core.Scene, heard_at: datetime) -> None:
@@ -71,25 +82,25 @@ async def _take(bot: Bot, event: Event, text: str | None = None, *, is_left_out:
         message = find_message(bot, event)
         if message is None or not message.text or not is_captured(message.scene) or is_left_out(event):
             return
-        message = await _with_first_id(message, bot.self_id, event)
+        line_id = await _first_id(message, bot.self_id, event)
+        message = replace(message, id=line_id, text=_chat_of(message.text) if text is None else text.strip())
         recent_lines.note(message)
         await returned(message.scene)
         if isinstance(bot, v12.Bot):
             platform_names.ask(bot, message.scene, message.sent_at)
-        message = replace(message, text=_chat_of(message.text) if text is None else text.strip())
         if message.text:
             await _keep(message)
     except Exception as unforeseen:  # noqa: BLE001  # capture must never cost the bot an event
         complain(replies.log.NOT_CAPTURED.format(reason=type(unforeseen).__name__))
 
 
-async def _with_first_id(message: core.Message, account: str, event: Event) -> core.Message:
-    """Return a line under the id of its first copy if another account of this bot heard it before, else unchanged."""
+async def _first_id(message: core.Message, account: str, event: Event) -> str:
+    """Return the id of a line's first copy if another account of this bot heard it before, else its own."""
     words, number = as_everybody_hears(event), str(getattr(event, "real_seq", "") or "")
     if message.sent_at < lifetime.started_at:  # delivered late: an earlier process may have recorded it
         near = await get_memory().recent_messages(message.scene, LATE, until=message.sent_at + AFTER)
         line_copies.note_logged(replace(message, text=_chat_of(message.text)), words, near)
-    return replace(message, id=line_copies.first_id(message, account, words, number=number))
+    return line_copies.first_id(message, account, words, number=number)
 
 
 async def _keep(message: core.Message) -> None:
@@ -101,9 +112,10 @@ async def _keep(message: core.Message) -> None:
 
 def _is_no_chat(event: Event) -> bool:
     """Return whether a message is a command, other than those that ``capture.chat_commands`` counts as chat."""
+    if not is_any_command(event):
+        return False
     text = event.get_plaintext().lstrip()
-    is_chat = words_after(text, setup.settings.capture.chat_commands) is not None
-    return is_ours(text) or (is_any_command(event) and not is_chat)
+    return is_ours(text) or words_after(text, setup.settings.capture.chat_commands) is None
 
 
 def _chat_of(text: str) -> str:

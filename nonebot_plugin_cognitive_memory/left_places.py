@@ -13,7 +13,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
-from nonebot import get_driver, logger, on_notice
+from nonebot import get_driver, logger
 from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
@@ -176,10 +176,6 @@ def _instant(text: object) -> datetime:
     return at
 
 
-departure = on_notice(priority=1, block=False)
-
-
-@departure.handle()
 async def note_departure(bot: Bot, event: Event) -> None:
     """Record that the bot left a group or lost a friend, if the event says so."""
     scene = left_scene(bot, event)

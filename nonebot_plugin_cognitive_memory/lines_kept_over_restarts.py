@@ -9,7 +9,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ class WaitingLinesFile:
 
     async def write(self, waiting: Sequence[WaitingPlace]) -> None:
         """Replace the content of the file, or remove the file if nothing waits; raises OSError."""
-        await asyncio.to_thread(self._write, [asdict(place) for place in waiting])
+        await asyncio.to_thread(self._write, [vars(place) for place in waiting])
 
     def _read(self) -> list[WaitingPlace]:
         try:

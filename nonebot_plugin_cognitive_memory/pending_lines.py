@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 import cognitive_memory_core as core
 
@@ -31,7 +32,7 @@ class PendingLines:
     @property
     def said_at(self) -> list[float]:
         """Return when each line by a person was heard; lines of the bot are omitted, because they are context only."""
-        return [line.heard_at for line in self.lines.values() if not line.message.is_bot]
+        return list(_said_at(self.lines.values()))
 
     def add(self, message: core.Message, now: float) -> None:
         """Add a line."""
@@ -47,10 +48,10 @@ class PendingLines:
 
         Infinity if no person said any of them.
         """
-        said_at, enough = self.said_at, min(capture.consider_every, LINES)
-        if not said_at:
-            return math.inf
-        due = said_at[enough - 1] + _grace(capture) if len(said_at) >= enough else said_at[-1] + _idle(capture)
+        enough = min(capture.consider_every, LINES)
+        is_enough_at = next(islice(_said_at(self.lines.values()), enough - 1, None), None)
+        last = next(_said_at(reversed(self.lines.values())), math.inf)
+        due = last + _idle(capture) if is_enough_at is None else is_enough_at + _grace(capture)
         return max(due, self.not_before)
 
     def due_lines(self, now: float, capture: core.CaptureSettings) -> list[core.Message]:
@@ -60,6 +61,10 @@ class PendingLines:
         """
         latest = now - _grace(capture)
         return [line.message for line in self.lines.values() if line.heard_at <= latest]
+
+
+def _said_at(lines: Iterable[PendingLine]) -> Iterator[float]:
+    return (line.heard_at for line in lines if not line.message.is_bot)
 
 
 def _grace(capture: core.CaptureSettings) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from nonebot import on_notice
 from nonebot.adapters import Bot, Event
 
 import cognitive_memory_core as core
@@ -15,10 +14,7 @@ from .onebot import v11, v12
 from .scene import agent_of, line_id, qq_id, scene_at, text_id
 from .throttled_log import complain
 
-withdrawn = on_notice(priority=1, block=False)
 
-
-@withdrawn.handle()
 async def withdraw(bot: Bot, event: Event) -> None:
     """Remove from the memory a message that was withdrawn in the chat; a failure is logged."""
     found = find_withdrawal(bot, event)

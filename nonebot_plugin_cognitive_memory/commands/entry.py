@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from importlib import import_module
+from typing import Any
 
 from arclet.alconna import (
     Alconna,
@@ -21,6 +22,7 @@ from arclet.alconna import (
 from nonebot.adapters import Bot, Event
 from nonebot.exception import AdapterException
 from nonebot.permission import SUPERUSER
+from nonebot.rule import Rule
 from nonebot_plugin_alconna import AlcMatches, on_alconna
 
 import cognitive_memory_core as core
@@ -70,16 +72,18 @@ _ARGUMENTS = {
 }
 
 
-async def _calls_us(event: Event) -> bool:
-    """Return whether the event calls ``/memory``; if so, load the subcommands' handlers first.
+class _CallRule(Rule):
+    """Alconna's rule, asked for calls of ``/memory`` only: it takes a dozen tasks and most of a millisecond.
 
-    Only the first call loads them, in a thread. NoneBot reads a matcher's handlers after its rule ran, so that this
-    call is answered, too.
+    The first call loads the subcommands' handlers, in a thread. NoneBot reads a matcher's handlers after its rule ran,
+    so that this call is answered, too.
     """
-    is_call = event.get_type() == "message" and is_ours(event.get_plaintext())
-    if is_call:
+
+    async def __call__(self, bot: Bot, event: Event, *others: Any) -> bool:
+        if event.get_type() != "message" or not is_ours(event.get_plaintext()):
+            return False
         await asyncio.to_thread(import_module, ".subcommands", __package__)
-    return is_call
+        return await super().__call__(bot, event, *others)
 
 
 _COMMAND = Alconna(
@@ -90,7 +94,6 @@ _COMMAND = Alconna(
 )
 memory_command = on_alconna(
     _COMMAND,
-    rule=_calls_us,
     skip_for_unmatch=False,
     auto_send_output=False,
     use_cmd_start=False,
@@ -100,6 +103,7 @@ memory_command = on_alconna(
     priority=0,  # before chat plugins, whose default priority is 1
     block=True,
 )
+memory_command.rule = _CallRule(*memory_command.rule.checkers)
 with command_manager.update(_COMMAND):
     _COMMAND.meta.context_style = None  # ALCONNA_CONTEXT_STYLE would make Alconna evaluate what people write
 _pace = CommandRate()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextvars import ContextVar
+from typing import Any
+
 import pytest
 
 import cognitive_memory_core as core
@@ -147,6 +151,29 @@ async def test_a_failing_memory_costs_no_event(
     await stage.hear(message("我喜欢乌龙茶", 2000001, group))
     assert [line for line in log if "RuntimeError" in line]
     assert not [line for line in log if "canary" in line]
+
+
+async def test_a_line_takes_one_task_of_each_matcher(stage: Stage, group: int) -> None:
+    """A message takes the one task that NoneBot starts for each matcher, and recording it takes no other (row F37)."""
+    from nonebot.matcher import matchers
+
+    started: list[str] = []
+    is_heard: ContextVar[bool] = ContextVar("is_heard", default=False)
+
+    def start(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:
+        if is_heard.get():
+            started.append(work.__qualname__)
+        return asyncio.Task(work, loop=loop, **options)
+
+    loop = asyncio.get_running_loop()
+    is_heard.set(True)
+    loop.set_task_factory(start)
+    try:
+        await stage.hear(message("我喜欢乌龙茶", 2000001, group))
+    finally:
+        loop.set_task_factory(None)
+    assert texts(await logged(group)) == ["我喜欢乌龙茶"]
+    assert len(started) == sum(map(len, matchers.values()))
 
 
 async def test_groups_setting(app: object, monkeypatch: pytest.MonkeyPatch) -> None:
