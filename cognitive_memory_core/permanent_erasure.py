@@ -18,11 +18,11 @@ from .domain.profile import ProfileKey
 from .domain.scope import DEFAULT_AGENT, Scene, Scope
 from .domain.tombstones import Erasure
 from .errors import NotPermitted
+from .files.durable_queue import FileQueue
+from .files.end_summaries_mirror import EndSummaries
+from .files.profiles import FileProfiles
 from .historian.messages.message_buffer import MessageBuffer
 from .ports.clock import Clock
-from .ports.memo_mirror import MemoMirror
-from .ports.profiles import ProfileEraser
-from .ports.queue import QueueEraser
 from .ports.vectors import EmbeddedEvent
 from .purge_schedule import Purge
 from .store.all_rows import Archive
@@ -43,7 +43,7 @@ class ErasureSurroundings:
     """
 
     buffer: MessageBuffer
-    profiles: ProfileEraser
+    profiles: FileProfiles
     purge: Purge
     clock: Clock
     suspended: Callable[[], AbstractAsyncContextManager[None]]
@@ -72,8 +72,8 @@ class PermanentErasure:
 
     ledger: LedgerErasure
     around: ErasureSurroundings
-    queue: QueueEraser
-    mirror: MemoMirror
+    queue: FileQueue
+    mirror: EndSummaries
     consent: Consent
 
     async def forget_person(self, scene: Scene, user_id: str, names: Collection[str] = ()) -> Erasure:

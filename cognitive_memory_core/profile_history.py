@@ -10,9 +10,9 @@ from .domain.erasure_rules import keys_of
 from .domain.profile import Profile, ProfileKey, Revision
 from .domain.scope import Scene
 from .errors import NotPermitted
+from .files.profiles import FileProfiles
 from .historian.profiles.profile_indexer import taken_in
 from .ports.clock import Clock
-from .ports.profiles import ProfileStore
 from .read_access import ReadAccess
 from .recall.profile_reader import ProfileReader
 from .store.erasure.event_eraser import EventEraser
@@ -24,7 +24,7 @@ from .text.safety.retold_events import untelling
 class ProfileHistory:
     """Lists and restores past profiles; ``on_restored`` is called after a restore."""
 
-    store: ProfileStore
+    store: FileProfiles
     index: ProfileIndex
     reader: ProfileReader
     access: ReadAccess

@@ -20,8 +20,8 @@ from pathlib import Path
 
 from benchmarks.faults import world
 from benchmarks.faults.steps import PROFILE_STEPS, STEPS, Unwritten
-from cognitive_memory_core.adapters.files import durable_queue as file_queue
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.files import durable_queue as file_queue
 
 ORDER = 65_536  # bytes
 

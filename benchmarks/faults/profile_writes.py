@@ -20,16 +20,15 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.domain.fact import Fact
 from cognitive_memory_core.domain.people import Person
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.errors import UnavailableError
+from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
 from cognitive_memory_core.historian.profiles.entity_merge import EntityMerge
 from cognitive_memory_core.historian.profiles.merging import ProfileMerging
 from cognitive_memory_core.ports.models import Merger, ProfileContent
-from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.settings import HistorianSettings, Live, ProfileSettings, Settings
 from cognitive_memory_core.store.ledger import Ledger
 from tests.properties import test_profile_machine as machine

@@ -15,10 +15,6 @@ from pathlib import Path
 
 import orjson
 
-from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.durable_queue import FileQueue
-from cognitive_memory_core.adapters.files.end_summaries_mirror import EndSummaries
-from cognitive_memory_core.adapters.files.job_file_names import parsed
 from cognitive_memory_core.domain.event import Draft, Event
 from cognitive_memory_core.domain.ids import derived_id
 from cognitive_memory_core.domain.job import Job
@@ -28,6 +24,10 @@ from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Turn
 from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import CognitiveMemoryError, PermanentError
+from cognitive_memory_core.files import codec
+from cognitive_memory_core.files.durable_queue import FileQueue
+from cognitive_memory_core.files.end_summaries_mirror import EndSummaries
+from cognitive_memory_core.files.job_file_names import parsed
 from cognitive_memory_core.ports.vectors import EmbeddedEvent
 from cognitive_memory_core.settings import (
     CaptureSettings,

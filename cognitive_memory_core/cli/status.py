@@ -9,11 +9,11 @@ from dataclasses import asdict
 from datetime import tzinfo
 
 from .. import sentences
-from ..adapters.files.directory_owner import is_owned
 from ..configuration import Configuration
 from ..domain.job import FailedJob
 from ..domain.place_switch import PlaceSwitch
 from ..errors import BadArgument
+from ..files.directory_owner import is_owned
 from ..wiring.read_only import DirectorySnapshot
 from .bot_directory import BotDirectory, declare_directory
 from .open_directory import owning, reading, runner

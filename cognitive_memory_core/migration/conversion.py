@@ -19,9 +19,6 @@ import orjson
 
 from .. import sentences
 from ..adapters.chroma.other_programs_folder import ForeignFolderUnreadable, foreign_rows, size_of
-from ..adapters.files.job_formats import SEED_ZONE
-from ..adapters.files.profile_file import LARGEST, ProfileFile
-from ..adapters.files.profile_paths import ProfileLocation
 from ..domain.event import Event
 from ..domain.ids import derived_id
 from ..domain.iso_times import datetime_of
@@ -29,6 +26,9 @@ from ..domain.profile import EntityType, Profile, ProfileKey, Revision, revision
 from ..domain.scope import DEFAULT_AGENT, Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, CognitiveMemoryError
+from ..files.job_formats import SEED_ZONE
+from ..files.profile_file import LARGEST, ProfileFile
+from ..files.profile_paths import ProfileLocation
 from ..ports.vectors import EmbeddedEvent
 from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name

@@ -14,8 +14,8 @@ from ..cancellation import seen
 from ..domain.profile import EntityType, Profile, ProfileHit, ProfileKey
 from ..domain.scope import Scene
 from ..errors import NotPermitted, UnavailableError
+from ..files.profiles import FileProfiles
 from ..ports.models import Embedder, Vector
-from ..ports.profiles import ProfileStore
 from ..read_access import ReadAccess
 from ..settings import Live, Settings
 from ..store.facts import FactBook
@@ -83,7 +83,7 @@ class ProfileReader:
 
     def __init__(
         self,
-        store: ProfileStore,
+        store: FileProfiles,
         index: ProfileIndex,
         embedder: Embedder,
         access: ReadAccess,

@@ -12,8 +12,8 @@ from .. import sentences
 from ..cancellation import completed
 from ..durable_files import Disk, Vanished
 from ..errors import BadArgument, StorageRefused
-from ..ports.memo_mirror import MemoMirror
-from ..ports.queue import QueueEraser
+from ..files.durable_queue import FileQueue
+from ..files.end_summaries_mirror import EndSummaries
 from ..store.erasure.eraser import Eraser
 from .targets import checked_place, draft_in, removed
 
@@ -27,7 +27,7 @@ TEMP = ".tmp"  # suffix of incomplete files
 
 
 async def backed_up(
-    data_dir: Path, path: Path, *, queue: QueueEraser, eraser: Eraser, mirror: MemoMirror, at: datetime
+    data_dir: Path, path: Path, *, queue: FileQueue, eraser: Eraser, mirror: EndSummaries, at: datetime
 ) -> None:
     """Write a backup durably into a new or empty directory; on failure the directory is unchanged.
 

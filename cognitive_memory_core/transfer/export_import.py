@@ -21,12 +21,13 @@ from ..domain.profile import Profile, Revision
 from ..domain.scope import Scope
 from ..durable_files import Disk
 from ..errors import BadArgument, MistakeError, StorageRefused
+from ..files.profiles import FileProfiles
 from ..ports.vectors import EmbeddedEvent
 from ..store.all_rows import Archive, ArchiveRow, OptOut
 from ..store.names import Alias
 from ..text.identity.name_cleaning import clean_name
 from .export_format import HEAD, ExportedRow, is_head, row_of, written
-from .profiles import ImportableProfileStore, IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
+from .profiles import IsExcluded, ProfileEdit, absorb_profiles, exported_profiles
 from .targets import draft_in, refuse_special, removed
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ async def exported(
     path: Path,
     *,
     user_id: str | None = None,
-    profiles: ImportableProfileStore | None = None,
+    profiles: FileProfiles | None = None,
     edited: ProfileEdit | None = None,
     on_row: Callable[[], None] = lambda: None,
 ) -> int:
@@ -81,7 +82,7 @@ async def imported(
     archive: Archive,
     path: Path,
     *,
-    profiles: ImportableProfileStore | None = None,
+    profiles: FileProfiles | None = None,
     is_excluded: IsExcluded | None = None,
 ) -> int:
     """Read an export and return how many rows were new; a bad line is logged with its number and skipped.
@@ -133,7 +134,7 @@ def _told_names(rows: Iterable[ExportedRow]) -> list[Alias]:
 
 async def _everything(
     archive: Archive,
-    profiles: ImportableProfileStore | None,
+    profiles: FileProfiles | None,
     user_id: str | None,
     edited: ProfileEdit | None,
     on_row: Callable[[], None],

@@ -5,28 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from .. import sentences
 from ..domain.profile import Profile, Revision
 from ..errors import MistakeError
-from ..ports.profiles import Overtaken, ProfileStore
+from ..files.profiles import FileProfiles, Overtaken
 
 log = logging.getLogger(__name__)
 IsExcluded = Callable[[Profile], bool]
 ProfileEdit = Callable[[Profile], Awaitable[Profile]]
 
 
-class ImportableProfileStore(ProfileStore, Protocol):
-    """A profile store that can also import revisions."""
-
-    async def add_revision(self, revision: Revision) -> bool:
-        """Store an imported revision under its id; return False if it is known, or older than all that are kept."""
-        ...
-
-
 async def exported_profiles(
-    profiles: ProfileStore, user_id: str | None, edited: ProfileEdit | None = None
+    profiles: FileProfiles, user_id: str | None, edited: ProfileEdit | None = None
 ) -> AsyncIterator[Profile | Revision]:
     """Yield all profiles, or one person's, each followed by its revisions, oldest first; ``edited`` edits each."""
     for key in await profiles.keys():
@@ -39,7 +30,7 @@ async def exported_profiles(
                 yield replace(one, profile=await edited(one.profile)) if edited else one
 
 
-async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: ImportableProfileStore) -> int:
+async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: FileProfiles) -> int:
     """Import profiles that do not exist yet and unknown revisions; return how many were new."""
     count = 0
     for row in profile_rows:
@@ -51,7 +42,7 @@ async def absorb_profiles(profile_rows: Sequence[Profile | Revision], profiles: 
     return count
 
 
-async def _is_first(row: Profile, profiles: ProfileStore) -> bool:
+async def _is_first(row: Profile, profiles: FileProfiles) -> bool:
     if await profiles.find(row.key):
         return False
     try:

@@ -11,14 +11,14 @@ from pathlib import Path
 from ..adapters.breaker import Breaker, GuardedLexical, GuardedStore
 from ..adapters.chroma.generations_on_disk import clear_generations
 from ..adapters.chroma.store import ChromaStore
-from ..adapters.files.directory_owner import DirectoryOwner
-from ..adapters.files.durable_queue import FileQueue
-from ..adapters.files.end_summaries_mirror import EndSummaries
-from ..adapters.files.profiles import FileProfiles
 from ..adapters.malloc_tuning import return_large_blocks
 from ..background import BackgroundLoop
 from ..cancellation import released_on_failure
 from ..durable_files import Disk
+from ..files.directory_owner import DirectoryOwner
+from ..files.durable_queue import FileQueue
+from ..files.end_summaries_mirror import EndSummaries
+from ..files.profiles import FileProfiles
 from ..historian.clock_watch import ClockWatch
 from ..historian.spending.meter import SpendingMeter
 from ..migration.takeover import keep_summaries

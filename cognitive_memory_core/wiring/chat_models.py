@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from ..adapters.breaker import Breaker, GuardedChat
 from ..adapters.caller_models import CallerChat
-from ..adapters.files.templates import read_templates
 from ..adapters.offline.dialogue_filter import RuleDialogueFilter
 from ..adapters.offline.merging import RuleMerger
 from ..adapters.offline.rules import RuleHistorian
 from ..context.compression import Summariser
 from ..context.summary import ModelSummariser
 from ..evolution.evolver import EvolverModel
+from ..files.templates import read_templates
 from ..historian.profiles.model_merger import ModelMerger
 from ..historian.profiles.refused_facts import MergerWithoutRefused
 from ..historian.rewriting.rewriter import ModelHistorian

@@ -8,8 +8,6 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ..adapters.files.profiles import FileProfiles
-from ..adapters.files.queue_snapshot import counted_jobs, failed_jobs
 from ..consent import Consent
 from ..domain.figures import Spending, Totals
 from ..domain.hit import Hit
@@ -17,6 +15,8 @@ from ..domain.job import FailedJob, QueueCounts
 from ..domain.place_switch import PlaceSwitch
 from ..domain.quality import QualityReport
 from ..domain.read_filter import ReadFilter
+from ..files.profiles import FileProfiles
+from ..files.queue_snapshot import counted_jobs, failed_jobs
 from ..ports.models import Embedder
 from ..profile_history import without_forgotten
 from ..quality.reporting import Reporting

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id
 from cognitive_memory_core.domain.scope import Scene, Scope
 from cognitive_memory_core.errors import UnknownRevision
-from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.inmemory.profiles import InMemoryProfiles
 from tests.support.builders import GROUP, PRIVATE

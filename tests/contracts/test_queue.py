@@ -12,12 +12,11 @@ from typing import Any
 import pytest
 
 from cognitive_memory_core import sentences
-from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.job import Job, QueueCounts
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue
 from cognitive_memory_core.errors import QueueFull
-from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.files.durable_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.safety.redaction import Redaction
 from tests.inmemory.queue import InMemoryQueue

@@ -11,8 +11,8 @@ from cognitive_memory_core import sentences
 from cognitive_memory_core.domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.errors import UnknownRevision
+from cognitive_memory_core.files.profiles import Overtaken
 from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.profiles import Overtaken
 from cognitive_memory_core.text.identity.name_cleaning import clean_name
 from cognitive_memory_core.text.statements.profile_text import tidy
 

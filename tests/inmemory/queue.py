@@ -17,8 +17,8 @@ from cognitive_memory_core.domain.note import Memo
 from cognitive_memory_core.domain.scope import Scope
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import QueueFull
+from cognitive_memory_core.files.durable_queue import Claim
 from cognitive_memory_core.ports.clock import Clock
-from cognitive_memory_core.ports.queue import Claim
 from cognitive_memory_core.settings import QueueSettings
 from cognitive_memory_core.text.identity.name_cleaning import one_line
 

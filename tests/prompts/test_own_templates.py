@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-from cognitive_memory_core.adapters.files.templates import KNOWN
+from cognitive_memory_core.files.templates import KNOWN
 from cognitive_memory_core.prompts.library import TEMPLATES, PromptLibrary, Task
 from tests.prompts.asked import EVENING, LIBRARY, PEOPLE, facts, job_context, said
 

@@ -16,10 +16,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.domain.profile import Profile
 from cognitive_memory_core.errors import StorageRefused
-from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
 from tests.support.clock import SHANGHAI, FrozenClock
 from tests.support.disk import Fault, FaultyDisk, Killed
 from tests.support.profiles import TANG, a_profile

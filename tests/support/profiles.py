@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from cognitive_memory_core.adapters.files.profiles import FileProfiles
 from cognitive_memory_core.domain.profile import Profile, ProfileKey
 from cognitive_memory_core.durable_files import Disk
 from cognitive_memory_core.errors import UnavailableError
-from cognitive_memory_core.ports.profiles import Overtaken
+from cognitive_memory_core.files.profiles import FileProfiles, Overtaken
 from tests.inmemory.profiles import InMemoryProfiles
 
 from .clock import NOON, SHANGHAI, FrozenClock

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import cognitive_memory_core as core
-from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.profile import ProfileKey
+from cognitive_memory_core.files.durable_queue import FileQueue
 from tests.support.builders import a_job
 from tests.support.clock import FrozenClock
 from tests.support.telling import PATIENCE, READING, a_memory, recalled

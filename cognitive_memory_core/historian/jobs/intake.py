@@ -15,9 +15,9 @@ from ...domain.message import Message
 from ...domain.note import Memo
 from ...domain.scope import Scene, Scope
 from ...domain.turn import Dialogue, Turn, TurnLimits, shortened, with_fields
+from ...files.durable_queue import FileQueue
 from ...locks import KeyedLock
 from ...ports.clock import Clock
-from ...ports.queue import WatchedQueue
 from ...settings import Live, Settings
 from ...store.events import EventLedger
 from ...text.identity.name_cleaning import clean_text
@@ -37,7 +37,7 @@ LARGE = 10_000  # characters from which cleaning runs in a thread
 class Intake:
     """Applies consent, then rate limits, then size limits to what is handed in, and stores what remains."""
 
-    queue: WatchedQueue
+    queue: FileQueue
     events: EventLedger
     memos: MemoWriter
     buffer: MessageBuffer

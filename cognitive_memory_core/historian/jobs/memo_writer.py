@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ...domain.message import Message
 from ...domain.note import Memo
 from ...errors import UnavailableError
-from ...ports.memo_mirror import MemoMirror
+from ...files.end_summaries_mirror import EndSummaries
 from ...store.notes import NoteBook
 
 log = logging.getLogger(__name__)
@@ -20,7 +20,7 @@ class MemoWriter:
     """Stores each memo in the ledger, and then in the copy."""
 
     notes: NoteBook
-    mirror: MemoMirror
+    mirror: EndSummaries
 
     async def keep(self, memo: Memo) -> None:
         """Store a memo, then copy it."""

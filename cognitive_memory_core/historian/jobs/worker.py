@@ -13,7 +13,7 @@ from ...background import BackgroundLoop, ErrorState, isolated, latest
 from ...cancellation import completed
 from ...domain.log_fields import log_fields
 from ...errors import TooSlow, TransientError, UnavailableError
-from ...ports.queue import Claim, WatchedQueue
+from ...files.durable_queue import Claim, FileQueue
 from ...settings import HistorianSettings, Live, Settings
 from ...text.failures import described
 from ..retry import Requeue, decision
@@ -35,7 +35,7 @@ class HistorianWorker:
 
     def __init__(
         self,
-        queue: WatchedQueue,
+        queue: FileQueue,
         pipeline: Pipeline,
         settings: Live[Settings],
         *,

@@ -12,9 +12,9 @@ from ...domain.people import Person
 from ...domain.profile import Profile, ProfileKey
 from ...domain.scope import Scope
 from ...errors import BadAnswer
+from ...files.profiles import FileProfiles, Overtaken
 from ...ports.clock import Clock
 from ...ports.models import Merger, ProfileContent
-from ...ports.profiles import Overtaken, ProfileStore
 from ...settings import Live, Settings
 from ...store.facts import FactBook
 from ...store.names import NameBook
@@ -37,7 +37,7 @@ class EntityMerge:
     """
 
     merger: Merger
-    store: ProfileStore
+    store: FileProfiles
     index: ProfileIndex
     book: FactBook
     names: NameBook

@@ -11,8 +11,8 @@ from ...background import BackgroundLoop, ErrorState, latest
 from ...cancellation import together
 from ...domain.profile import Profile, ProfileKey
 from ...errors import BadAnswer, BadArgument, PermanentError, UnavailableError
+from ...files.profiles import FileProfiles
 from ...ports.models import Embedder, Vector
-from ...ports.profiles import ProfileStore
 from ...store.profile_index import ProfileIndex
 from ...text.failures import described
 from ...text.statements.markdown_sections import sections_of
@@ -34,7 +34,7 @@ class ProfileIndexer:
 
     def __init__(
         self,
-        store: ProfileStore,
+        store: FileProfiles,
         index: ProfileIndex,
         embedder: Embedder,
         *,
@@ -140,7 +140,7 @@ class ProfileIndexer:
 
 
 async def taken_in(
-    store: ProfileStore, index: ProfileIndex, key: ProfileKey, written: Profile | None = None
+    store: FileProfiles, index: ProfileIndex, key: ProfileKey, written: Profile | None = None
 ) -> Profile | None:
     """Copy one profile from store to index and return it; if the store has none, remove it from the index.
 

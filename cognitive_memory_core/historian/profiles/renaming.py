@@ -11,7 +11,7 @@ from ...background import ErrorState
 from ...domain.profile import ProfileKey
 from ...domain.scope import Scope
 from ...errors import CognitiveMemoryError
-from ...ports.profiles import ProfileStore
+from ...files.profiles import FileProfiles
 from ...store.names import Alias
 from ...store.profile_index import ProfileIndex
 from ...text.identity.name_cleaning import clean_name
@@ -24,7 +24,7 @@ REMEMBERED = 20_000  # names
 class Renaming:
     """Renames profiles; caches their names, so that an unchanged name costs no read."""
 
-    store: ProfileStore
+    store: FileProfiles
     index: ProfileIndex
     trouble: ErrorState = field(default_factory=lambda: ErrorState("profile names"), init=False)
     _known: OrderedDict[ProfileKey, tuple[str, datetime]] = field(

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.message_hashes import may_hold
 from cognitive_memory_core.domain.job import Job
 from cognitive_memory_core.domain.message import Message
 from cognitive_memory_core.domain.scope import Scene
 from cognitive_memory_core.domain.turn import Dialogue, Turn
 from cognitive_memory_core.errors import PermanentError
+from cognitive_memory_core.files import codec
+from cognitive_memory_core.files.message_hashes import may_hold
 from tests.support.builders import GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, SHANGHAI
 

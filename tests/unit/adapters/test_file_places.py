@@ -12,10 +12,9 @@ from typing import Any
 
 import pytest
 
-from cognitive_memory_core.adapters.files import codec
-from cognitive_memory_core.adapters.files.durable_queue import THREADS, FileQueue
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.files import codec
+from cognitive_memory_core.files.durable_queue import THREADS, Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job, a_message
 from tests.support.clock import NOON, FrozenClock

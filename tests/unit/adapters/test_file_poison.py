@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core.adapters.files.durable_queue import FileQueue
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.ports.queue import Claim
+from cognitive_memory_core.files.durable_queue import Claim, FileQueue
 from cognitive_memory_core.settings import QueueSettings
 from tests.support.builders import GROUP, OTHER_GROUP, PRIVATE, a_job
 from tests.support.clock import FrozenClock

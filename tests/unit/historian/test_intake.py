@@ -12,7 +12,6 @@ import pytest
 import cognitive_memory_core as core
 from cognitive_memory_core import QueueSettings, Settings, Turn
 from cognitive_memory_core.domain.job import Job
-from cognitive_memory_core.ports.queue import JobQueue
 from tests.support.builders import GROUP, OTHER_GROUP, a_message
 
 PATIENCE = 30  # seconds, far more than any test here needs
@@ -23,7 +22,7 @@ SETTINGS = Settings.from_mapping({"vector_store": {"backend": "exact"}})
 class HangingQueue:
     """A queue that hangs on jobs of one place until it is released."""
 
-    queue: JobQueue
+    queue: FileQueue
     freed: asyncio.Event = field(default_factory=asyncio.Event)
     reached: asyncio.Event = field(default_factory=asyncio.Event)
     enqueued: list[str] = field(default_factory=list[str])

@@ -12,15 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from ... import sentences
-from ...domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
-from ...domain.scope import Scope
-from ...durable_files import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
-from ...errors import PermanentError, StorageRefused, UnknownRevision
-from ...ports.clock import Clock
-from ...ports.profiles import Overtaken
-from ...text.identity.name_cleaning import clean_name
-from ...text.statements.profile_text import tidy
+from .. import sentences
+from ..domain.profile import Profile, ProfileKey, Revision, is_revision_id, revision_id
+from ..domain.scope import Scope
+from ..durable_files import TEMP, Disk, Vanished, is_withheld, reason_of, refusals
+from ..errors import PermanentError, StorageRefused, TransientError, UnknownRevision
+from ..ports.clock import Clock
+from ..text.identity.name_cleaning import clean_name
+from ..text.statements.profile_text import tidy
 from .job_file_names import microseconds, moment
 from .profile_erasure import ProfileErasure
 from .profile_file import ProfileFile, reads_as_written, version_of
@@ -30,6 +29,10 @@ log = logging.getLogger(__name__)
 _LOCKS = 64
 _CACHED_FILES = 10_000  # folders
 _RECENT, _SMALL = 256, 32 * 1024  # cache of the profiles read last, up to this many bytes each: a write follows a read
+
+
+class Overtaken(TransientError):
+    """The profile changed since it was read: read it again and retry."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +53,11 @@ class _CurrentFile:
 
 
 class FileProfiles:
-    """ProfileStore and ProfileEraser over files. One thread at a time writes a profile; reads do not wait for writes.
+    """One current profile per key, with its revisions: files that people can read and edit.
 
-    People may edit the files at the same time: their changes are detected and never overwritten.
+    Edits by people are detected and never overwritten. One thread at a time writes a profile; reads do not wait for
+    writes. Every write is durable when it returns. A write may raise StorageRefused, a read UnavailableError. Erasures
+    are idempotent.
     """
 
     def __init__(self, root: Path, keep: int, clock: Clock, zone: tzinfo, *, disk: Disk | None = None) -> None:
@@ -68,16 +73,27 @@ class FileProfiles:
         self._erasing = ProfileErasure(self._paths, self._disk, self._read, self._locked, self._current)
 
     async def find(self, key: ProfileKey) -> Profile | None:
-        """Return the current profile, or None; the file is read each time, and parsed only if its bytes changed."""
+        """Return the current profile; None if there is none. The file is read each time, and parsed only if it changed.
+
+        An unreadable file is moved aside and replaced by the latest readable revision.
+        """
         current = await asyncio.to_thread(self._current, self._location(key))
         return current and current.profile
 
     async def write(self, profile: Profile) -> Profile:
-        """Replace the profile whose version ``profile`` has; raises Overtaken if the file changed in the meantime."""
+        """Store a profile in place of the one with the same ``version`` ("" if none is stored); return it as stored.
+
+        The replaced profile becomes a revision first; the latest ``revision_keep`` revisions are kept. Unknown keys of
+        the file are preserved. The returned profile has a new version. Raises Overtaken, changing nothing, if the
+        stored version differs because somebody changed the file in the meantime, be it a person with an editor.
+        """
         return await asyncio.to_thread(self._write, profile)
 
     async def rename(self, key: ProfileKey, name: str) -> Profile | None:
-        """Change only the name; a placeholder name changes nothing."""
+        """Change only the name, without making a revision; return the renamed profile, or None if there is none.
+
+        A placeholder name changes nothing.
+        """
         return await asyncio.to_thread(self._rename, key, clean_name(name))
 
     async def revisions(self, key: ProfileKey) -> list[Revision]:
@@ -87,14 +103,14 @@ class FileProfiles:
     async def restore(
         self, key: ProfileKey, revision_id: str, at: datetime, without: Callable[[str], str] = str
     ) -> Profile:
-        """Make a past version the current profile, under the current name, and return it; raises UnknownRevision.
+        """Make a revision the current profile; the current one becomes a revision. Raises UnknownRevision.
 
-        ``at`` is the time of the change; ``without`` removes from a text what may no longer be shown.
+        ``without`` is applied to each text of the revision and removes what must no longer be shown.
         """
         return await asyncio.to_thread(self._restore, key, revision_id, at, without)
 
     async def keys(self) -> list[ProfileKey]:
-        """Return the keys of all profiles, sorted; files whose owner is unknown are left out."""
+        """Return the keys of all profiles, of every agent, sorted; files whose owner is unknown are left out."""
         return await asyncio.to_thread(lambda: sorted(filter(None, map(self._key, self._paths.locations()))))
 
     async def add_revision(self, revision: Revision) -> bool:
@@ -102,28 +118,31 @@ class FileProfiles:
         return await asyncio.to_thread(self._add_revision, revision)
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> list[ProfileKey]:
-        """Remove a person's profiles with their revisions; hide them in all others."""
+        """Remove a person's own profiles with their revisions, for every agent; hide the person in all others.
+
+        ``hide`` returns a text without the person. Returns the keys of removed or reworded profiles.
+        """
         try:
             return await asyncio.to_thread(self._erasing.person, user_id, hide)
         finally:
             self._recent.clear()
 
     async def reword(self, key: ProfileKey, without: Callable[[str], str]) -> bool:
-        """Apply ``without`` to the text of a profile and its revisions; return whether anything changed."""
+        """Apply ``without`` to the texts of a profile and its revisions; return whether anything changed."""
         try:
             return await asyncio.to_thread(self._erasing.reword, key, without)
         finally:
             self._recent.clear()
 
     async def erase(self, keys: Collection[ProfileKey]) -> list[ProfileKey]:
-        """Remove these profiles with their revisions, drafts and damaged copies."""
+        """Remove these profiles with their revisions; return the keys for which anything existed."""
         try:
             return await asyncio.to_thread(self._erasing.profiles, keys)
         finally:
             self._recent.clear()
 
     async def erase_place(self, scope: Scope) -> list[ProfileKey]:
-        """Remove the profiles of a place."""
+        """Remove the profiles of a group and its members, or of the person of a private chat, for one agent."""
         try:
             return await asyncio.to_thread(self._erasing.place, scope)
         finally:

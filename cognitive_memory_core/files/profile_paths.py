@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ... import sentences
-from ...domain.ids import path_component
-from ...domain.profile import EntityType, ProfileKey
-from ...domain.scope import DEFAULT_AGENT
-from ...durable_files import Disk, refusals
-from ...errors import BadArgument, PermanentError
+from .. import sentences
+from ..domain.ids import path_component
+from ..domain.profile import EntityType, ProfileKey
+from ..domain.scope import DEFAULT_AGENT
+from ..durable_files import Disk, refusals
+from ..errors import BadArgument, PermanentError
 
 PROFILES, AGENTS, HISTORY = "profiles", "agents", "history"
 FOLDERS: dict[EntityType, str] = {"user": "users", "member": "members", "group": "groups"}

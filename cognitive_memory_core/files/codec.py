@@ -13,16 +13,16 @@ from typing import Any, NamedTuple, cast
 import orjson
 from pydantic import ValidationError
 
-from ... import sentences
-from ...domain.interval import checked_instant
-from ...domain.job import FailedJob, Job
-from ...domain.message import Message
-from ...domain.note import Memo
-from ...domain.scope import Scene, Scope
-from ...domain.turn import Dialogue, Turn
-from ...durable_files import MAX_BYTES
-from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.identity.name_cleaning import one_line
+from .. import sentences
+from ..domain.interval import checked_instant
+from ..domain.job import FailedJob, Job
+from ..domain.message import Message
+from ..domain.note import Memo
+from ..domain.scope import Scene, Scope
+from ..domain.turn import Dialogue, Turn
+from ..durable_files import MAX_BYTES
+from ..errors import BadArgument, LimitReached, PermanentError
+from ..text.identity.name_cleaning import one_line
 from .job_formats import VERSION, Body, FailureFile, contradicts_itself, read_job, written_instant, written_job
 from .message_hashes import MessageHashes, hashes_of
 

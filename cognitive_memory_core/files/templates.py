@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ...durable_files import Disk, Vanished
-from ...errors import PermanentError, StorageRefused
+from ..durable_files import Disk, Vanished
+from ..errors import PermanentError, StorageRefused
 
 KNOWN = ("rewrite", "triage", "merge", "compress", "evolve", "suggest")
 LONGEST = 65_536  # bytes; more than any template may have characters

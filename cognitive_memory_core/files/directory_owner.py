@@ -10,10 +10,10 @@ from typing import Protocol
 
 from filelock import FileLock, Timeout
 
-from ... import sentences
-from ...cancellation import completed
-from ...durable_files import Disk, refusals
-from ...errors import DirectoryInUse, StorageRefused
+from .. import sentences
+from ..cancellation import completed
+from ..durable_files import Disk, refusals
+from ..errors import DirectoryInUse, StorageRefused
 
 log = logging.getLogger(__name__)
 LOCK = "owner.lock"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from ...domain.ids import derived_id
+from ..domain.ids import derived_id
 
 SUFFIX = ".json"
 INSTANT_WIDTH = 17  # sixteen digits and a hyphen

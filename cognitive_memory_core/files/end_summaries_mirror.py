@@ -17,15 +17,15 @@ from typing import TypeGuard, cast
 
 import orjson
 
-from ... import sentences
-from ...background import UNTIL_NUDGED, BackgroundLoop
-from ...cancellation import completed
-from ...domain.iso_times import datetime_of
-from ...domain.note import Memo
-from ...domain.scope import Scope
-from ...durable_files import TEMP, Cleaning, Disk, Vanished, is_withheld
-from ...errors import PermanentError, StorageRefused
-from ...ports.clock import Clock
+from .. import sentences
+from ..background import UNTIL_NUDGED, BackgroundLoop
+from ..cancellation import completed
+from ..domain.iso_times import datetime_of
+from ..domain.note import Memo
+from ..domain.scope import Scope
+from ..durable_files import TEMP, Cleaning, Disk, Vanished, is_withheld
+from ..errors import PermanentError, StorageRefused
+from ..ports.clock import Clock
 from .codec import json_of, writable_text
 from .file_erasure import rows_without, summaries_without
 from .job_file_names import SUFFIX, microseconds
@@ -39,7 +39,10 @@ Row = Mapping[str, object]
 
 
 class EndSummaries:
-    """MemoMirror over one file. While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind the memos."""
+    """Writes every memo also to ``end_summaries.json``, so that no memo is lost if the memory is switched off.
+
+    While :attr:`loop` runs, the file is at most :data:`PAUSE` seconds behind the memos.
+    """
 
     def __init__(self, path: Path, clock: Clock, *, disk: Disk | None = None) -> None:
         """Initialise without touching the disk."""
@@ -51,12 +54,15 @@ class EndSummaries:
         self.loop = BackgroundLoop(path.name, self._round, debounce=0.0, spacing=PAUSE, longest_pause=LONGEST_PAUSE)
 
     async def copy(self, memo: Memo) -> None:
-        """Queue a memo for the next write."""
+        """Queue a memo for the file, which holds one entry per memo id; disk errors are not raised.
+
+        The file is written at most once every few seconds; :meth:`flush` writes it at once.
+        """
         self._queue_row(_row(memo))
         self.loop.nudge()
 
     async def flush(self) -> None:
-        """Write the queued memos; those that the disk refuses stay queued."""
+        """Write all memos that were accepted and not written yet; those that the disk refuses stay queued."""
         try:
             await completed(self._write())
         except StorageRefused as refused:
@@ -64,7 +70,12 @@ class EndSummaries:
             self.loop.nudge()  # the loop tries again
 
     async def erase(self, memo_ids: Collection[str], place: Scope, hide: Callable[[str], str]) -> int:
-        """Remove memos from the file, its copies and the queue; return how many files changed."""
+        """Remove memos by id and by place, for every agent, from the file and from every copy in its folder.
+
+        In all other entries ``hide`` removes a person from the text. An unreadable copy is deleted if it mentions the
+        place or the hidden person. Durable on return; raises StorageRefused when the disk refuses. Idempotent. Returns
+        the number of changed files.
+        """
         async with self._writing:
             waiting = rows_without(self._waiting.values(), memo_ids=memo_ids, place=place, hide=hide)
             self._waiting = {str(row["id"]): row for row in cast("list[Row]", waiting)}

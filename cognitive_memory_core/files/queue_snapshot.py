@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ...domain.job import FailedJob, QueueCounts
-from ...durable_files import Disk, Vanished
-from ...errors import PermanentError, StorageRefused
+from ..domain.job import FailedJob, QueueCounts
+from ..durable_files import Disk, Vanished
+from ..errors import PermanentError, StorageRefused
 from . import codec
 from .job_file_names import JobName, moment, parsed
 

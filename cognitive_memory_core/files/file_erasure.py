@@ -14,11 +14,11 @@ from typing import cast
 
 import orjson
 
-from ... import sentences
-from ...domain.scope import Scope
-from ...errors import PermanentError
-from ...text.identity.speakers import is_said_by_hidden
-from ...text.safety.redaction import LONG_ID
+from .. import sentences
+from ..domain.scope import Scope
+from ..errors import PermanentError
+from ..text.identity.speakers import is_said_by_hidden
+from ..text.safety.redaction import LONG_ID
 from . import codec
 from .codec import Body
 from .job_file_names import moment

@@ -19,11 +19,11 @@ from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 
-from ... import sentences
-from ...domain.ids import derived_id
-from ...domain.job import FailedJob, Job
-from ...durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
-from ...errors import PermanentError, StorageRefused
+from .. import sentences
+from ..domain.ids import derived_id
+from ..domain.job import FailedJob, Job
+from ..durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished, is_withheld
+from ..errors import PermanentError, StorageRefused
 from . import codec, file_erasure
 from .job_file_names import LATEST, SUFFIX, JobName, job_id_of, microseconds, moment, parsed
 from .schedule_index import JobEntry, JobState

@@ -18,14 +18,14 @@ import frontmatter
 import yaml
 from frontmatter.default_handlers import BaseHandler
 
-from ... import sentences
-from ...domain.interval import checked_instant
-from ...domain.iso_times import datetime_of
-from ...domain.profile import Profile
-from ...domain.scope import DEFAULT_AGENT
-from ...errors import BadArgument, LimitReached, PermanentError
-from ...text.identity.name_cleaning import clean_text, one_line
-from ...text.statements.profile_text import tidy
+from .. import sentences
+from ..domain.interval import checked_instant
+from ..domain.iso_times import datetime_of
+from ..domain.profile import Profile
+from ..domain.scope import DEFAULT_AGENT
+from ..errors import BadArgument, LimitReached, PermanentError
+from ..text.identity.name_cleaning import clean_text, one_line
+from ..text.statements.profile_text import tidy
 from .codec import writable_text
 from .profile_paths import Ids, ProfileLocation
 

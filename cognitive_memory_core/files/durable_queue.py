@@ -8,24 +8,23 @@ import logging
 import time
 from collections.abc import Callable, Collection, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from ... import sentences
-from ...cancellation import completed, in_thread, is_out_of_threads, seen
-from ...domain.job import FailedJob, Job, QueueCounts
-from ...domain.log_fields import log_fields
-from ...domain.note import Memo
-from ...domain.scope import Scope
-from ...durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished
-from ...errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
-from ...locks import KeyedLock
-from ...ports.clock import Clock
-from ...ports.queue import Claim
-from ...settings import QueueSettings
+from .. import sentences
+from ..cancellation import completed, in_thread, is_out_of_threads, seen
+from ..domain.job import FailedJob, Job, QueueCounts
+from ..domain.log_fields import log_fields
+from ..domain.note import Memo
+from ..domain.scope import Scope
+from ..durable_files import TEMP, Cleaning, Disk, FoundFile, Vanished
+from ..errors import BadArgument, PermanentError, QueueFull, StorageRefused, UnavailableError
+from ..locks import KeyedLock
+from ..ports.clock import Clock
+from ..settings import QueueSettings
 from . import codec, file_erasure
 from .job_file_names import INSTANT_WIDTH, Instants, JobName, is_job_id, parsed
 from .job_files import PENDING, JobFiles
@@ -42,8 +41,21 @@ SUSPECT_AFTER = 2  # attempts; a job that was running at a single crash was prob
 COMPLAINT_PAUSE = timedelta(minutes=1)
 
 
+@dataclass(frozen=True)
+class Claim:
+    """A claimed job. ``attempts`` includes the present attempt; ``ticket`` is for the queue only."""
+
+    job: Job
+    attempts: int
+    ticket: str
+
+
 class FileQueue:
-    """JobQueue, QueueView and QueueEraser over a folder that one process owns; used by one event loop only.
+    """The durable job queue: files in a folder that one process owns; used by one event loop only.
+
+    Three durable states: pending, processing, failed. A job is in exactly one of them until it is complete. Jobs of one
+    scope are claimed in the order of their arrival and one at a time; scopes take turns. Erasures are durable on return
+    and idempotent; erased content is removed from every file of the queue, including files that are no jobs.
 
     Made by :meth:`open`. A step that has started is always finished, even if its caller is cancelled, so that disk and
     index stay consistent.
@@ -108,11 +120,14 @@ class FileQueue:
             self._pool.shutdown(wait=False)
 
     async def enqueue(self, job: Job) -> None:
-        """Store a job durably; a job whose id is known is already stored."""
+        """Store the job durably before returning; raise QueueFull or StorageRefused with nothing written."""
         await self._finished(self._enqueue(job))
 
     async def claim(self) -> Claim | None:
-        """Claim the next job; jobs before it that cannot be read are buried."""
+        """Claim the next job after durably counting the attempt; None if no job is claimable now.
+
+        Jobs before it that cannot be read are buried.
+        """
         task = self._begun(self._claim())
         try:
             return await asyncio.shield(task)
@@ -121,23 +136,29 @@ class FileQueue:
             raise
 
     async def complete(self, claim: Claim) -> None:
-        """Remove a finished job; do nothing if the claim has already ended."""
+        """Delete a job whose effects are stored; does nothing if the claim has already ended."""
         await self._finished(self._complete(claim))
 
     async def requeue(self, claim: Claim, *, delay: float, counted: bool) -> None:
-        """Return a claimed job to its place in the order; no job of its scope is claimed for ``delay`` seconds."""
+        """Put the job back in its place, and claim no job of its scope for ``delay`` seconds.
+
+        Its attempt counts only if ``counted``.
+        """
         await self._finished(self._requeue(claim, delay=delay, counted=counted))
 
     async def bury(self, claim: Claim, error: str) -> None:
-        """Move the job to failed, with its error on one line and without secrets."""
+        """Move the job to failed, with its error on one line and without secrets, and keep it for :meth:`revive`."""
         await self._finished(self._bury_claim(claim, error))
 
     async def recover(self) -> int:
-        """Requeue the jobs that a dead process had claimed; bury a job that was being processed at too many crashes."""
+        """Requeue the jobs that an ended process had claimed; return how many. Call it once, before the first claim.
+
+        A job that was being processed at too many crashes is buried.
+        """
         return await self._finished(self._recover())
 
     async def revive(self, job_id: str | None = None) -> int:
-        """Move one buried job, or all, back to pending as new arrivals with no attempts."""
+        """Move one failed job, or all, back to pending with zero attempts; return how many."""
         return await self._finished(self._revive(job_id))
 
     def knows(self, job_id: str) -> bool:
@@ -146,46 +167,62 @@ class FileQueue:
         return entry is not None and entry.state is not JobState.ARRIVING
 
     async def holding(self, scope: Scope, message_ids: Collection[str]) -> frozenset[str]:
-        """Return the ids among ``message_ids`` that a job learns from; reads only files of jobs that may hold one."""
+        """Return those of the messages of a scope that are input of a job, in any state.
+
+        The input of a turn are its ``message_ids``, not its recent lines; that of a dialogue are its lines.
+        """
         return await self._finished(self._holding(scope, frozenset(message_ids)))
 
     def counts(self) -> QueueCounts:
-        """Return the number of jobs by state and their bytes, from memory."""
+        """Return the job counts by state, without I/O."""
         return replace(self._schedule.counts(), removed=self._removed)
 
     def waiting_memos(self, scope: Scope) -> list[Memo]:
-        """Return the memos of pending and claimed jobs of a place, oldest first; reads no file."""
+        """Return the memos of pending and processing jobs of a scope, oldest first; a memo's id is its job's."""
         return self._schedule.memos(scope)
 
     async def failed(self) -> list[FailedJob]:
-        """Return the buried jobs in the order in which they were buried, each read from its file."""
+        """Return the failed jobs, oldest first, including unreadable ones."""
         found = await self._finished(self._run(self._files.reports, self._schedule.failed()))
         return sorted(found, key=lambda failed: failed.failed_at)
 
     async def withdraw(self, scope: Scope, message_id: str) -> int:
-        """Remove a message from every job that contains it, and jobs that are then empty; return how many changed."""
+        """Remove a withdrawn message from the jobs that contain it, in every state, and from disk.
+
+        A dialogue loses the line, a turn its recent line. A turn all of whose ``message_ids`` are withdrawn, or a
+        dialogue without remaining lines of people, is deleted with its memo; a claimed job is deleted when its claim
+        ends in any way. Returns the number of changed jobs.
+        """
         return await self._finished(self._withdraw(scope, message_id))
 
     async def names_of(self, user_id: str) -> set[str]:
-        """Return the names that a person has in jobs, read from every file while no job is claimed or completed."""
+        """Return the names that a person has in jobs; the ledger may not have them yet."""
         return await self._finished(self._names_of(user_id))
 
     async def erase_person(self, user_id: str, hide: Callable[[str], str]) -> int:
-        """Remove the person from every file, a valid job or not, then sync the folders; return how many changed."""
+        """Remove a person from all jobs, of every agent; return how many changed.
+
+        Their own turns and jobs of their private chat are deleted. Other dialogues lose their lines and what the bot
+        said to them, and are deleted if no person's line remains; other turns lose their recent lines. In all other
+        texts and in errors ``hide`` removes the person. An unreadable job that mentions them is deleted.
+        """
         cleaning = partial(file_erasure.without_person, user_id=user_id, hide=hide)
         return await self._finished(self._erase(cleaning, lambda _: True))
 
     async def erase_place(self, scope: Scope) -> int:
-        """Remove all jobs of a place; return how many."""
+        """Delete all jobs of a place, and unreadable ones that mention it; return how many."""
         cleaning = partial(file_erasure.without_place, scope=scope)
         return await self._finished(self._erase(cleaning, lambda entry: entry.scope in (None, scope)))
 
     async def copy_to(self, folder: Path) -> None:
-        """Copy the files of all jobs; meanwhile no job is claimed or completed."""
+        """Write a durable, consistent copy of all jobs to a folder from which a queue can be opened."""
         await self._finished(self._copy_to(folder))
 
     async def refresh(self) -> None:
-        """Index files that somebody put into pending; the folder is listed only if it changed since the last call."""
+        """Index files that something other than :meth:`enqueue` put into pending, such as an operator.
+
+        The folder is listed only if it changed since the last call.
+        """
         await self._finished(self._refresh())
 
     async def _enqueue(self, job: Job) -> None:

@@ -12,12 +12,12 @@ from typing import Annotated, Any, cast
 
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, TypeAdapter
 
-from ... import sentences
-from ...domain.iso_times import datetime_of
-from ...domain.job import Job
-from ...domain.scope import DEFAULT_AGENT
-from ...domain.turn import Dialogue, Turn, TurnLimits
-from ...errors import BadArgument
+from .. import sentences
+from ..domain.iso_times import datetime_of
+from ..domain.job import Job
+from ..domain.scope import DEFAULT_AGENT
+from ..domain.turn import Dialogue, Turn, TurnLimits
+from ..errors import BadArgument
 
 VERSION = 1
 SEED_ZONE = timezone(timedelta(hours=8))  # local times of seed 001 are of Asia/Shanghai
