@@ -47,7 +47,7 @@ def test_the_layers_hold() -> None:
 @pytest.mark.parametrize(
     ("contract", "file", "line"),
     [
-        ("layers", f"{CORE}/domain/ids.py", f"import {CORE}.ports.queue"),
+        ("layers", f"{CORE}/domain/ids.py", f"import {CORE}.ports.models"),
         ("layers", f"{CORE}/stray.py", "# a module that nobody placed"),
         ("adapters-know-no-use-case", f"{CORE}/adapters/openai/__init__.py", f"import {CORE}.historian"),
         ("adapters-apart", f"{CORE}/adapters/openai/__init__.py", f"import {CORE}.adapters.chroma"),
