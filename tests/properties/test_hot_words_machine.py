@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,43 +49,47 @@ class HotWordsMachine(RuleBasedStateMachine):
         super().__init__()
         self.loop = asyncio.new_event_loop()
         self.root = Path(tempfile.mkdtemp(prefix="hot-words-"))
-        self.ledger = self.run(Ledger.open(self.root / "ledger.db"))
+        self.ledger = self.run(Ledger.open, self.root / "ledger.db")
         self.events: list[Event] = []
         self.messages: list[Message] = []
-        self.run(self.ask_all())
+        self.run(self.ask_all)
 
-    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
-        """Run a coroutine to its end."""
-        return self.loop.run_until_complete(coroutine)
+    def run(self, work: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
+        """Call a function in the event loop and wait for its answer."""
+
+        async def answer() -> Any:
+            return await work(*args, **options)
+
+        return self.loop.run_until_complete(answer())
 
     @rule(text=TEXTS, scene=st.sampled_from(SCENES), absolute=st.booleans())
     def tell(self, text: str, scene: Scene, absolute: bool) -> None:
         """Write an event."""
         event = an_event(text, scene, is_absolute=absolute)
         self.events.append(event)
-        self.run(committed(self.ledger, event))
+        self.run(committed, self.ledger, event)
 
     @rule(text=TEXTS, scene=st.sampled_from(SCENES), is_bot=st.booleans(), days=st.integers(0, 5))
     def say(self, text: str, scene: Scene, is_bot: bool, days: int) -> None:
         """Write a message, and an event made from it."""
         message = a_message(text, scene, is_bot=is_bot, sent_at=later(days=-days))
         self.messages.append(message)
-        self.run(self.ledger.log.append([message]))
+        self.run(self.ledger.log.append, [message])
         event = an_event(f"{text}说过", scene, message_ids=(message.id,))
         self.events.append(event)
-        self.run(committed(self.ledger, event))
+        self.run(committed, self.ledger, event)
 
     @rule(which=WHICH)
     def retire(self, which: int) -> None:
         """Retire an event."""
         if self.events:
-            self.run(self.ledger.events.retire(self.events[which % len(self.events)].id, NOON))
+            self.run(self.ledger.events.retire, self.events[which % len(self.events)].id, NOON)
 
     @rule(which=WHICH)
     def restore(self, which: int) -> None:
         """Restore an event."""
         if self.events:
-            self.run(self.ledger.events.restore(self.events[which % len(self.events)].id))
+            self.run(self.ledger.events.restore, self.events[which % len(self.events)].id)
 
     @rule(which=WHICH, text=TEXTS)
     def lift(self, which: int, text: str) -> None:
@@ -94,7 +98,7 @@ class HotWordsMachine(RuleBasedStateMachine):
             twin = self.events[which % len(self.events)]
             again = replace(an_event(text), id=f"{len(self.events)}-again", sender_id=twin.sender_id)
             again = replace(again, user_id=twin.user_id, group_id=twin.group_id, request_type=twin.request_type)
-            self.run(self.ledger.events.commit(Draft(again.id, (again,), repeats={again.id: twin.id})))
+            self.run(self.ledger.events.commit, Draft(again.id, (again,), repeats={again.id: twin.id}))
             self.events.append(again)
 
     @rule(which=WHICH)
@@ -102,35 +106,35 @@ class HotWordsMachine(RuleBasedStateMachine):
         """Store a vector of an event."""
         if self.events:
             row = VectorRow(self.events[which % len(self.events)].id, a_vector(1, 0))
-            self.run(self.ledger.vectors.store(MODEL, [row]))
+            self.run(self.ledger.vectors.store, MODEL, [row])
 
     @rule(which=WHICH)
     def withdraw(self, which: int) -> None:
         """Withdraw a message."""
         if self.messages:
             message = self.messages[which % len(self.messages)]
-            self.run(self.ledger.log.withdraw(message.scene.scope, message.id, NOON))
+            self.run(self.ledger.log.withdraw, message.scene.scope, message.id, NOON)
 
     @rule(days=st.integers(1, 5))
     def prune(self, days: int) -> None:
         """Prune old messages."""
-        self.run(self.ledger.log.prune(later(days=-days)))
+        self.run(self.ledger.log.prune, later(days=-days))
 
     @rule(person=st.sampled_from(PEOPLE))
     def forget_person(self, person: str) -> None:
         """Erase a person, and hide them in what others said."""
-        self.run(self.ledger.eraser.forget_person(person, NOON, lambda text: text.replace(person, "某位成员")))
+        self.run(self.ledger.eraser.forget_person, person, NOON, lambda text: text.replace(person, "某位成员"))
         assert self.ledger.lexical._cache.bytes == 0
 
     @rule()
     def forget_place(self) -> None:
         """Erase a place."""
-        self.run(self.ledger.eraser.forget_place(OTHER_GROUP.scope, NOON))
+        self.run(self.ledger.eraser.forget_place, OTHER_GROUP.scope, NOON)
 
     @invariant()
     def all_agree(self) -> None:
         """Held and newly loaded rows give the same rows and scores, and FTS5 gives the same rows."""
-        self.run(self.ask_all())
+        self.run(self.ask_all)
 
     async def ask_all(self) -> None:
         """Query every index."""
@@ -150,7 +154,7 @@ class HotWordsMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         """Remove the folder."""
-        self.run(self.ledger.close())
+        self.run(self.ledger.close)
         self.loop.close()
         shutil.rmtree(self.root)
 
