@@ -613,14 +613,14 @@ class CognitiveMemory:
 def _machinery() -> ModuleType:
     from . import open_memory  # noqa: PLC0415  # numpy and SQLite load only when a memory is opened, off the event loop
     from .text.lexical import word_forms  # noqa: PLC0415  # the same
-    from .text.statements import intents  # noqa: PLC0415  # the same
+    from .text.statements import identity_questions  # noqa: PLC0415  # the same
     from .text.statements.lexicon import offences  # noqa: PLC0415  # the same
 
     for reader in TOLD_IN_TROUBLE:  # a process without file handles or memory could not load them any more
         getattr(sentences, reader)
     offences(".")  # compiles patterns that would otherwise delay the first message
     word_forms.prepare()
-    intents.prepare()
+    identity_questions.prepare()
     return open_memory
 
 

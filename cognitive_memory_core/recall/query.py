@@ -1,4 +1,4 @@
-"""Parses a query: the terms of the current message, the people and time that it names, and its intent."""
+"""Parses a query: the terms of the current message, the people and time that it names, who is asked about."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ..domain.scope import Scene
 from ..text.identity.name_cleaning import clean_name, clean_text
 from ..text.lexical.frequency import telling
 from ..text.lexical.terms import ASKED, LEAST_TELLING, query_terms
-from ..text.statements.intents import Intent, intent_of, speaks_of_asker
+from ..text.statements.identity_questions import asks_who, speaks_of_asker
 from ..text.statements.questions import asked_sentences
 from ..text.time.time_words import time_window
 from .naming import NOBODY, Names, names_of
 
 QUERY_LENGTH = 4_000
 SHORT = 20
-LINES = 32  # lines of a batch that are searched for people and intent
+LINES = 32  # lines of a batch that are searched for people and for who is asked about
 _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 
 
@@ -30,16 +30,17 @@ _MESSAGE, _OPENED, _CLOSED = "<message", "<content>", "</content>"
 class Query:
     """A parsed query: ``said`` is the plain text, ``terms`` are its index terms, ``window`` is the past time it names.
 
-    ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``intent`` is the
-    kind of answer wanted; ``people`` are the ids of the people named, including the asker for 我. ``names`` are those
-    known in the place. ``asides`` are the terms of sentences around a question that the question does not contain.
+    ``text`` is what a model embeds: the text alone or, if it is short, with its place and speaker. ``people``
+    are the ids of the people named, including the asker for 我; ``asks_who``: the query asks who somebody is.
+    ``names`` are those known in the place. ``asides`` are the terms of sentences around a question that the question
+    does not contain.
     """
 
     text: str
     terms: tuple[str, ...] = ()
     window: Interval | None = None
     said: str = ""
-    intent: Intent = "general"
+    asks_who: bool = False
     people: frozenset[str] = field(default=frozenset())
     names: Names = field(default=NOBODY, compare=False, repr=False)
     asides: frozenset[str] = field(default=frozenset())
@@ -62,7 +63,7 @@ def query_of(
         terms,
         _begun(_window(said, reference, names), reference),
         said,
-        _intent(lines),
+        any(map(asks_who, lines[-LINES:])),
         _people(lines, scene, names),
         names,
         _asides(said, terms),
@@ -81,13 +82,6 @@ def _window(said: str, reference: datetime, names: Names) -> Interval | None:
 def _begun(window: Interval | None, reference: datetime) -> Interval | None:
     """Return the window; None if it lies in the future, about which something may have been said at any time."""
     return window if window is not None and window.start < reference else None
-
-
-def _intent(lines: list[str]) -> Intent:
-    """Return the intent of the last line that has another than "general"; "general" if none has."""
-    line_intents = map(intent_of, reversed(lines[-LINES:]))
-    after: list[Intent] = [intent for intent in line_intents if intent != "general"]
-    return after[0] if after else "general"
 
 
 def _people(lines: list[str], scene: Scene, names: Names) -> frozenset[str]:

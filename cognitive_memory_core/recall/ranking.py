@@ -119,11 +119,6 @@ def naming(hits: Iterable[Hit], people: frozenset[str], boost: float = NAMED) ->
     return _weighed(hits, lambda hit: 1.0 + min(boost, MOST_NAMED) * _share(hit.event, people))
 
 
-def leaning(hits: Iterable[Hit], kinds: Mapping[str, float]) -> list[Hit]:
-    """Weight hits by their kind; a kind that is not listed has factor 1."""
-    return _weighed(hits, lambda hit: kinds.get(hit.event.kind, 1.0)) if kinds else list(hits)
-
-
 def decayed(hits: Iterable[Hit], decay: Decay | None, now: datetime) -> list[Hit]:
     """Raise the score of recent hits (seed 001) whose relevance is at least ``decay.floor``."""
     if decay is None:

@@ -34,7 +34,6 @@ from .ranking import (
     decayed,
     diversified,
     fused,
-    leaning,
     matched,
     naming,
     preferring,
@@ -327,15 +326,14 @@ def _joined(
     Every row is checked against the read filter, whichever store returned it.
     """
     lexical = None if words is None else matched(request.query.terms, words)
-    weight = request.intent_weights.weight(request.settings.lexical_weight)
+    weight = request.settings.lexical_weight
     return tuple(hit for hit in fused(dense, lexical, weight, least) if request.read_filter.admits(hit.event))
 
 
 def _promising(request: SearchRequest, hits: Sequence[Hit], trace: SearchTrace = NO_TRACE) -> list[Hit]:
-    """Order hits by relevance and by their fit to the time, people and kind that the query names, not by age."""
+    """Order hits by relevance and by their fit to the time and people that the query names, not by age."""
     timely = trace.note("time", preferring(above(hits, 0.0), request.query.window))
-    named = trace.note("people", naming(timely, request.query.people))
-    return trace.note("kind", leaning(named, request.intent_weights.kinds))
+    return trace.note("people", naming(timely, request.query.people))
 
 
 def _chosen(

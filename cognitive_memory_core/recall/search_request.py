@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from ..domain.read_filter import NARROWED, ReadFilter
 from ..settings import Decay, Settings
-from .intent import IntentWeights, weights_of_intent
 from .query import Query
 from .ranking import Scored
 
@@ -61,11 +60,6 @@ class SearchRequest:
         return min(max(self.top_k, 0), MAX_RESULTS)
 
     @property
-    def intent_weights(self) -> IntentWeights:
-        """Return the ranking adjustments for the query's intent."""
-        return weights_of_intent(self.query.intent, self.read_filter.kinds)
-
-    @property
     def least(self) -> float:
         """Return the minimum relevance of a hit."""
         return max(self.floor, self.settings.query.min_relevance, LEAST)
@@ -76,7 +70,7 @@ class SearchRequest:
 
         Empty for other queries.
         """
-        if self.query.intent != "identity":
+        if not self.query.asks_who:
             return []
         people = [self.read_filter.user_id] if self.read_filter.user_id else sorted(self.query.people)[:ASKED_ABOUT]
         return [replace(self.read_filter, user_id=person) for person in people]

@@ -11,10 +11,10 @@ from ..domain.scope import Scope
 from ..settings import Settings
 
 Parts = tuple[tuple[str, float], ...]
-# "found", "judged", "widened", "relevance", "time", "people", "numbers", "kind", "age", "lines", "duplicates",
+# "found", "judged", "widened", "relevance", "time", "people", "numbers", "age", "lines", "duplicates",
 # "diversity"
 Step = str
-FACTORS: tuple[Step, ...] = ("time", "people", "kind", "age", "lines", "diversity")  # each multiplies the score
+FACTORS: tuple[Step, ...] = ("time", "people", "age", "lines", "diversity")  # each multiplies the score
 CUTS: tuple[Step, ...] = ("judged", "relevance", "duplicates", "diversity")  # each may leave a candidate out
 LINE_FACTORS: tuple[Step, ...] = ("people", "numbers", "time", "age")  # of lines of the log
 LINE_CUTS: tuple[Step, ...] = ("duplicates", "relevance", "recent", "limit", "shown_as_event")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from hypothesis import assume, given
@@ -20,7 +19,6 @@ from cognitive_memory_core.recall.ranking import (
     diversified,
     freshness,
     fused,
-    leaning,
     matched,
     naming,
     preferring,
@@ -48,7 +46,6 @@ EVENTS = st.builds(
     kind=st.sampled_from(("event", "preference", "message")),
 )
 PEOPLE = st.frozensets(st.sampled_from("12345"), max_size=3)
-KINDS = st.dictionaries(st.sampled_from(("event", "preference")), st.floats(1.0, 1.1))
 ROWS = st.lists(st.tuples(EVENTS, ANY_SCORES), max_size=8)
 WINDOWS = st.none() | st.tuples(INSTANTS, INSTANTS).map(lambda ends: Interval(min(ends), max(ends)))
 DECAYS = st.none() | st.builds(Decay, st.floats(1e-300, 1e300), st.floats(0, 10), SCORES)
@@ -65,12 +62,11 @@ class Steps:
     diversity: float
     limit: int
     people: frozenset[str] = frozenset()
-    kinds: Mapping[str, float] = field(default_factory=dict)
     floor: float = 0.0
 
 
 LIMITS = st.integers(0, 10) | st.just(10**9) | st.integers(-3, 0)
-STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE, KINDS)
+STEPS = st.builds(Steps, SCORES, WINDOWS, DECAYS, INSTANTS, SCORES, LIMITS, PEOPLE)
 
 
 def ranked(dense, lexical, steps, scores=None, known=()):
@@ -78,7 +74,7 @@ def ranked(dense, lexical, steps, scores=None, known=()):
     hits = fused(dense, matched(QUESTION, lexical), steps.weight)
     judged = None if scores is None else reranked(hits, scores[: len(hits)])
     hits = above(widened(hits if judged is None else judged, known, 0.15), steps.floor)
-    named = leaning(naming(preferring(hits, steps.window), steps.people), steps.kinds)
+    named = naming(preferring(hits, steps.window), steps.people)
     return diversified(collapsed(decayed(named, steps.decay, steps.now)), steps.diversity, steps.limit)
 
 

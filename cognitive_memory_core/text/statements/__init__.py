@@ -1,1 +1,1 @@
-"""Analysis of statements: offences, sameness, amounts, intent."""
+"""Analysis of statements: offences, sameness, amounts, who is asked about."""

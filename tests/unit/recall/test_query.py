@@ -205,18 +205,12 @@ def test_an_operator_is_nobody():
 
 
 @pytest.mark.parametrize(
-    ("text", "intent"),
-    [
-        ("阿棠喜欢喝什么", "preference"),
-        ("阿棠喜欢喝什么\n在吗", "preference"),
-        ("阿棠喜欢喝什么\n我是谁", "identity"),
-        ("在吗", "general"),
-        ("", "general"),
-    ],
+    ("text", "asks_who"),
+    [("阿棠喜欢喝什么", False), ("我是谁\n在吗", True), ("阿棠喜欢喝什么\n我是谁", True), ("", False)],
 )
-def test_the_last_line_that_is_after_something_tells(text, intent):
-    """The last line that asks for something decides the kind of question."""
-    assert query_of(text, GROUP, NOON).intent == intent
+def test_any_line_may_ask_who_somebody_is(text, asks_who):
+    """A batch asks who somebody is if one of its lines does."""
+    assert query_of(text, GROUP, NOON).asks_who == asks_who
 
 
 def test_people_of_a_flood_are_its_last_lines():

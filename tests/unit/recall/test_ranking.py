@@ -17,7 +17,6 @@ from cognitive_memory_core.recall.ranking import (
     followed,
     freshness,
     fused,
-    leaning,
     matched,
     naming,
     newer_first,
@@ -248,13 +247,6 @@ def test_naming_is_switched_off_and_bounded():
     hits = [a_hit(0.5, "甲", sender_id="1"), a_hit(0.6, "乙", sender_id="9")]
     assert naming(hits, frozenset()) == naming(hits, frozenset({"1"}), 0.0) == hits
     assert naming(hits, frozenset({"1"}), 9.0)[0].score == pytest.approx(0.65)
-
-
-def test_a_kind_is_lifted_softly():
-    """A question about tastes puts a preference before an event of the same relevance."""
-    hits = [a_hit(0.5, "甲"), a_hit(0.5, "乙", kind="preference"), a_hit(0.6, "丙")]
-    assert texts(leaning(hits, {"preference": 1.1})) == ["丙", "乙", "甲"]
-    assert leaning(hits, {}) == hits
 
 
 def test_what_is_known_is_added_below_what_was_found():

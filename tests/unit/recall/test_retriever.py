@@ -409,17 +409,6 @@ async def test_a_reranker_is_asked_about_no_more_than_there_are_candidates():
     assert judge.asked[0][1] == ["茶0", "茶1"]
 
 
-async def test_a_question_about_code_leans_on_words():
-    """In a question about code, an event with the same words comes before one with a similar meaning."""
-    words, vectors = ListedWords([(TEA, 3.0)]), ListedVectors((HILL, 1.0))
-    lean = replace(ASKED, terms=tuple(query_terms(TEA.text)))
-    retriever = a_retriever(words=words, vectors=vectors)
-    plain, coding = [await search(retriever, query=replace(lean, intent=one)) for one in ("general", "code")]
-    gains = [{hit.event.id: hit.relevance for hit in found.hits} for found in (plain, coding)]
-    assert gains[1]["tea"] > gains[0]["tea"]
-    assert gains[1]["hill"] < gains[0]["hill"]
-
-
 async def test_whom_the_question_names_comes_first():
     """Of two statements that match equally, the one by the named person comes first, and the other is kept."""
     mine, yours = (an_event(f"喜欢{tea}茶", id=tea, sender_id=who) for tea, who in (("红", "1"), ("绿", "2")))
@@ -429,16 +418,7 @@ async def test_whom_the_question_names_comes_first():
         assert ids(await search(a_retriever(words=words, vectors=ListedVectors()), query=query)) == order
 
 
-async def test_the_kind_a_question_is_after_comes_first():
-    """A question about tastes puts a preference before an equally relevant event, unless one kind is asked for."""
-    event, taste = an_event("喜欢红茶", id="event"), an_event("喜欢绿茶", id="taste", kind="preference")
-    words = ListedWords([(event, 3.0), (taste, 3.0)])
-    retriever = a_retriever(words=words, vectors=ListedVectors())
-    assert ids(await search(retriever)) == ["event", "taste"]
-    assert ids(await search(retriever, query=replace(ASKED, intent="preference"))) == ["taste", "event"]
-
-
-WHO = Query("我是谁", ("我是", "是谁"), None, "我是谁", "identity", frozenset({"2000001"}))
+WHO = Query("我是谁", ("我是", "是谁"), None, "我是谁", True, frozenset({"2000001"}))
 
 
 class KnownEvents(ListedEvents):
@@ -496,7 +476,7 @@ async def test_what_is_found_by_words_stays_before_what_is_known():
     assert ids(few) == ["甲", "new", "tea"]
 
 
-@pytest.mark.parametrize("query", [replace(WHO, intent="general"), replace(WHO, people=frozenset())])
+@pytest.mark.parametrize("query", [replace(WHO, asks_who=False), replace(WHO, people=frozenset())])
 async def test_no_other_question_is_widened(query):
     """Events are added neither for another kind of question nor without a known person."""
     ledger = KnownEvents(TEA)
