@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 
 from nonebot import get_driver, logger
@@ -33,24 +35,20 @@ class Lifetime:
     def __init__(self, setup: Setup) -> None:
         """Start with an absent memory."""
         self._setup = setup
-        self._opened = asyncio.Event()
-        self._over = asyncio.Event()
-        self._life: asyncio.Task[None] | None = None
+        self._is_tried = asyncio.Event()  # the memory was opened, or could not be
+        self._loop: core.BackgroundLoop | None = None
         self._opening = OpeningMemory()
         self._opening.close()
         self._late: list[Callable[[core.Message], None]] = []
         self.started_at = datetime.now(timezone.utc)
         self.memory = core.CognitiveMemory.absent(setup.problem)
+        self.is_open = False
+        """Whether there is an open memory, also one that is switched off by ``enabled=false``."""
 
     @property
     def is_listening(self) -> bool:
         """Return whether lines are accepted now, either by the memory or until it is open."""
         return self.memory.is_running or not self._opening.is_over
-
-    @property
-    def is_open(self) -> bool:
-        """Return whether there is an open memory, also one that is switched off by ``enabled=false``."""
-        return self._opened.is_set() and not self._over.is_set()
 
     @property
     def refused(self) -> RefusalCounts:
@@ -77,50 +75,48 @@ class Lifetime:
     async def start(self) -> None:
         """Open the memory, and wait for it a limited time; then opening goes on in the background. Never raises."""
         directory = self._setup.data_dir
-        if self._life is not None or directory is None or self._setup.problem:
+        if self._loop is not None or directory is None or self._setup.problem:
             return
         _forward_core_log()
         self.started_at = datetime.now(timezone.utc)
-        self._opened, self._over = asyncio.Event(), asyncio.Event()
-        self.memory = self._opening = OpeningMemory(replies.log.STILL_OPENING)
-        self._life = asyncio.create_task(self._live(directory))
-        await self._wait_a_little(self._life)
+        self._wait_for_opening()
+        self._loop = core.BackgroundLoop("memory", partial(self._live, directory))
+        self._loop.start()
+        try:
+            await asyncio.wait_for(self._is_tried.wait(), PATIENCE)
+        except asyncio.TimeoutError:
+            logger.info(replies.log.logged(replies.log.STILL_OPENING))
 
     async def settle(self) -> None:
         """Wait at most ``shutdown_seconds`` until the memory has accepted what waited for it to open."""
-        if self._life is None or self._opening.is_idle:
-            return
-        idle = asyncio.create_task(self._opening.idle())
-        seconds = self._setup.settings.historian.shutdown_seconds
-        await asyncio.wait((self._life, idle), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        idle.cancel()
+        if self._loop is not None and not self._opening.is_idle:
+            with suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(self._opening.idle(), self._setup.settings.historian.shutdown_seconds)
 
     async def stop(self) -> None:
         """Close the memory; nothing that it accepted is lost."""
         await self.settle()
-        life, self._life = self._life, None
-        if life is None:
-            return
-        self._over.set()
-        if not self._opened.is_set():
-            life.cancel()
-        await asyncio.wait((life,), timeout=self._setup.settings.historian.shutdown_seconds + GRACE)
-        life.cancel()
+        loop, self._loop = self._loop, None
+        if loop is not None:
+            closing = asyncio.ensure_future(loop.stop())
+            await asyncio.wait((closing,), timeout=self._setup.settings.historian.shutdown_seconds + GRACE)
 
-    async def _wait_a_little(self, life: asyncio.Task[None]) -> None:
-        opened = asyncio.create_task(self._opened.wait())
-        await asyncio.wait((life, opened), timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
-        if not opened.cancel() or life.done():
-            return
-        logger.info(replies.log.logged(replies.log.STILL_OPENING))
+    def _wait_for_opening(self) -> None:
+        self._is_tried.clear()
+        self.memory = self._opening = OpeningMemory(replies.log.STILL_OPENING)
 
-    async def _live(self, directory: Path) -> None:
-        reason = ""
-        giving_up = asyncio.get_running_loop().call_later(WAIT, self._opening.refuse_calls)
+    async def _live(self, directory: Path) -> float:
+        """Hold the memory open until this is cancelled; if not by :meth:`stop`, the loop opens it again."""
+        opening, reason = self._opening, ""
+        giving_up = asyncio.get_running_loop().call_later(WAIT, opening.refuse_calls)
         try:
             async with core.CognitiveMemory.open(self._setup.settings, directory) as memory:
                 await self._begin(memory, directory)
-                await self._over.wait()
+                try:
+                    await asyncio.Event().wait()
+                finally:
+                    if self._loop is not None:  # what comes now waits until the memory is open again
+                        self._wait_for_opening()
         except core.CognitiveMemoryError as refused:
             reason = str(refused)
             logger.error(replies.log.logged(replies.log.NOT_OPENED.format(reason=reason)))
@@ -129,10 +125,14 @@ class Lifetime:
             logger.opt(exception=unforeseen).error(replies.log.logged(replies.log.NOT_OPENED.format(reason=reason)))
         finally:
             giving_up.cancel()
-            self.memory = core.CognitiveMemory.absent(reason)
-            if not self._opening.is_over:
-                self._opening.close()
+            self.is_open = False
+            if self._opening is opening:
+                self.memory = core.CognitiveMemory.absent(reason)
+            if not opening.is_over:
+                opening.close()
                 self._tell_refused()
+            self._is_tried.set()
+        return math.inf
 
     async def _begin(self, memory: core.CognitiveMemory, directory: Path) -> None:
         """Start to use a memory that was opened: first hand it the lines that waited, then release the calls."""
@@ -142,7 +142,8 @@ class Lifetime:
             for told in self._late:
                 told(line)
         self._opening.release()
-        self._opened.set()
+        self.is_open = True
+        self._is_tried.set()
         freeze_started_objects()
         await memory.configure(self._setup.settings)  # they may have moved while the memory opened
         overridden = replies.settings.overridden_at_start(self._setup.overridden)

@@ -19,6 +19,7 @@ PARTS = {  # by the name of their loop; names that are public keywords stay
     "housekeeping": "清理过期数据",
     "ledger check": "查账本",
     "ledger rows": "账本",
+    "memory": "记忆",
     "message log": "消息记录",
     "messages": "消息记录",
     "profile index": "侧写的索引",

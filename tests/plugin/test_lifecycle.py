@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,24 @@ async def test_again_and_again(app: object, tmp_path: Path) -> None:
         await lifetime.memory.pin(scene, f"事 {n}")
         assert len(await lifetime.memory.pins(scene)) == n + 1
         await lifetime.stop()
+
+
+async def test_a_memory_whose_tasks_are_cancelled_opens_again(app: object, tmp_path: Path) -> None:
+    """Whoever cancels the memory's tasks, it opens again, with what was said meanwhile; the status counts it (F34)."""
+    others = asyncio.all_tasks()
+    lifetime, scene = lifetime_of(tmp_path), core.Scene.group("10001", "2000001")
+    await lifetime.start()
+    await until(lambda: lifetime.memory.is_running)
+    for number in range(3):
+        for task in asyncio.all_tasks() - others if number == 1 else ():
+            task.cancel()
+        await asyncio.sleep(0)
+        await lifetime.memory.observe(core.Message(f"m{number}", scene, f"第 {number} 句", datetime.now(timezone.utc)))
+    await until(lambda: lifetime.memory.is_running)
+    assert [line.id for line in await lifetime.memory.recent_messages(scene)] == ["m0", "m1", "m2"]
+    assert dict((await lifetime.memory.status()).restarts)["memory"]
+    await lifetime.stop()
+    assert not lifetime.memory.is_running
 
 
 async def test_locked_out(app: object, tmp_path: Path, log: list[str]) -> None:
