@@ -9,6 +9,7 @@
     ├── UnavailableError      go on with less (degrade)
     │   ├── Busy              a long operation is running; ask again soon
     │   ├── TooSlow           the request timed out
+    │   ├── ModelRefused      a provider refuses the key, the model or a parameter
     │   ├── QueueFull         the queue is at its bound; nothing was written
     │   ├── StorageRefused    the disk refused; nothing half-written remains
     │   └── DirectoryInUse    another process owns the data directory
@@ -66,6 +67,12 @@ class Busy(UnavailableError):
 
 class TooSlow(UnavailableError):
     """The request timed out; it may still complete and be billed."""
+
+
+class ModelRefused(UnavailableError):
+    """A provider refuses the key, the model or a parameter, for ``waited`` seconds so far; an operator must act."""
+
+    waited = 0.0
 
 
 class QueueFull(UnavailableError):

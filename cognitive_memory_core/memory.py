@@ -515,11 +515,12 @@ class CognitiveMemory:
         """Return the buried jobs with their errors, oldest first."""
         return await self._state.failed_jobs()
 
-    async def revive(self, job_id: str | None = None) -> int:
-        """Queue one buried job again, or all; return how many."""
-        revived = await self._opened.adapters.queue.revive(job_id)
-        self._opened.worker.nudge()
-        return revived
+    async def revive(self, job_id: str | None = None, *, by_rules: bool = False) -> int:
+        """Queue one buried job again, or all; return how many. For all, waiting jobs are tried now, too.
+
+        With ``by_rules``, jobs whose model a provider refuses are made by the rules, without waiting for an hour.
+        """
+        return await self._opened.revive(job_id, by_rules=by_rules)
 
     async def pause(self) -> None:
         """Stop claiming jobs until :meth:`resume`; jobs accepted meanwhile wait."""

@@ -21,6 +21,7 @@ class Status:
     start because the log's buffer was full, ``removed_messages`` those deleted since the start to keep within
     ``capture.log_max_mb``. ``restarts`` pairs each background loop that something cancelled with how often it was
     started again. ``failing`` pairs each failing component with its error; ``last_error`` is the latest error.
+    ``refusal``: why a provider refuses the key or the model, "" if none does; jobs wait, up to an hour.
     ``is_over_daily_calls``: the day's model calls are used up, and the rules replace the models.
     """
 
@@ -35,6 +36,7 @@ class Status:
     paused: bool = False
     breakers: tuple[tuple[str, str], ...] = ()
     last_error: str = ""
+    refusal: str = ""
     failing: tuple[tuple[str, str], ...] = ()
     merges: MergeState = field(default_factory=MergeState)
     spent_today: tuple[Spending, ...] = ()

@@ -43,6 +43,7 @@ class StatusCollector:
             breakers=tuple((breaker.name, breaker.state) for breaker in adapters.breakers),
             last_error=await asyncio.to_thread(adapters.owner.problem) or next((error for _, error in failing), ""),
             failing=failing,
+            refusal=next((one.refusal for one in adapters.breakers if one.refusal), ""),
             is_over_daily_calls=adapters.chat_models.budget.is_spent,
             without_model=self._without_model(),
             dropped_messages=use.buffer.dropped,
@@ -86,7 +87,7 @@ class StatusCollector:
         away = [
             (breaker.name, breaker.last_error)
             for breaker in self.use_cases.adapters.breakers
-            if breaker.state == "failed"
+            if breaker.state == "failed" or breaker.refusal
         ]
         return (*((trouble.name, trouble.error) for trouble in lasting), *(one for one in away if one[1]))
 

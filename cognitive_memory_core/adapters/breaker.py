@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ from .. import sentences
 from ..domain.event import Event
 from ..domain.log_fields import log_fields
 from ..domain.read_filter import ReadFilter
-from ..errors import Busy, CognitiveMemoryError, UnavailableError
+from ..errors import Busy, CognitiveMemoryError, ModelRefused, UnavailableError
 from ..ports.models import Ask, Chat, Reranker, Vector
 from ..ports.vectors import EmbeddedEvent, Generation, SleepingStore
 from ..ports.words import FoundLine, LineSearch, WordIndex
@@ -38,6 +39,8 @@ class Breaker:
         self.name = name
         self.state: State = "uninitialised"
         self.last_error = ""
+        self.refusal = ""  # of the provider; an operator must act
+        self._refused_at = 0.0
         self._elapsed = elapsed
         self._failures = 0
         self._pause = FIRST_PAUSE
@@ -61,6 +64,8 @@ class Breaker:
             raise
         except UnavailableError as error:
             self._note_failure(error, is_probe=is_probe)
+            if isinstance(error, ModelRefused):
+                self._note_refusal(error)
             raise
         except CognitiveMemoryError:
             self._note_success()
@@ -71,13 +76,28 @@ class Breaker:
         self._note_success()
         return answer
 
+    def try_now(self) -> None:
+        """Let the next call through, however long calls would still be refused."""
+        self._paused_until = 0.0
+
+    def give_up(self) -> None:
+        """Let the rules take what the provider refuses, without waiting longer."""
+        self._refused_at = -math.inf
+
     def _refuse_while_open(self, *, is_probe: bool) -> None:
         rest = self._paused_until - self._elapsed()
         if rest > 0 or self._overdue_calls or (is_probe and self._is_probing):
-            raise UnavailableError(
-                sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error),
-                retry_after=max(rest, FIRST_PAUSE),
-            )
+            message = sentences.log.PART_RESTS.format(part=self.name, reason=self.last_error)
+            kind = ModelRefused if self.refusal else UnavailableError
+            error = kind(message, retry_after=max(rest, FIRST_PAUSE))
+            if isinstance(error, ModelRefused):
+                error.waited = self._elapsed() - self._refused_at
+            raise error
+
+    def _note_refusal(self, error: ModelRefused) -> None:
+        if not self.refusal:
+            self._refused_at = self._elapsed()
+        self.refusal, error.waited = str(error), self._elapsed() - self._refused_at
 
     @contextmanager
     def _counting_overdue(self, overdue: float | None) -> Generator[None, None, None]:
@@ -123,6 +143,7 @@ class Breaker:
             message = sentences.log.PART_IS_BACK.format(part=self.name)
             log.warning("%s", message, extra=log_fields("part", part=self.name))
         self.state, self._failures, self._pause, self.last_error = "ready", 0, FIRST_PAUSE, ""
+        self.refusal = ""
 
 
 class GuardedChat:

@@ -386,6 +386,8 @@ class FileQueue:
                 if job_id in (None, entry.job_id):
                     async with self._job_locks.of(entry.job_id):
                         revived += await self._has_revived(entry)
+            if job_id is None:
+                self._schedule.end_pauses()
         return revived
 
     async def _has_revived(self, entry: JobEntry) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import heapq
 import itertools
+import math
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -189,7 +190,7 @@ class ScheduleIndex:
 
         A crash suspect waits until no other job is running, and other jobs wait until the suspect is done.
         """
-        self._end_pauses(elapsed)
+        self.end_pauses(elapsed)
         while self._rotation and self._running_suspect is None:
             if (
                 self._numbers[JobState.CLAIMED]
@@ -294,8 +295,8 @@ class ScheduleIndex:
         ):
             self._by_scope.pop(scope_jobs.key, None)
 
-    def _end_pauses(self, elapsed: float) -> None:
-        """Put the scopes whose pause is over back into the rotation."""
+    def end_pauses(self, elapsed: float = math.inf) -> None:
+        """Put the scopes whose pause is over at this instant back into the rotation; by default all of them."""
         while self._paused and self._paused[0][0] <= elapsed:
             until, _, scope_jobs = heapq.heappop(self._paused)
             if scope_jobs.paused_until == until:

@@ -60,6 +60,7 @@ PART_IS_BACK = "[认知记忆] {part} 恢复了"
 MODEL_TELLS_NOTHING = (
     "[认知记忆] 向量模型分不清同义与不相干（{paraphrase:.3f} 与 {unrelated:.3f}），相关度按一般模型估计"
 )
+BY_RULES = "模型服务一直不肯回答（{reason}），由规则整理，按 is_absolute=false 存下"
 GATE_GAVE_UP = "闸门没有放行 {count} 条改写，按 is_absolute=false 存下"
 GATE_QUOTED = "闸门没有放行 {count} 条甄别出来的话，改记所依据的原话"
 UNCITED = "甄别出来的话里有 {count} 条没有出处，丢弃"

@@ -131,6 +131,16 @@ class UseCases:
         self.worker.nudge()
         self.merging.nudge()
 
+    async def revive(self, job_id: str | None, *, by_rules: bool) -> int:
+        """Queue one buried job again, or all, and then try waiting jobs and models at once; return how many."""
+        revived = await self.adapters.queue.revive(job_id)
+        for breaker in () if job_id else self.adapters.breakers:
+            breaker.try_now()
+            if by_rules:
+                breaker.give_up()
+        self.worker.nudge()
+        return revived
+
     def reconsider(self) -> None:
         """Wake the loops that wait for a time computed from settings, after the settings changed."""
         self.worker.nudge()

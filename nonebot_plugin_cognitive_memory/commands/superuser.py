@@ -94,14 +94,20 @@ async def _queue() -> str:
 
 
 async def _failed() -> str:
-    failed = await get_memory().failed_jobs()
-    return replies.status.failed_list(failed[:FAILED], len(failed), setup.settings.zone, ID_LENGTH)
+    memory = get_memory()
+    failed, refused = await memory.failed_jobs(), replies.status.refused(await memory.status())
+    listed = replies.status.failed_list(failed[:FAILED], len(failed), setup.settings.zone, ID_LENGTH)
+    return f"{refused}\n{listed}" if refused else listed
 
 
 async def _retried(wanted: str) -> str:
     memory = get_memory()
+    if wanted in replies.commands.BY_RULES:
+        return replies.commands.TAKEN_BY_RULES.format(count=await memory.revive(by_rules=True))
     if wanted in replies.commands.ALL:
-        return replies.commands.REVIVED.format(count=await memory.revive())
+        jobs = (await memory.status()).jobs
+        words = replies.commands.TRIED_NOW if jobs.pending else replies.commands.REVIVED
+        return words.format(count=await memory.revive(), waiting=jobs.pending)
     matching = [job for job in await memory.failed_jobs() if job.id.startswith(wanted)]
     if len(matching) != 1:
         return replies.commands.UNKNOWN_JOB

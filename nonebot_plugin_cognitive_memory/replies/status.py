@@ -84,6 +84,8 @@ def status_remarks(now: core.Status, waiting: tuple[int, float]) -> list[Remark]
     remarks += toned("busy", _merge_lines(now))
     if now.paused:
         remarks.append(("busy", "机器人管理员暂停了整理，说过的话都还收着"))
+    if now.refusal:
+        remarks.append(("bad", "模型服务不肯回答，说过的话都等着；机器人管理员请看 /记忆 失败"))
     if now.jobs.failed:
         remarks.append(("bad", f"有 {now.jobs.failed} 段没整理成，原话没丢；机器人管理员可以看 /记忆 失败"))
     if now.refused:
@@ -182,6 +184,17 @@ def queue(now: core.Status) -> str:
     lines += [f"太旧或太多而删掉的失败任务 {jobs.removed} 个"] if jobs.removed else []
     lines += [*_merge_lines(now), *(["整理停着，发送 /记忆 启 继续"] if now.paused else []), *_index_lines(now)]
     return "\n".join(lines)
+
+
+def refused(now: core.Status) -> str:
+    """Return why a provider refuses, what waits, and what a superuser can do; "" if no provider does."""
+    if not now.refusal:
+        return ""
+    waiting = now.jobs.pending + now.jobs.processing
+    return (
+        f"{now.refusal}。{waiting} 段对话等着，没有丢：改好后发 /记忆 重试，马上再试；"
+        "发 /记忆 重试 规则，就先由规则整理（满一小时也会这样），以后再说到时模型会改写"
+    )
 
 
 def failed_list(jobs: Sequence[core.FailedJob], total: int, zone: tzinfo, id_length: int) -> str:

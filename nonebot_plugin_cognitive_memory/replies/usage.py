@@ -38,7 +38,7 @@ _HELP_PRIVATE = """\
 清空 clear：删掉这个私聊的全部记忆"""
 _HELP_SUPERUSER = """\
 —— 机器人管理员 ——
-统计 stats、队列 queue、失败 failed、重试 retry [任务号]
+统计 stats、队列 queue、失败 failed、重试 retry [任务号|规则]
 重建索引 reindex、停 pause、启 resume
 配置 config [get|set|reset|reload]：看和改设置
 控制台 console：网页控制台的一次性登录码（私聊）
@@ -79,7 +79,7 @@ _USAGE = {
     "stats": "/记忆 统计；只要文字：/记忆 统计 -t",
     "queue": "/记忆 队列",
     "failed": "/记忆 失败",
-    "retry": "/记忆 重试 [任务号]，不写任务号就是全部",
+    "retry": "/记忆 重试 [任务号]，不写任务号就是全部；模型不肯回答时，/记忆 重试 规则 先由规则整理",
     "reindex": "/记忆 重建索引",
     "view": "/记忆 查看 @某人（或 QQ 号）",
     "rollback": "/记忆 回滚 @某人（或 QQ 号，或 群）[第几版]，不写就是上一版；版本看 /记忆 查看",

@@ -122,7 +122,7 @@ METHODS = {
     "report": "(self, scene, *, days=30, examine=True)",
     "activity": "(self, scene, *, days=14)",
     "failed_jobs": "(self)",
-    "revive": "(self, job_id=None)",
+    "revive": "(self, job_id=None, *, by_rules=False)",
     "pause": "(self)",
     "resume": "(self)",
     "drain": "(self, timeout)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 import cognitive_memory_core as core
+from cognitive_memory_core.domain.job import QueueCounts
 from tests.support.builders import an_event
 from tests.support.waiting import PATIENCE
 
@@ -350,6 +352,34 @@ async def test_failed_jobs_are_listed_and_retried(stage: Stage, group: int, monk
     assert "重新排队 1" in await stage.ask("/记忆 重试 abcdef", SUPERUSER, group)
     assert "没有找到" in await stage.ask("/记忆 重试 zzz", SUPERUSER, group)
     assert revived == [failed.id]
+
+
+async def test_a_refused_model_is_told_with_what_to_do(
+    stage: Stage, group: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a provider refuses the key, 状态 and 失败 say so; a superuser tries now or lets the rules work."""
+    from nonebot_plugin_cognitive_memory import get_memory
+
+    now = replace(await get_memory().status(), refusal="请检查 API_KEY", jobs=QueueCounts(pending=3))
+    asked: list[bool] = []
+
+    async def status() -> core.Status:
+        return now
+
+    async def revive(job_id: str | None = None, *, by_rules: bool = False) -> int:
+        assert job_id is None
+        asked.append(by_rules)
+        return 0
+
+    monkeypatch.setattr(get_memory(), "status", status)
+    monkeypatch.setattr(get_memory(), "revive", revive)
+    assert "模型服务不肯回答" in await stage.ask("/记忆 状态", new_id(), group)
+    failed = await stage.ask("/记忆 失败", SUPERUSER, group)
+    assert "请检查 API_KEY。3 段对话等着，没有丢" in failed
+    assert "/记忆 重试 规则" in failed
+    assert "3 段马上再试" in await stage.ask("/记忆 重试", SUPERUSER, group)
+    assert "规则" in await stage.ask("/记忆 重试 规则", SUPERUSER, group)
+    assert asked == [False, True]
 
 
 async def test_a_newcomer_reads_when_their_words_are_considered(stage: Stage, group: int) -> None:

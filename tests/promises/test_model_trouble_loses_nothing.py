@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from cognitive_memory_core import Message, Turn, UnavailableError
+from cognitive_memory_core import Message, Settings, Turn, UnavailableError
 from cognitive_memory_core.domain.backlog import MergeState
-from cognitive_memory_core.errors import BadAnswer, PermanentError, TooSlow
+from cognitive_memory_core.errors import BadAnswer, ModelRefused, PermanentError, TooSlow
 from cognitive_memory_core.historian import retry
 from cognitive_memory_core.historian.profiles.merge_times import PAUSES
+from cognitive_memory_core.historian.spending import call_budget
 from tests.support.clock import FrozenClock
+from tests.support.model_server import Behaviour, ModelServer, Reply, status
 from tests.support.puppet import MERGE, REWRITE, TRIAGE, Puppet
+from tests.support.served_models import MISSING
 from tests.support.telling import READING, a_memory
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, until
 
 FACT = f"阿禾({READING.user_id}) 喜欢喝乌龙茶"
 
@@ -93,3 +96,64 @@ async def test_facts_wait_for_their_profile(tmp_path: Path) -> None:
         assert "乌龙茶" in profile.summary
         while (await memory.status()).merges != MergeState():  # the end of the trouble is noted after the profile
             await memory.drain(0.1)
+
+
+@pytest.mark.parametrize("answer", [status(401), status(403), lambda _: Reply(MISSING, 404)])
+async def test_a_refused_key_or_model_is_told(tmp_path: Path, answer: Behaviour) -> None:
+    """If a provider refuses the key or the model, the job waits, and the status names the setting to correct."""
+    async with ModelServer() as server:
+        server.chat = answer
+        model = {"api_url": server.url, "api_key": "sk-canary", "model_name": "m"}
+        settings = {"vector_store": {"backend": "exact"}, "models": {"historian": model}}
+        async with a_memory(tmp_path, Settings.from_mapping(settings)) as memory:
+            await memory.remember(Turn(READING, observations=(FACT,)))
+
+            async def is_told() -> bool:
+                return "COGNITIVE_MEMORY__MODELS__HISTORIAN__" in (await memory.status()).refusal
+
+            await until(is_told)
+            told = await memory.status()
+            assert told.jobs.pending + told.jobs.processing == 1
+            assert dict(told.failing)["historian"] == told.refusal
+            assert "canary" not in str(told)
+
+
+async def test_a_refused_job_is_tried_at_the_operators_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the key is mended, "try now" does not wait for the end of a pause, and the model writes the event."""
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 1e6)
+    chat = Puppet(refuses={REWRITE: ModelRefused("key")})
+    async with a_memory(tmp_path, chat=chat) as memory:
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        assert not await memory.drain(0.5)
+        assert (await memory.status()).refusal
+        chat.refuses.clear()
+        await memory.revive()
+        assert await memory.drain(PATIENCE)
+        assert [(event.text, event.is_absolute) for event in await memory.events(READING)] == [(FACT, True)]
+        assert not (await memory.status()).refusal
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+async def test_the_rules_take_what_a_model_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_told: bool
+) -> None:
+    """After an hour, or at the operator's word, the rules make a refused job, marked; a model writes it later."""
+    monkeypatch.setattr(retry, "FIRST_PAUSE", 1e6 if is_told else 0.01)
+    chat = Puppet(refuses={REWRITE: ModelRefused("key")})
+    async with a_memory(tmp_path, chat=chat) as memory:
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        assert not await memory.drain(0.5)
+        assert await memory.events(READING) == []
+        if is_told:
+            await memory.revive(by_rules=True)
+        else:
+            monkeypatch.setattr(call_budget, "REFUSED_FOR", 0.0)
+        assert await memory.drain(PATIENCE)
+        (event,) = await memory.events(READING)
+        assert (event.text, event.is_absolute) == (FACT, False)
+        chat.refuses.clear()
+        await memory.remember(Turn(READING, observations=(FACT,)))
+        await memory.revive()
+        assert await memory.drain(PATIENCE)
+        (event,) = await memory.events(READING)
+        assert (event.text, event.is_absolute, event.count) == (FACT, True, 2)

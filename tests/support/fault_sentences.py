@@ -44,6 +44,7 @@ NO_FAULTS = (  # patterns of names that are no fault; what the page explains is 
     *("replies/commands.UNPINNED", "replies/commands.INCOGNITO_ENDED", "replies/commands.VERSION"),
     *("replies/commands.OPTED_*", "replies/commands.CONFIRM_*", "replies/commands.EXPORTED*"),
     *("replies/commands.switched", "replies/commands.CONSIDERED", "replies/commands.SUMMARY"),
+    *("replies/commands.TRIED_NOW", "replies/commands.TAKEN_BY_RULES", "replies/status.refused"),
     *("replies/commands.REVIVED", "replies/commands.REINDEXED", "replies/commands.PAUSED", "replies/commands.RESUMED"),
     *("replies/status.nothing_yet", "replies/status.waiting_lines_text", "replies/commands.pinned"),
     *("replies/commands.corrected", "replies/commands.incognito", "replies/commands.announcement"),

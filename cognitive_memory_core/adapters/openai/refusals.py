@@ -10,7 +10,7 @@ from typing import cast
 import orjson
 
 from ... import sentences
-from ...errors import CognitiveMemoryError, PermanentError, UnavailableError
+from ...errors import CognitiveMemoryError, ModelRefused, PermanentError, UnavailableError
 from .json_access import member
 from .retry_after import retry_after
 
@@ -43,7 +43,7 @@ def refusal(role: str, status: int, headers: Mapping[str, str], body: bytes) -> 
         return UnavailableError(sentences.models.MODEL_AWAY.format(role=role, status=status), retry_after=pause)
     if _is_about_the_input(status, words):
         return PermanentError(sentences.models.INPUT_REFUSED.format(role=role, status=status))
-    return UnavailableError(_fault(role, status, words))
+    return ModelRefused(_fault(role, status, words))
 
 
 def _is_about_the_input(status: int, words: str) -> bool:

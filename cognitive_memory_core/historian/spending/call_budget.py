@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import TypeVar
 
@@ -18,13 +17,14 @@ from ...domain.people import JobContext, Person
 from ...domain.profile import Profile
 from ...domain.scope import Scope
 from ...domain.turn import Dialogue, Turn
-from ...errors import PermanentError, UnavailableError
+from ...errors import ModelRefused, PermanentError, UnavailableError
 from ...ports.models import Ask, Chat, FirstLook, Historian, Merger, ProfileContent
 from ...settings import Live, Settings
 from ...text.failures import described
 from .meter import SpendingMeter
 
 log = logging.getLogger(__name__)
+REFUSED_FOR = 3600.0  # seconds for which jobs wait for an operator
 MERGE, EVOLUTION = "merge", "evolution"  # purposes of profile merge calls and of evolution
 T = TypeVar("T")
 
@@ -101,7 +101,9 @@ class BudgetedChat:
 class BackedHistorian:
     """Calls a model while the budget allows it, and uses the rules otherwise.
 
-    A dialogue that ``look`` rejects gives no statements and costs no call.
+    A dialogue that ``look`` rejects gives no statements and costs no call. If a provider refuses the key or the model,
+    jobs wait for the operator, and after an hour the rules take them; the statements are then not absolute, so that the
+    model improves an event when it is told again.
     """
 
     model: Historian
@@ -112,8 +114,12 @@ class BackedHistorian:
     async def rewrite(self, turn: Turn, job_context: JobContext) -> list[Statement]:
         """Rewrite each observation as a statement."""
         if self.budget.take(job_context.place):
-            with contextlib.suppress(NoModel):
+            try:
                 return await self.model.rewrite(turn, job_context)
+            except ModelRefused as refusal:
+                return _marked(refusal, await self.rules.rewrite(turn, job_context), job_context)
+            except NoModel:
+                pass
         return await self.rules.rewrite(turn, job_context)
 
     async def triage(self, dialogue: Dialogue, job_context: JobContext) -> list[Statement]:
@@ -127,9 +133,21 @@ class BackedHistorian:
             except PermanentError as refusal:
                 fields = log_fields("triage", job_id=job_context.job_id, place=job_context.place)
                 log.warning("historian_triage job=%s: %s", job_context.job_id, described(refusal), extra=fields)
+            except ModelRefused as refusal:
+                return _marked(refusal, await self.rules.triage(dialogue, job_context), job_context)
             except NoModel:
                 pass
         return await self.rules.triage(dialogue, job_context)
+
+
+def _marked(refusal: ModelRefused, statements: Sequence[Statement], job_context: JobContext) -> list[Statement]:
+    """Return what the rules made of a job that a provider refuses; raise the refusal while the job should wait."""
+    if refusal.waited < REFUSED_FOR:
+        raise refusal
+    fields = log_fields("rewrite", job_id=job_context.job_id, place=job_context.place)
+    said = sentences.log.BY_RULES.format(reason=described(refusal))
+    log.warning("historian_rewrite job=%s: %s", job_context.job_id, said, extra=fields)
+    return [replace(statement, is_absolute=False) for statement in statements]
 
 
 @dataclass(frozen=True)

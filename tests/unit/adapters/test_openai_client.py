@@ -17,7 +17,14 @@ import pytest
 from pydantic import SecretStr
 
 from cognitive_memory_core.adapters.openai.client import ModelClient, PostedRequest
-from cognitive_memory_core.errors import BadAnswer, CognitiveMemoryError, PermanentError, TooSlow, UnavailableError
+from cognitive_memory_core.errors import (
+    BadAnswer,
+    CognitiveMemoryError,
+    ModelRefused,
+    PermanentError,
+    TooSlow,
+    UnavailableError,
+)
 from cognitive_memory_core.settings import EmbeddingSettings
 from tests.support import model_server
 from tests.support.model_server import Behaviour, ModelServer, raw, status
@@ -97,19 +104,19 @@ CONFIGURATION = "COGNITIVE_MEMORY__MODELS__EMBEDDING__"
         (raw(b"{}" * 99, cut_after=20), UnavailableError, AWAY),
         (model_server.never, TooSlow, AWAY),
         (model_server.dripping(0.05), TooSlow, AWAY),
-        (status(401), UnavailableError, CONFIGURATION + "API_KEY"),
-        (status(403), UnavailableError, CONFIGURATION + "API_KEY"),
-        (status(400, message="Invalid API-key provided"), UnavailableError, CONFIGURATION + "API_KEY"),
-        (status(404), UnavailableError, CONFIGURATION + "MODEL_NAME"),
-        (status(405), UnavailableError, CONFIGURATION + "API_URL"),
-        (status(400, message="Model Not Exist"), UnavailableError, CONFIGURATION + "MODEL_NAME"),
-        (status(400, message="The model `m` does not exist"), UnavailableError, CONFIGURATION + "MODEL_NAME"),
-        (status(400, message="Unsupported parameter: 'max_tokens' is not supported"), UnavailableError, "EXTRA_BODY"),
-        (status(400, message="'temperature' does not support 0.2 with this model."), UnavailableError, "EXTRA_BODY"),
-        (raw(b"model not found", status=400), UnavailableError, CONFIGURATION + "MODEL_NAME"),
+        (status(401), ModelRefused, CONFIGURATION + "API_KEY"),
+        (status(403), ModelRefused, CONFIGURATION + "API_KEY"),
+        (status(400, message="Invalid API-key provided"), ModelRefused, CONFIGURATION + "API_KEY"),
+        (status(404), ModelRefused, CONFIGURATION + "MODEL_NAME"),
+        (status(405), ModelRefused, CONFIGURATION + "API_URL"),
+        (status(400, message="Model Not Exist"), ModelRefused, CONFIGURATION + "MODEL_NAME"),
+        (status(400, message="The model `m` does not exist"), ModelRefused, CONFIGURATION + "MODEL_NAME"),
+        (status(400, message="Unsupported parameter: 'max_tokens' is not supported"), ModelRefused, "EXTRA_BODY"),
+        (status(400, message="'temperature' does not support 0.2 with this model."), ModelRefused, "EXTRA_BODY"),
+        (raw(b"model not found", status=400), ModelRefused, CONFIGURATION + "MODEL_NAME"),
         (model_server.as_json({"detail": [{"input": "model not found"}]}, status=400), PermanentError, "HTTP 400"),
         (status(422, message="model not found"), PermanentError, "HTTP 422"),
-        (model_server.redirect("http://127.0.0.1:9/"), UnavailableError, CONFIGURATION + "API_URL"),
+        (model_server.redirect("http://127.0.0.1:9/"), ModelRefused, CONFIGURATION + "API_URL"),
         (status(400), PermanentError, "HTTP 400"),
         (status(413), PermanentError, "HTTP 413"),
         (status(422), PermanentError, "HTTP 422"),
