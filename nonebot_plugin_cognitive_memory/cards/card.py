@@ -53,7 +53,10 @@ Block = Labels | Figures | Paragraphs | Remarks | Chart
 
 @dataclass(frozen=True)
 class Card:
-    """A card: a coloured head with a sign, a title and a subtitle, then blocks, then a small line at the end."""
+    """A card: a coloured head with a sign, a title and a subtitle, then blocks, then a small line at the end.
+
+    Of ``sign`` the first character or emoji that a font has is drawn.
+    """
 
     accent: Accent
     sign: str

@@ -47,10 +47,13 @@ def clusters(text: str) -> Iterator[str]:
 
 
 def wrapped(text: str, width: float, measure: Callable[[str], float], *, most: int) -> list[list[str]]:
-    """Break a text into at most ``most`` lines of clusters; "…" at the end marks that the rest is left out."""
+    """Break a text into at most ``most`` lines of clusters; "…" at the end marks that the rest is left out.
+
+    Clusters without a width, which no font has, are left out.
+    """
     lines: list[list[str]] = [[]]
     room = width
-    for piece in _pieces(clusters(" ".join(text.split()))):
+    for piece in _pieces(filter(measure, clusters(" ".join(text.split())))):
         length = sum(map(measure, piece))
         if length > room and lines[-1]:
             lines.append([])
@@ -60,7 +63,7 @@ def wrapped(text: str, width: float, measure: Callable[[str], float], *, most: i
             if needed > room and lines[-1]:
                 lines.append([])
                 room = width
-            if part == [" "] and not lines[-1]:
+            if part == [" "] and lines[-1][-1:] in ([], [" "]):
                 continue
             lines[-1] += part
             room -= needed

@@ -10,7 +10,6 @@ import cognitive_memory_core as core
 from .. import replies
 from ..replies.markdown import PlainLine, plain_lines
 from .card import Block, Card, Chart, Figures, Labels, Paragraphs, Remarks, Tone
-from .clusters import clusters
 
 LABEL_LENGTH, LINE_LENGTH, LINES = 40, 400, 60  # characters and lines of a profile that are drawn
 
@@ -28,7 +27,7 @@ def profile_card(profile: core.Profile, scene: core.Scene, at: str) -> Card:
     labels = [Labels([tag[:LABEL_LENGTH] for tag in profile.tags])] if profile.tags else []
     return Card(
         "group" if is_group else "person",
-        sign_of(name),
+        name.upper(),
         name,
         words.UPDATED.format(whose=whose, at=at),
         [*labels, *_paragraphs(profile.summary)],
@@ -66,11 +65,6 @@ def stats_card(now: core.Status, activity: core.Activity, remarks: Sequence[tupl
     subtitle = words.STATS_SUBTITLE.format(at=at)
     blocks: list[Block] = [Figures(_figures(counts)), *charts, *([Remarks(said)] if said else [])]
     return Card("figures", words.STATS_SIGN, words.STATS_TITLE, subtitle, blocks, words.STATS_FOOTER)
-
-
-def sign_of(name: str) -> str:
-    """Return the first character or emoji of a name in upper case, "?" for a blank name."""
-    return next((cluster for cluster in clusters(name) if not cluster.isspace()), "?").upper()
 
 
 def is_night(at: datetime) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from .card import Card, Chart, Figures, Labels, Paragraphs, Remarks
 from .clusters import fitted, wrapped
@@ -108,7 +109,7 @@ class CardLayout:
         middle, right = top + HEAD / 2, left + SIGN + 32
         room = WIDTH - MARGIN - 44 - right
         disc = Box(left, middle - SIGN / 2, SIGN, SIGN, SIGN / 2, _mixed(first, WHITE, 0.26))
-        sign = self._fitted(card.sign, SIGN - 24, 54, bold=True)[:1]
+        sign = self._fitted(card.sign, 1e9, 54, bold=True)[:1] or ["?"]
         size = self._size_for(card.title, room, (50, 44, 38))
         head: list[Words | Box] = [
             Box(MARGIN, top, WIDTH - 2 * MARGIN, HEAD, RADIUS, first, second, TOP),
@@ -121,8 +122,8 @@ class CardLayout:
 
     def _labels(self, block: Labels) -> None:
         x, size, height = float(self._left), 28, 54
-        for word in block.words[:MOST_LABELS]:
-            clusters = self._fitted(word, self._room - 48, size)
+        fitting = (self._fitted(word, self._room - 48, size) for word in block.words)
+        for clusters in islice(filter(None, fitting), MOST_LABELS):
             width = self._length(clusters, size) + 48
             if x > self._left and x + width > self._left + self._room:
                 x, self._y = float(self._left), self._y + height + 14
@@ -148,9 +149,10 @@ class CardLayout:
         if block.heading:
             self._heading(block.heading)
         for text, is_item in block.lines:
-            if self._lines > 0 and is_item:
-                self._parts.append(Box(self._left + 4, self._y + 20, 10, 10, 5, self._readable_accent()))
+            top, lines = self._y, self._lines
             self._text(text, 32, 50, indent=34 if is_item else 0)
+            if is_item and self._lines < lines:
+                self._parts.append(Box(self._left + 4, top + 20, 10, 10, 5, self._readable_accent()))
         self._y -= 4
 
     def _remarks(self, block: Remarks) -> None:

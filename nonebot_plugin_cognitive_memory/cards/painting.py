@@ -25,6 +25,7 @@ GLYPHS, TILES = 8_192, 256
 SMOOTH = 4  # times larger are round corners drawn, then reduced
 
 Font = ImageFont.FreeTypeFont
+Face = tuple[Path, int]  # a font file and the number of the face in it
 
 
 class NoChineseFont(Exception):
@@ -45,24 +46,29 @@ class Typefaces:
         self._others = [(path, 0) for path in files.symbols[:MOST_SYMBOL_FONTS] if _opened(path, 0, PROBED)]
         self._emoji = next((face for path in files.emoji if (face := _emoji_face(path))), None)
         self._font = lru_cache(64)(_opened)
-        self._face_of: Callable[[str, bool], tuple[Path, int] | None] = lru_cache(GLYPHS)(self._choose)
+        self._glyphs_of: Callable[[str, bool], tuple[Face, str] | None] = lru_cache(GLYPHS)(self._choose)
         self.tile: Callable[[str, int], Image.Image | None] = lru_cache(TILES)(self._drawn_tile)
 
     def length(self, cluster: str, size: int, bold: bool) -> float:
         """Return the width of a cluster in pixels; 0 if no font has it, because it is then left out."""
         if is_emoji(cluster) and self.tile(cluster, size):
             return size * 1.2
-        font = self.font_of(cluster, size, bold)
-        return font.getlength(cluster) if font else 0.0
+        font, drawn = self.glyphs_of(cluster, size, bold)
+        return font.getlength(drawn) if font else 0.0
 
-    def font_of(self, cluster: str, size: int, bold: bool) -> Font | None:
-        """Return the first font that has a cluster; None if no font has it."""
-        face = self._face_of(cluster[:1], bold)
-        return self._font(*face, size) if face else None
+    def glyphs_of(self, cluster: str, size: int, bold: bool) -> tuple[Font | None, str]:
+        """Return the first font that has a cluster's first character, and the characters of the cluster that it has."""
+        found = self._glyphs_of(cluster, bold)
+        return (self._font(*found[0], size), found[1]) if found else (None, "")
 
-    def _choose(self, char: str, bold: bool) -> tuple[Path, int] | None:
-        faces = (self._bold if bold else self._regular, *self._others)
-        return next((face for face in faces if _has(self._font(*face, PROBED), char)), None)
+    def _choose(self, cluster: str, bold: bool) -> tuple[Face, str] | None:
+        for face in (self._bold if bold else self._regular, *self._others):
+            font, drawn = self._font(*face, PROBED), ""
+            for char in cluster:
+                drawn += char if _has(font, char, after=drawn) else ""
+            if drawn[:1] == cluster[:1]:
+                return face, drawn
+        return None
 
     def _drawn_tile(self, cluster: str, size: int) -> Image.Image | None:
         """Return an emoji drawn at its font's size and reduced to the text's; None if it cannot be drawn in colour."""
@@ -129,15 +135,15 @@ def _paint_words(image: Image.Image, pen: ImageDraw.ImageDraw, words: Words, typ
             continue
         if kind is None:
             continue
-        text = "".join(clusters)
+        text = "".join(typefaces.glyphs_of(cluster, words.size, words.bold)[1] for cluster in clusters)
         pen.text((x, words.y + words.size * 0.35), text, font=kind, fill=words.colour, anchor="ls")
-        x += sum(typefaces.length(cluster, words.size, words.bold) for cluster in clusters)
+        x += kind.getlength(text)
 
 
 def _kind(cluster: str, words: Words, typefaces: Typefaces) -> Font | str | None:
     if is_emoji(cluster) and typefaces.tile(cluster, words.size):
         return "emoji"
-    return typefaces.font_of(cluster, words.size, words.bold)
+    return typefaces.glyphs_of(cluster, words.size, words.bold)[0]
 
 
 def _paint_box(image: Image.Image, box: Box) -> None:
@@ -209,11 +215,14 @@ def _emoji_face(path: Path) -> tuple[Font, int] | None:
     return None
 
 
-def _has(font: Font | None, char: str) -> bool:
+def _has(font: Font | None, char: str, *, after: str = "") -> bool:
+    """Return whether a font has a character; a mark is tried on the characters before it."""
     if font is None:
         return False
-    drawn = _glyph(font, char)
-    return char.isspace() or (drawn.getbbox() is not None and drawn.tobytes() != _glyph(font, UNASSIGNED).tobytes())
+    drawn = _glyph(font, after + char)
+    return char.isspace() or (
+        drawn.getbbox() is not None and drawn.tobytes() != _glyph(font, after + UNASSIGNED).tobytes()
+    )
 
 
 def _glyph(font: Font, char: str) -> Image.Image:

@@ -199,6 +199,25 @@ def test_a_sign_that_no_font_has_is_left_out(app: object, tmp_path: Path) -> Non
 
     assert typefaces.length(missing, 24, bold=False) == 0.0
     assert drawn("阿", missing, "棠") == drawn("阿", "棠")
+    assert drawn("阿", f"棠{missing}") == drawn("阿", "棠")
+
+
+def test_what_would_be_empty_without_its_signs_is_left_out(app: object) -> None:
+    """The sign of a card is the first that a font has; a label or an item of which no sign can be drawn has no box."""
+    from nonebot_plugin_cognitive_memory.cards.layout import Box, CardLayout, Words
+    from nonebot_plugin_cognitive_memory.cards.themes import LIGHT
+
+    def drawing(profile: core.Profile) -> tuple[list[str], int]:
+        measure = lambda cluster, size, bold: 0.0 if cluster in "꧁༺" else float(size)  # noqa: E731
+        parts = CardLayout(LIGHT, measure).drawing(a_card(profile)).parts
+        return ["".join(part.clusters) for part in parts if isinstance(part, Words)], sum(
+            isinstance(part, Box) for part in parts
+        )
+
+    plain = drawing(a_profile("- 奶茶 店", "阿棠", ("茶",)))
+    assert plain == drawing(a_profile("- 奶茶 ꧁ 店\n- ༺꧁", "꧁༺阿棠", ("꧁", "茶")))
+    assert plain[0][0] == "阿"
+    assert drawing(a_profile("- 茶", "꧁༺", ()))[0][:2] == ["?", ""]
 
 
 async def seen(stage: Stage, text: str, user: int, group: int | None = None) -> list[Any]:
