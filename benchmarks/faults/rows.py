@@ -110,5 +110,6 @@ ROWS: dict[str, Callable[..., Row]] = {
     "A27": _here("supply", "a27"),
     "A28": _here("outgoing", "a28"),
     "A29": _here("tampering", "a29"),
+    "A32": _here("opted_out", "a32"),
     "A33": _here("half_sent", "a33"),
 }
